@@ -62,6 +62,8 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	for (uint32_t i = 0; i < ctx->num_pools; i++)
 		sf_task_pool_free(&ctx->pools[i]);
 	gpu_drop(ctx);
+	sf_faults_detach(ctx->faults);
+	ctx->faults = NULL;
 	if (ctx->pe != NULL)
 		sf_pe_detach(ctx->pe, ctx);
 	ctx->pe = NULL;
@@ -224,7 +226,8 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	doca_error_t result = check_startable(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = pools_build(ctx);
+	sf_ctx_faults_attach(ctx);
+	result = sf_fault(ctx->faults, SF_FAULT_ALLOC_POOL) != NULL ? DOCA_ERROR_NO_MEMORY : pools_build(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;

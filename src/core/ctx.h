@@ -26,6 +26,7 @@
 
 struct doca_gpu;
 struct sf_ctx_hold;
+struct sf_faults;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
@@ -60,8 +61,10 @@ struct sf_ctx_ops {
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
-	bool cancelled;	       /* cancel was called in this run: STOPPING, or still STARTING and failed */
-	bool in_progress_call; /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
+	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
+	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
+	bool faults_asked;	  /* faults is what there is to it */
+	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu; /* data path on this GPU, or NULL */
 	union doca_data user_data;

@@ -4,6 +4,7 @@
 #define SF_CORE_CTX_PRIVATE_H
 
 #include "core/ctx.h"
+#include "core/faults.h"
 #include "core/pe.h"
 
 /* Makes a cancelled ctx IDLE when nothing of it is left. True when it did: the ctx may be gone then. */
@@ -16,6 +17,8 @@ static inline bool sf_ctx_poll(struct doca_ctx *ctx)
 
 	if (__builtin_expect(ctx->in_progress_call, 0))
 		return false; /* called from its STOPPING callback, during doca_ctx_stop: that one needs it after */
+	if (__builtin_expect(ctx->faults != NULL, 0))
+		sf_ctx_faults_poll(ctx);
 	if (ctx->ops->progress != NULL) {
 		ctx->in_progress_call = true;
 		moved = ctx->ops->progress(ctx);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev_priv.h"
+#include "core/faults.h"
 
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doca_dev *devices; /* GUARDED_BY(sf_dev_lock) */
@@ -65,9 +66,16 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 	}
 	doca_error_t result = sf_profile_check();
 
+	if (result == DOCA_SUCCESS)
+		result = sf_faults_check();
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&sf_dev_lock);
+	result = sf_dev_faults_open(devinfo->desc);
+	if (result != DOCA_SUCCESS) {
+		pthread_mutex_unlock(&sf_dev_lock);
+		return result;
+	}
 	struct doca_dev *found = find(devinfo->desc);
 
 	if (!found)

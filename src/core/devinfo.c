@@ -6,6 +6,12 @@
 
 #include "base/log.h"
 #include "core/dev_priv.h"
+#include "core/faults.h"
+
+static bool is_listed(const struct sf_topology *topology, const struct sf_device *device)
+{
+	return sf_topology_sees(topology, device->node) && !sf_dev_is_removed(device);
+}
 
 /* A list is one piece of memory: the pointers that the program sees, then what they point to. */
 doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t *nb_devs)
@@ -22,7 +28,7 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 	if (result != DOCA_SUCCESS)
 		return result == DOCA_ERROR_NO_MEMORY ? result : DOCA_ERROR_NOT_FOUND;
 	for (uint32_t i = 0; i < t->num_devices; i++)
-		count += sf_topology_sees(t, t->devices[i].node);
+		count += is_listed(t, &t->devices[i]);
 	if (!count) {
 		SF_LOG_ERR("no device here: %s",
 			   t->self ? "the node that SOFTFIELD_NODE names has none"
@@ -38,15 +44,17 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 	}
 	struct doca_devinfo *infos = (struct doca_devinfo *)(list + count);
 
-	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
-		if (!sf_topology_sees(t, t->devices[i].node))
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < t->num_devices; i++) {
+		if (at == count || !is_listed(t, &t->devices[i])) /* one may be removed meanwhile */
 			continue;
 		infos[at].desc = &t->devices[i];
 		list[at] = &infos[at];
 		at++;
 	}
 	*dev_list = list;
-	*nb_devs = count;
+	*nb_devs = at;
 	return DOCA_SUCCESS;
 }
 

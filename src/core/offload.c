@@ -42,7 +42,7 @@ void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *
 	    (offload->in_order && offload->num_handed != 0))
 		return;
 	for (uint32_t i = 0; i < SF_OFFLOAD_BUDGET && task != NULL; i++, task = task->next) {
-		doca_error_t status = ops->run(task);
+		doca_error_t status = sf_offload_run(offload, task, ops);
 
 		if (status == DOCA_ERROR_IN_PROGRESS)
 			return;

@@ -13,6 +13,7 @@
 
 #include "core/ctx.h"
 #include "core/engine.h"
+#include "core/faults.h"
 
 #define SF_OFFLOAD_BUDGET 64 /* tasks that one progress call works off */
 
@@ -21,8 +22,10 @@ struct sf_offload {
 	struct doca_task *early;  /* the last of those at its beginning that are done already, with their status; or NULL */
 	struct sf_engine *engine; /* or NULL */
 	int event_fd;
-	uint32_t num_handed; /* on the engine, and not yet completed */
-	bool in_order;	     /* nothing of the queue is completed while the engine has a task: the library hands over the first */
+	uint32_t num_handed;	      /* on the engine, and not yet completed */
+	uint64_t slow_until;	      /* fault_task is not worked on before */
+	struct doca_task *fault_task; /* whose faults are decided; with ctx->faults only */
+	bool in_order; /* nothing of the queue is completed while the engine has a task: the library hands over the first */
 	/* Shared with the engine's threads. */
 	_Atomic(struct doca_task *) finished; /* by next; the last one first */
 	_Atomic uint32_t num_busy;	      /* tasks that an engine thread may yet touch, the ctx with them */
@@ -87,6 +90,22 @@ struct sf_offload_ops {
 	doca_error_t (*engine_done)(struct doca_task *task, doca_error_t status);
 };
 
+/* A slice of a task, or all of it. */
+static inline __attribute__((always_inline)) doca_error_t sf_offload_run(struct sf_offload *offload, struct doca_task *task,
+									 const struct sf_offload_ops *ops)
+{
+	doca_error_t status;
+
+	if (__builtin_expect(task->ctx->faults == NULL, 1))
+		return ops->run(task);
+	status = sf_offload_fault(offload, task->ctx, task);
+	if (status == DOCA_SUCCESS)
+		status = ops->run(task);
+	if (status != DOCA_ERROR_IN_PROGRESS)
+		offload->fault_task = NULL; /* it may be submitted again */
+	return status;
+}
+
 static inline __attribute__((always_inline)) bool sf_offload_progress_finished(struct sf_offload *offload,
 									       const struct sf_offload_ops *ops)
 {
@@ -96,6 +115,8 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 	for (; task != NULL; task = next) {
 		next = task->next;
 		offload->num_handed--;
+		if (__builtin_expect(task->ctx->faults != NULL, 0) && sf_fault(task->ctx->faults, SF_FAULT_TASK_FAIL) != NULL)
+			task->status = DOCA_ERROR_IO_FAILED;
 		sf_offload_complete(task, ops->engine_done(task, task->status));
 	}
 	return moved;
@@ -128,7 +149,7 @@ static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_
 		bool was_last = &task->next == end;
 		doca_error_t status = __builtin_expect(offload->early != NULL, 0) ? sf_offload_early_status(offload, task)
 				      : __builtin_expect(ctx->cancelled, 0)	  ? DOCA_ERROR_BAD_STATE
-										  : ops->run(task);
+										  : sf_offload_run(offload, task, ops);
 
 		moved = true;
 		if (status == DOCA_ERROR_IN_PROGRESS)

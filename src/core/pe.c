@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/ctx.h"
 #include "core/ctx_private.h"
+#include "core/faults.h"
 
 /* Opens the eventfd that contexts and peers write, inside the epoll set that the program waits on. */
 static doca_error_t handles_open(struct doca_pe *pe)
@@ -58,6 +59,7 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	created->faults = sf_pe_faults_attach(created);
 	sf_status_pe_add(created);
 	*pe = created;
 	return DOCA_SUCCESS;
@@ -79,6 +81,7 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 		return DOCA_ERROR_IN_USE;
 	}
 	sf_status_pe_remove(pe);
+	sf_pe_faults_detach(pe->faults);
 	handles_close(pe);
 	free(pe);
 	return DOCA_SUCCESS;
@@ -223,6 +226,8 @@ static doca_error_t event_drain(struct doca_pe *pe)
 {
 	bool fired;
 
+	if (__builtin_expect(pe->faults != NULL, 0))
+		sf_pe_faults_show(pe);
 	if (!sf_doorbell_clear(pe->event_fd, &fired)) {
 		SF_LOG_ERR("progress engine: its notification cannot be cleared: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
@@ -293,6 +298,8 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
+	if (__builtin_expect(pe->faults != NULL, 0))
+		sf_pe_faults_show(pe);
 	pe->was_readable = !pe->cleared;
 	pe->cleared = false;
 	/* Every ctx is armed, even when one is due: a program may wait on without the progress that it should do first. */
@@ -302,6 +309,8 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 	pe->armed = true;
 	if (due)
 		notify(pe);
+	if (__builtin_expect(pe->faults != NULL, 0))
+		sf_pe_faults_request(pe);
 	return DOCA_SUCCESS;
 }
 

@@ -15,6 +15,7 @@
 #include "core/status.h"
 
 struct doca_ctx;
+struct sf_pe_faults;
 
 #define SF_PE_MOVED (UINT64_C(1) << 32) /* of num_calls */
 
@@ -35,6 +36,7 @@ struct doca_pe {
 	int epoll_fd;	      /* the notification handle: event_fd, and what contexts watch */
 	uint32_t num_watched; /* descriptors of contexts in epoll_fd */
 	struct sf_status_pe status;
+	struct sf_pe_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 };
 
 /* The ctx runs, or stopped running: it is polled from now on, or no longer. */

@@ -5,6 +5,7 @@
 #define SF_CORE_SUBMIT_H
 
 #include "core/ctx.h"
+#include "core/faults.h"
 #include "core/pe.h"
 
 /* A submit or a free that happened while somebody may wait: nothing armed would report it. */
@@ -22,6 +23,14 @@ static inline bool sf_task_is_submittable(const struct doca_task *task)
 /* Says in the log why a task is not submittable. INVALID_VALUE: none was given; BAD_STATE else. */
 SF_API doca_error_t sf_task_submit_refused(const struct doca_task *task);
 
+/* To the library. */
+static inline doca_error_t sf_task_start(struct doca_task *task, uint32_t flags)
+{
+	if (__builtin_expect(task->ctx->faults != NULL, 0))
+		return sf_task_submit_faulty(task, flags);
+	return task->cls->submit(task, flags);
+}
+
 /* As doca_task_submit_ex, but for flags, which are not checked. */
 static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags)
 {
@@ -29,7 +38,7 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 		return sf_task_submit_refused(task);
 	struct doca_ctx *ctx = task->ctx;
 	task->state = SF_TASK_INFLIGHT;
-	doca_error_t result = task->cls->submit(task, flags);
+	doca_error_t result = sf_task_start(task, flags);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 		task->state = SF_TASK_ALLOCATED;
 		if (result == DOCA_ERROR_AGAIN) {

@@ -93,6 +93,8 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 		SF_LOG_ERR("%s does not run, so it has no tasks to allocate: wait until its state is RUNNING", ctx->ops->name);
 		return DOCA_ERROR_BAD_STATE;
 	}
+	if (__builtin_expect(ctx->faults != NULL, 0) && sf_fault(ctx->faults, SF_FAULT_ALLOC_TASK) != NULL)
+		return DOCA_ERROR_NO_MEMORY;
 	struct doca_task *taken = pool->free;
 	if (__builtin_expect(taken == NULL, 0))
 		taken = begin_task(ctx, pool);
@@ -257,7 +259,7 @@ doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim
 	}
 	task->claim = claim;
 	task->state = SF_TASK_INFLIGHT;
-	doca_error_t result = task->cls->submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+	doca_error_t result = sf_task_start(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 		task->state = SF_TASK_CLAIMED;
 		return result;

@@ -113,7 +113,9 @@ static doca_error_t check_submit(const struct doca_task_batch *batch)
 static doca_error_t submit(struct doca_task_batch *batch)
 {
 	batch->state = SF_TASK_INFLIGHT;
-	doca_error_t result = batch->cls->submit(batch);
+	doca_error_t result = DOCA_ERROR_AGAIN;
+	if (__builtin_expect(batch->ctx->faults == NULL, 1) || sf_fault(batch->ctx->faults, SF_FAULT_SUBMIT_AGAIN) == NULL)
+		result = batch->cls->submit(batch);
 	if (result != DOCA_SUCCESS) {
 		batch->state = SF_TASK_ALLOCATED;
 		batch->ctx->num_again += result == DOCA_ERROR_AGAIN;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/faults.h"
 #include "base/log.h"
 
 extern const struct sf_fabric_ops sf_loop_ops;
@@ -193,13 +194,29 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 	return NULL;
 }
 
+static bool provider_is_faulty(const char *name)
+{
+	return strncmp(name, "faulty:", strlen("faulty:")) == 0;
+}
+
+static const struct sf_fabric_ops *provider_find_faulty(const char *inner)
+{
+	char name[SF_PROVIDER_NAME_MAX];
+
+	snprintf(name, sizeof(name), "faulty:%s", inner);
+	return sf_fabric_find(name);
+}
+
 const struct sf_fabric_ops *sf_fabric_of(const char *key)
 {
 	const char *forced = secure_getenv("SOFTFIELD_FABRIC");
 
-	if (forced != NULL && forced[0] != '\0')
-		return sf_fabric_find(forced);
-	return sf_fabric_find(strstr(key, SF_KEY_IBDEV) != NULL ? "verbs" : "shm");
+	if (forced == NULL || forced[0] == '\0')
+		forced = strstr(key, SF_KEY_IBDEV) != NULL ? "verbs" : "shm";
+	if (!provider_is_faulty(forced) &&
+	    (sf_faults_concern(SF_FAULT_DOMAIN) || sf_faults_concern(SF_FAULT_EP) || sf_faults_concern(SF_FAULT_CONN)))
+		return provider_find_faulty(forced);
+	return sf_fabric_find(forced);
 }
 
 doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)

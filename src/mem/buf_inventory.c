@@ -63,6 +63,7 @@ doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inve
 		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	created->source.faults = sf_faults_attach(SF_FAULT_BUFS, "inventory", NULL);
 	*inventory = created;
 	return DOCA_SUCCESS;
 }
@@ -82,6 +83,7 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 		next = block->next;
 		free(block);
 	}
+	sf_faults_detach(inventory->source.faults);
 	free(inventory);
 	return DOCA_SUCCESS;
 }
@@ -168,6 +170,8 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 		return range_refused(mmap, addr, len, data, data_len);
 	if (__builtin_expect(!inventory->source.started, 0))
 		return not_started(DOCA_ERROR_INVALID_VALUE);
+	if (sf_buf_source_fails(&inventory->source))
+		return DOCA_ERROR_NO_MEMORY;
 	struct doca_buf *taken = sf_buf_source_take(&inventory->source);
 	if (__builtin_expect(taken == NULL, 0))
 		return take_refused(inventory);
@@ -204,6 +208,8 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_dup(inventory, src_buf);
+	if (result == DOCA_SUCCESS && sf_buf_source_fails(&inventory->source))
+		result = DOCA_ERROR_NO_MEMORY;
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct doca_buf *head = NULL;

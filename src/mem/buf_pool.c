@@ -66,6 +66,7 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 	created->element_size = element_size;
 	created->alignment = 1;
 	sf_buf_source_add(&created->source, created->elements, (uint32_t)num_elements);
+	created->source.faults = sf_faults_attach(SF_FAULT_BUFS, "pool", NULL);
 	*buf_pool = created;
 	return DOCA_SUCCESS;
 }
@@ -78,6 +79,7 @@ doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 		result = check_unused(buf_pool, "destroyed");
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_faults_detach(buf_pool->source.faults);
 	free(buf_pool);
 	return DOCA_SUCCESS;
 }
@@ -145,6 +147,8 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 			   buf_pool->source.started ? "doca_mmap_start" : "doca_buf_pool_start");
 		return DOCA_ERROR_BAD_STATE;
 	}
+	if (sf_buf_source_fails(&buf_pool->source))
+		return DOCA_ERROR_EMPTY;
 	struct doca_buf *taken = sf_buf_source_take(&buf_pool->source);
 	if (taken == NULL) {
 		SF_LOG_ERR("all %u bufs of the pool are out: release some first", buf_pool->source.num_elements);

@@ -3,6 +3,7 @@
 #ifndef SF_MEM_BUF_SOURCE_H
 #define SF_MEM_BUF_SOURCE_H
 
+#include "base/faults.h"
 #include "mem/buf.h"
 #include "mem/mmap_private.h"
 
@@ -11,10 +12,17 @@ struct sf_buf_source {
 	uint32_t num_elements;
 	uint32_t num_free;
 	bool started;
+	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 };
 
 /* Adds elements to the source. */
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num);
+
+/* Whether the next one is to be missing though it is there. */
+static inline bool sf_buf_source_fails(struct sf_buf_source *source)
+{
+	return __builtin_expect(source->faults != NULL, 0) && sf_fault(source->faults, SF_FAULT_ALLOC_BUF) != NULL;
+}
 
 /* The next free element, or NULL. Its memory is still to be set. */
 static inline struct doca_buf *sf_buf_source_take(struct sf_buf_source *source)

@@ -21,7 +21,7 @@ static void with_faults(const char *faults, void (*run)(void))
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		setenv("SOFTFIELD_FAULTY", faults, 1);
+		setenv("SOFTFIELD_FAULTS", faults, 1);
 		fabric = sf_fabric_find("faulty:loop");
 		alarm(60);
 		run();
@@ -80,7 +80,7 @@ static void send_until_closed(void)
 
 static void connections_close_and_submits_are_put_off(void **state)
 {
-	with_faults("seed=3,again=100,close=20,delay=50", send_until_closed);
+	with_faults("seed=3; conn.again rate=0.1; peer.dead rate=0.02; poll.pause rate=0.05", send_until_closed);
 }
 
 static void count_failures(void)
@@ -126,7 +126,7 @@ static void count_failures(void)
 
 static void one_sided_operations_fail_without_effect(void **state)
 {
-	with_faults("seed=4,fail=100", count_failures);
+	with_faults("seed=4; op.fail rate=0.1; access.fail rate=0.1", count_failures);
 }
 
 static void count_refusals(void)
@@ -161,7 +161,7 @@ static void count_refusals(void)
 
 static void connects_are_refused(void **state)
 {
-	with_faults("seed=5,refuse=500", count_refusals);
+	with_faults("seed=5; conn.refuse rate=0.5", count_refusals);
 }
 
 static void count_memory(void)
@@ -187,7 +187,7 @@ static void count_memory(void)
 
 static void registrations_fail(void **state)
 {
-	with_faults("memory=250", count_memory);
+	with_faults("seed=6; region.memory rate=0.25", count_memory);
 }
 
 static void open_fails(void)
@@ -199,11 +199,12 @@ static void open_fails(void)
 
 static void a_plan_that_makes_no_sense_is_refused(void **state)
 {
-	with_faults("nonsense=1", open_fails);
-	with_faults("again", open_fails);
-	with_faults("again=x", open_fails);
-	with_faults("again=1001", open_fails);
-	with_faults("again=1;close=2", open_fails);
+	with_faults("nonsense", open_fails);
+	with_faults("conn.again rate", open_fails);
+	with_faults("conn.again rate=x", open_fails);
+	with_faults("conn.again rate=1.1", open_fails);
+	with_faults("conn.again; conn.close", open_fails);
+	with_faults("/nonexistent/faults", open_fails);
 }
 
 static void providers_are_found_by_name(void **state)

@@ -6,6 +6,6 @@
 
 int main(int argc, char **argv)
 {
-	setenv("SOFTFIELD_FAULTY", "seed=1,delay=200", 0);
+	setenv("SOFTFIELD_FAULTS", "seed=1; poll.pause rate=0.2", 0);
 	return conformance_run(argc > 1 ? argv[1] : "faulty:loop");
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 
 static struct faulty_ep *ep_of(const struct faulty_conn *conn)
 {
@@ -48,16 +48,29 @@ void faulty_listener_close(struct sf_listener *base)
 	free(listener);
 }
 
-static struct faulty_conn *conn_new(struct sf_ep *ep, void *user)
+static const struct faulty_domain *domain_of(const struct sf_ep *ep)
+{
+	return (const struct faulty_domain *)ep->domain;
+}
+
+/* name: of the listener that it is made to; NULL: it was accepted. */
+static struct faulty_conn *conn_new(struct sf_ep *ep, const char *name, void *user)
 {
 	struct faulty_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
+	conn->faults = sf_faults_attach(SF_FAULT_CONN, domain_of(ep)->device, name);
 	conn->base.ops = ep->ops;
 	conn->base.ep = ep;
 	conn->base.user = user;
 	return conn;
+}
+
+static void conn_free(struct faulty_conn *conn)
+{
+	sf_faults_detach(conn->faults);
+	free(conn);
 }
 
 static void conn_end_soon(struct faulty_conn *conn)
@@ -71,17 +84,17 @@ doca_error_t faulty_conn_connect(struct sf_ep *base, const char *name, const cha
 				 void *user, struct sf_conn **out)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
-	struct faulty_conn *conn = conn_new(base, user);
+	struct faulty_conn *conn = conn_new(base, name, user);
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	if (faulty_happens(&ep->stream, FAULTY_REFUSE))
+	if (sf_fault(domain_of(base)->faults, SF_FAULT_CONN_REFUSE) != NULL)
 		conn_end_soon(conn);
 	else
 		result = sf_conn_connect(ep->inner, name, address, data, len, conn, &conn->inner);
 	if (result != DOCA_SUCCESS) {
-		free(conn);
+		conn_free(conn);
 		return result;
 	}
 	conn->base.state = SF_CONN_CONNECTING;
@@ -93,7 +106,7 @@ doca_error_t faulty_conn_connect(struct sf_ep *base, const char *name, const cha
 doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct faulty_request *request = (struct faulty_request *)base;
-	struct faulty_conn *conn = conn_new(request->listener->base.ep, user);
+	struct faulty_conn *conn = conn_new(request->listener->base.ep, NULL, user);
 	doca_error_t result;
 
 	if (conn == NULL)
@@ -101,7 +114,7 @@ doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_
 	result = sf_conn_accept(request->listener->inner, request->inner, data, len, conn, &conn->inner);
 	request_free(request);
 	if (result != DOCA_SUCCESS) {
-		free(conn);
+		conn_free(conn);
 		return result;
 	}
 	conn->base.state = SF_CONN_READY;
@@ -139,7 +152,7 @@ void faulty_conn_close(struct sf_conn *base)
 		TAILQ_REMOVE(&ep_of(conn)->endings, conn, ending_entry);
 	if (conn->inner != NULL)
 		sf_conn_close(conn->inner);
-	free(conn);
+	conn_free(conn);
 }
 
 void faulty_conn_ring(struct sf_conn *conn)
@@ -190,12 +203,12 @@ static doca_error_t submit_inner(struct faulty_conn *conn, struct sf_op *op)
 	return result;
 }
 
-static void op_fail(struct faulty_conn *conn, struct sf_op *op)
+static void op_fail(struct faulty_conn *conn, struct sf_op *op, doca_error_t status)
 {
 	struct faulty_ep *ep = ep_of(conn);
 
 	op->conn = &conn->base;
-	op->status = DOCA_ERROR_CONNECTION_ABORTED;
+	op->status = status;
 	op->next = NULL;
 	*ep->failed_end = op;
 	ep->failed_end = &op->next;
@@ -203,11 +216,61 @@ static void op_fail(struct faulty_conn *conn, struct sf_op *op)
 	faulty_ep_ring(ep);
 }
 
+/* The peer takes nothing until then. */
+static bool peer_is_stopped(struct faulty_conn *conn)
+{
+	const struct sf_fault_rule *rule;
+
+	if (conn->stopped_until != 0 && sf_now_ns() < conn->stopped_until)
+		return true;
+	rule = sf_fault(conn->faults, SF_FAULT_PEER_STOP);
+	conn->stopped_until = rule != NULL ? sf_now_ns() + rule->ms * UINT64_C(1000000) : 0;
+	return rule != NULL;
+}
+
+static bool op_is_refused(struct faulty_conn *conn, struct sf_op *op)
+{
+	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+
+	if (peer_is_stopped(conn) || sf_fault(conn->faults, SF_FAULT_CONN_AGAIN) != NULL)
+		return true;
+	if (!takes_receive || sf_fault(conn->faults, SF_FAULT_CONN_RNR) == NULL)
+		return false;
+	op->status = DOCA_ERROR_EMPTY; /* it is the receive that is missing */
+	return true;
+}
+
+static void conn_break(struct faulty_conn *conn, struct sf_op *op, doca_error_t reason)
+{
+	conn->reason = reason;
+	op_fail(conn, op, reason);
+	sf_conn_disconnect(conn->inner);
+	conn_end_soon(conn);
+}
+
+static bool op_is_failed(struct faulty_conn *conn, struct sf_op *op)
+{
+	const struct sf_fault_rule *late = sf_fault(conn->faults, SF_FAULT_PEER_LATE);
+	bool failed = true;
+
+	if (late != NULL)
+		ep_of(conn)->late_until = sf_now_ns() + late->ms * UINT64_C(1000000);
+	if (sf_fault(conn->faults, SF_FAULT_CONN_RESET) != NULL)
+		conn_break(conn, op, DOCA_ERROR_CONNECTION_RESET);
+	else if (sf_fault(conn->faults, SF_FAULT_PEER_DEAD) != NULL)
+		conn_break(conn, op, DOCA_ERROR_CONNECTION_ABORTED);
+	else if (op->kind != SF_OP_SEND && sf_fault(conn->faults, SF_FAULT_OP_FAIL) != NULL)
+		op_fail(conn, op, DOCA_ERROR_CONNECTION_ABORTED);
+	else
+		failed = false;
+	return failed;
+}
+
 doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
-	uint64_t *stream = &ep_of(conn)->stream, len;
 	doca_error_t result;
+	uint64_t len;
 
 	if (base->state == SF_CONN_CLOSED || conn->ending)
 		return base->state == SF_CONN_CONNECTING ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
@@ -217,19 +280,10 @@ doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 	result = sf_op_check(base, op, &len);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (faulty_happens(stream, FAULTY_AGAIN))
+	if (conn->faults != NULL && op_is_refused(conn, op))
 		return DOCA_ERROR_AGAIN;
-	if (faulty_happens(stream, FAULTY_CLOSE)) {
-		SF_LOG_INFO("faulty fabric: a connection goes down, as asked");
-		op_fail(conn, op);
-		sf_conn_disconnect(conn->inner);
-		conn_end_soon(conn);
+	if (conn->faults != NULL && op_is_failed(conn, op))
 		return DOCA_SUCCESS;
-	}
-	if (op->kind != SF_OP_SEND && faulty_happens(stream, FAULTY_FAIL)) {
-		op_fail(conn, op);
-		return DOCA_SUCCESS;
-	}
 	return submit_inner(conn, op);
 }
 
@@ -255,7 +309,7 @@ static void on_accepted(struct sf_listener *inner, struct sf_conn *inner_conn, c
 {
 	struct faulty_listener *listener = inner->user;
 	const struct sf_ep_handler *handler = &((struct faulty_ep *)listener->base.ep)->handler;
-	struct faulty_conn *conn = conn_new(listener->base.ep, NULL);
+	struct faulty_conn *conn = conn_new(listener->base.ep, NULL, NULL);
 
 	if (conn == NULL) {
 		sf_conn_close(inner_conn);

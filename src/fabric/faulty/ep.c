@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/doorbell.h"
 
 doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
@@ -18,7 +19,6 @@ doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler
 	ep->base.domain = domain;
 	ep->handler = *handler;
 	ep->event_fd = event_fd;
-	ep->stream = faulty_seed_next();
 	ep->failed_end = &ep->failed;
 	TAILQ_INIT(&ep->endings);
 	result = sf_ep_open(((struct faulty_domain *)domain)->inner, &faulty_handler, recv_max, event_fd, &ep->inner);
@@ -26,6 +26,7 @@ doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler
 		free(ep);
 		return result;
 	}
+	ep->faults = sf_faults_attach(SF_FAULT_EP, ((struct faulty_domain *)domain)->device, NULL);
 	*out = &ep->base;
 	return DOCA_SUCCESS;
 }
@@ -33,6 +34,7 @@ doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler
 void faulty_ep_close(struct sf_ep *ep)
 {
 	sf_ep_close(((struct faulty_ep *)ep)->inner);
+	sf_faults_detach(((struct faulty_ep *)ep)->faults);
 	free(ep);
 }
 
@@ -77,17 +79,28 @@ static bool ending_run(struct faulty_ep *ep)
 	if (conn->inner == NULL && ep->handler.connected != NULL)
 		ep->handler.connected(&conn->base, refused, NULL, 0);
 	else if (conn->inner != NULL && ep->handler.closed != NULL)
-		ep->handler.closed(&conn->base, DOCA_ERROR_CONNECTION_ABORTED);
+		ep->handler.closed(&conn->base, conn->reason);
 	return true;
+}
+
+/* Time passes for an endpoint that waits for nothing, too: what is late is told to be due, and found when it is. */
+static bool is_late(struct faulty_ep *ep)
+{
+	if (ep->late_until != 0 && sf_now_ns() >= ep->late_until)
+		ep->late_until = 0;
+	return ep->late_until != 0;
 }
 
 uint32_t faulty_ep_poll(struct sf_ep *base, uint32_t budget)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
+	const struct sf_fault_rule *rule;
 	uint32_t ran = 0, inner;
 
-	if (ep->pause == 0 && faulty_happens(&ep->stream, FAULTY_DELAY))
-		ep->pause = 1 + faulty_random(&ep->stream, FAULTY_PAUSE_MAX);
+	if (is_late(ep))
+		return 0;
+	if (ep->pause == 0 && (rule = sf_fault(ep->faults, SF_FAULT_POLL_PAUSE)) != NULL)
+		ep->pause = sf_fault_number(ep->faults, rule, FAULTY_PAUSE_MAX);
 	if (ep->pause != 0) {
 		ep->pause--;
 		return 0;
@@ -105,7 +118,7 @@ bool faulty_ep_arm(struct sf_ep *base)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
 
-	if (ep->failed != NULL || !TAILQ_EMPTY(&ep->endings) || sf_ep_arm(ep->inner))
+	if (is_late(ep) || ep->failed != NULL || !TAILQ_EMPTY(&ep->endings) || sf_ep_arm(ep->inner))
 		return true;
 	ep->armed = true;
 	return false;

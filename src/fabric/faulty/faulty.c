@@ -5,42 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-
-static uint64_t regions_stream; /* regions belong to no thread */
-
-static bool region_fault(enum faulty_kind kind, const char *what)
+static bool domain_fails(const struct sf_domain *domain, enum sf_fault_point point)
 {
-	uint64_t stream = __atomic_add_fetch(&regions_stream, 1, __ATOMIC_RELAXED);
-
-	if (!faulty_happens(&stream, kind))
-		return false;
-	SF_LOG_INFO("faulty fabric: %s, as asked", what);
-	return true;
-}
-
-static bool memory_fails(void)
-{
-	return region_fault(FAULTY_MEMORY, "out of memory");
+	return sf_fault(((const struct faulty_domain *)domain)->faults, point) != NULL;
 }
 
 static doca_error_t faulty_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **out)
 {
 	const struct sf_fabric_ops *inner = sf_fabric_find(ops->name + strlen(FAULTY_PREFIX));
 	struct faulty_domain *domain;
-	doca_error_t result = faulty_plan_check();
+	doca_error_t result = sf_faults_check();
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	domain = calloc(1, sizeof(*domain));
+	domain = calloc(1, sizeof(*domain) + strlen(device) + 1);
 	if (domain == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	domain->base.ops = ops;
+	strcpy(domain->device, device);
 	result = sf_domain_open(inner, device, &domain->inner);
 	if (result != DOCA_SUCCESS) {
 		free(domain);
 		return result;
 	}
+	domain->faults = sf_faults_attach(SF_FAULT_DOMAIN, device, NULL);
 	domain->base.reaches_others = domain->inner->reaches_others;
 	*out = &domain->base;
 	return DOCA_SUCCESS;
@@ -49,6 +37,7 @@ static doca_error_t faulty_domain_open(const struct sf_fabric_ops *ops, const ch
 static void faulty_domain_close(struct sf_domain *domain)
 {
 	sf_domain_close(((struct faulty_domain *)domain)->inner);
+	sf_faults_detach(((struct faulty_domain *)domain)->faults);
 	free(domain);
 }
 
@@ -75,7 +64,7 @@ static doca_error_t faulty_region_register(struct sf_domain *domain, void *addr,
 	struct sf_region *inner;
 	doca_error_t result;
 
-	if (memory_fails())
+	if (domain_fails(domain, SF_FAULT_REGION_MEMORY))
 		return DOCA_ERROR_NO_MEMORY;
 	result = sf_region_register(((struct faulty_domain *)domain)->inner, addr, len, rights, &inner);
 	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
@@ -86,7 +75,7 @@ static doca_error_t faulty_region_request(struct sf_domain *domain, const void *
 	struct sf_region *inner;
 	doca_error_t result;
 
-	if (memory_fails())
+	if (domain_fails(domain, SF_FAULT_REGION_MEMORY))
 		return DOCA_ERROR_NO_MEMORY;
 	result = sf_region_request(((struct faulty_domain *)domain)->inner, descriptor, len, &inner);
 	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
@@ -97,7 +86,7 @@ static doca_error_t faulty_region_ready(struct sf_region *region, uint64_t limit
 	struct sf_region *inner = ((struct faulty_region *)region)->inner;
 	doca_error_t result;
 
-	if (limit_ns == 0 && region_fault(FAULTY_LATE, "an owner's answer is late"))
+	if (limit_ns == 0 && domain_fails(region->domain, SF_FAULT_IMPORT_LATE))
 		return DOCA_ERROR_AGAIN;
 	result = inner->ops->region_ready(inner, limit_ns);
 
@@ -116,7 +105,7 @@ static doca_error_t faulty_region_export(struct sf_region *region, void *descrip
 {
 	struct sf_region *inner = ((struct faulty_region *)region)->inner;
 
-	if (memory_fails())
+	if (domain_fails(region->domain, SF_FAULT_REGION_MEMORY))
 		return DOCA_ERROR_NO_MEMORY;
 	inner->token = region->token;
 	return sf_region_export(inner, descriptor, len);
@@ -127,7 +116,7 @@ static doca_error_t faulty_region_access(struct sf_region *region, struct sf_op 
 	uint64_t len;
 	doca_error_t result = sf_access_check(region, op, &len);
 
-	if (result == DOCA_SUCCESS && region_fault(FAULTY_FAIL, "an access is aborted"))
+	if (result == DOCA_SUCCESS && domain_fails(region->domain, SF_FAULT_ACCESS_FAIL))
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	return result == DOCA_SUCCESS ? sf_region_access(((struct faulty_region *)region)->inner, op) : result;
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A provider for tests: wraps another and lets happen, at random, what the fabric's contracts allow to happen.
- *
- * SOFTFIELD_FAULTY says what, as "seed=1,again=10,close=1": numbers out of 1000, all 0 by default.
- *   again    submits that are answered AGAIN though they could go
- *   delay    polls that begin a pause of up to 16 polls, in which nothing is reported
- *   fail     one-sided operations that do nothing and are done with CONNECTION_ABORTED
- *   close    submits after which the connection is gone: the operation is done with CONNECTION_ABORTED, closed follows
- *   refuse   connects that end with TIME_OUT
- *   memory   registrations, exports and imports that fail with NO_MEMORY
- *   late     looks at a requested import that do not find the owner's answer yet
- * The same seed gives the same faults as long as endpoints are opened and used in the same order. It is logged.
+ * A provider that wraps another and lets happen what the fabric's contracts allow to happen, as SOFTFIELD_FAULTS says
+ * (base/faults.h, docs/faults.md): its rules conn., op., peer., poll., region. and import. A device gets it when there is such a
+ * rule, or when SOFTFIELD_FABRIC names it.
  *
  * Unlike real providers this one allocates on the data path.
  */
@@ -19,6 +11,7 @@
 
 #include <sys/queue.h>
 
+#include "base/faults.h"
 #include "fabric/fabric.h"
 
 #define FAULTY_PREFIX "faulty:"
@@ -27,26 +20,11 @@
 /* Gives the table of "faulty:INNER" under that name, which stays the caller's. */
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
-enum faulty_kind {
-	FAULTY_AGAIN,
-	FAULTY_DELAY,
-	FAULTY_FAIL,
-	FAULTY_CLOSE,
-	FAULTY_REFUSE,
-	FAULTY_MEMORY,
-	FAULTY_LATE,
-	FAULTY_KINDS
-};
-
-/* Rates from the environment, read once. BAD_CONFIG, logged, when it cannot be understood. */
-doca_error_t faulty_plan_check(void);
-uint64_t faulty_seed_next(void); /* a new random stream */
-uint32_t faulty_random(uint64_t *stream, uint32_t bound);
-bool faulty_happens(uint64_t *stream, enum faulty_kind kind);
-
 struct faulty_domain {
 	struct sf_domain base;
 	struct sf_domain *inner;
+	struct sf_faults *faults;
+	char device[]; /* its key */
 };
 
 struct faulty_region {
@@ -70,7 +48,10 @@ struct faulty_conn {
 	struct sf_conn base;
 	struct sf_conn *inner; /* NULL for a connect that we refuse */
 	uint32_t in_flight;
-	bool ending; /* among its endpoint's endings */
+	struct sf_faults *faults;
+	uint64_t stopped_until; /* the peer takes nothing before */
+	bool ending;		/* among its endpoint's endings */
+	doca_error_t reason;	/* why it ends */
 	TAILQ_ENTRY(faulty_conn) ending_entry;
 };
 
@@ -80,8 +61,9 @@ struct faulty_ep {
 	struct sf_ep_handler handler;
 	int event_fd;
 	bool armed;
-	uint64_t stream;
+	struct sf_faults *faults;
 	uint32_t pause;			    /* polls to sit out */
+	uint64_t late_until;		    /* nothing is reported before */
 	struct sf_op *failed, **failed_end; /* done without the inner provider */
 	TAILQ_HEAD(, faulty_conn) endings;  /* connections whose end only we know: refused connects, closes */
 };
