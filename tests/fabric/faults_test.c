@@ -190,6 +190,170 @@ static void registrations_fail(void **state)
 	with_faults("seed=6; region.memory rate=0.25", count_memory);
 }
 
+/* One send to a receive that is posted; what its submit said. */
+static doca_error_t send_one(struct pair *pair, struct send *send, struct slot *slot)
+{
+	static uint32_t word = 7;
+
+	CHECK_OK(slot_post(&pair->b, slot, 0, 64));
+	send_set(send, &word, sizeof(word));
+	return submit(pair->ab, send);
+}
+
+static void send_arrives(struct pair *pair)
+{
+	static struct send send;
+	struct slot slot;
+
+	CHECK_OK(send_one(pair, &send, &slot));
+	WAIT(send.done == 1 && slot.done == 1);
+	CHECK_OK(send.op.status);
+}
+
+/* The last connection's end, and the operation's status that came with it, at the submit that the rule names. */
+static void break_at_fourth(doca_error_t reason)
+{
+	struct send send;
+	struct slot slot;
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	for (int i = 0; i < 3; i++)
+		send_arrives(&pair);
+	CHECK_OK(send_one(&pair, &send, &slot));
+	WAIT(send.done == 1);
+	CHECK_RESULT(send.op.status, reason);
+	WAIT(pair.a.closes == 1);
+	CHECK_RESULT(pair.a.close_reason, reason);
+	WAIT(pair.b.closes == 1);
+	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_NOT_CONNECTED);
+	pair_close(&pair);
+}
+
+static void reset_at_fourth(void)
+{
+	break_at_fourth(DOCA_ERROR_CONNECTION_RESET);
+}
+
+static void dead_at_fourth(void)
+{
+	break_at_fourth(DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+static void a_connection_is_reset_where_the_rule_says(void **state)
+{
+	with_faults("conn.reset after=3 peer=conformance/", reset_at_fourth);
+}
+
+static void a_peer_dies_where_the_rule_says(void **state)
+{
+	with_faults("peer.dead nth=4 on=host0", dead_at_fourth);
+}
+
+static void no_receive_at_second(void)
+{
+	struct send send;
+	struct slot slot;
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	send_arrives(&pair);
+	send.op.status = DOCA_SUCCESS;
+	CHECK_RESULT(send_one(&pair, &send, &slot), DOCA_ERROR_AGAIN);
+	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
+	CHECK_OK(submit(pair.ab, &send));
+	WAIT(send.done == 1 && slot.done == 1);
+	pair_close(&pair);
+}
+
+static void a_receive_is_missing(void **state)
+{
+	with_faults("conn.rnr nth=2", no_receive_at_second);
+}
+
+#define STOP_MS 50
+
+static void taken_after_a_while(void)
+{
+	struct send send;
+	struct slot slot;
+	struct pair pair;
+	uint64_t begin;
+
+	pair_open(&pair, 4);
+	begin = sf_now_ms();
+	CHECK_RESULT(send_one(&pair, &send, &slot), DOCA_ERROR_AGAIN);
+	WAIT(submit(pair.ab, &send) == DOCA_SUCCESS);
+	CHECK(sf_now_ms() - begin >= STOP_MS - 1);
+	WAIT(send.done == 1 && slot.done == 1);
+	pair_close(&pair);
+}
+
+static void a_stopped_peer_takes_nothing_for_a_while(void **state)
+{
+	with_faults("peer.stop ms=50 nth=1", taken_after_a_while);
+}
+
+static void told_after_a_while(void)
+{
+	struct send send;
+	struct slot slot;
+	struct pair pair;
+	uint64_t begin;
+
+	pair_open(&pair, 4);
+	begin = sf_now_ms();
+	CHECK_OK(send_one(&pair, &send, &slot));
+	CHECK(sf_ep_arm(pair.a.ep)); /* it is due, so nobody sleeps over it */
+	WAIT(send.done == 1);
+	CHECK(sf_now_ms() - begin >= STOP_MS - 1);
+	CHECK_OK(send.op.status);
+	pair_close(&pair);
+}
+
+static void a_late_peer_is_told_of_late(void **state)
+{
+	with_faults("peer.late ms=50 nth=1", told_after_a_while);
+}
+
+static void nothing_happens(void)
+{
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	for (int i = 0; i < 50; i++)
+		send_arrives(&pair);
+	pair_close(&pair);
+}
+
+static void rules_about_others_do_nothing(void **state)
+{
+	with_faults("conn.again on=host7; peer.dead peer=elsewhere; conn.rnr after=50", nothing_happens);
+}
+
+/* A library's device gets the provider, without SOFTFIELD_FABRIC, as soon as a rule is the fabric's. */
+static void provider_is_wrapped(void)
+{
+	unsetenv("SOFTFIELD_FABRIC");
+	CHECK(strcmp(sf_fabric_of("host0/0000:d8:00.0")->name, "faulty:shm") == 0);
+	setenv("SOFTFIELD_FABRIC", "loop", 1);
+	CHECK(strcmp(sf_fabric_of("host0/0000:d8:00.0")->name, "faulty:loop") == 0);
+}
+
+static void provider_is_plain(void)
+{
+	unsetenv("SOFTFIELD_FABRIC");
+	CHECK(strcmp(sf_fabric_of("host0/0000:d8:00.0")->name, "shm") == 0);
+}
+
+static void devices_get_the_provider_when_a_rule_is_the_fabrics(void **state)
+{
+	with_faults("conn.again rate=0.1", provider_is_wrapped);
+	with_faults("import.late rate=0.1", provider_is_wrapped);
+	with_faults("submit.again rate=0.1", provider_is_plain);
+	with_faults("", provider_is_plain);
+}
+
 static void open_fails(void)
 {
 	struct sf_domain *domain;
@@ -231,6 +395,13 @@ int main(void)
 		cmocka_unit_test(connects_are_refused),
 		cmocka_unit_test(registrations_fail),
 		cmocka_unit_test(a_plan_that_makes_no_sense_is_refused),
+		cmocka_unit_test(a_connection_is_reset_where_the_rule_says),
+		cmocka_unit_test(a_peer_dies_where_the_rule_says),
+		cmocka_unit_test(a_receive_is_missing),
+		cmocka_unit_test(a_stopped_peer_takes_nothing_for_a_while),
+		cmocka_unit_test(a_late_peer_is_told_of_late),
+		cmocka_unit_test(rules_about_others_do_nothing),
+		cmocka_unit_test(devices_get_the_provider_when_a_rule_is_the_fabrics),
 		cmocka_unit_test(providers_are_found_by_name),
 	};
 
