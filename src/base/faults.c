@@ -242,6 +242,16 @@ const struct sf_fault_rule *sf_fault(struct sf_faults *faults, enum sf_fault_poi
 	return fired;
 }
 
+void sf_fault_forget(struct sf_faults *faults, enum sf_fault_point point)
+{
+	if (faults == NULL)
+		return;
+	for (uint32_t i = 0; i < plan.num_rules; i++) {
+		if ((faults->matches & UINT32_C(1) << i) != 0 && plan.rules[i].point == point)
+			__atomic_sub_fetch(&faults->rules[i].seen, 1, __ATOMIC_RELAXED);
+	}
+}
+
 uint32_t sf_fault_number(struct sf_faults *faults, const struct sf_fault_rule *rule, uint32_t max)
 {
 	uint32_t index = (uint32_t)(rule - plan.rules);

@@ -34,6 +34,9 @@ SF_API void sf_faults_detach(struct sf_faults *faults);
 /* The object is at this point: the rule by which it fails now, or NULL. faults may be NULL. Logged when it does. */
 SF_API const struct sf_fault_rule *sf_fault(struct sf_faults *faults, enum sf_fault_point point);
 
+/* It was not at that point after all: what it came for did not happen. Only where no rule has fired. */
+SF_API void sf_fault_forget(struct sf_faults *faults, enum sf_fault_point point);
+
 /* A number from 1 to max for what the rule leaves open, from the same seed. */
 SF_API uint32_t sf_fault_number(struct sf_faults *faults, const struct sf_fault_rule *rule, uint32_t max);
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,13 +19,12 @@
 #include <doca_buf_pool.h>
 
 #include "dma_fixture.h"
+#include "support/fault_cases.h"
 #include "support/log_lines.h"
 
 #define LEN 64
 #define SUBMITS 200
 #define LATE_MS 50
-
-static const char *self;
 
 /* ---- the cases, each in its own process ---- */
 
@@ -357,11 +355,6 @@ static void missing_file(void **state)
 
 /* ---- what runs them ---- */
 
-struct fault_case {
-	const char *name, *faults;
-	CMUnitTestFunction run;
-};
-
 static const struct fault_case cases[] = {
 	{"submit_again_nth", "seed=1; submit.again nth=3 on=dma", submit_again_nth},
 	{"submit_again_after_every_count", "submit.again after=2 every=2 count=2", submit_again_after_every_count},
@@ -385,50 +378,17 @@ static const struct fault_case cases[] = {
 
 #define NUM_CASES (sizeof(cases) / sizeof(cases[0]))
 
-/* The child's answer; output, if wanted, is what it printed. */
-static int case_spawn(const char *name, const char *faults, char *output, size_t size)
-{
-	int pipes[2], status;
-	size_t len = 0;
-	ssize_t got;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipes), 0);
-	fflush(NULL);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		setenv("SOFTFIELD_FAULTS", faults, 1);
-		if (output != NULL)
-			dup2(pipes[1], STDOUT_FILENO);
-		execl("/proc/self/exe", self, name, NULL);
-		_exit(127);
-	}
-	close(pipes[1]);
-	while (output != NULL && len < size - 1 && (got = read(pipes[0], output + len, size - 1 - len)) > 0)
-		len += (size_t)got;
-	if (output != NULL)
-		output[len] = '\0';
-	close(pipes[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
-}
-
 static void each_fault_shows_as_documented(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < NUM_CASES; i++) {
-		if (cases[i].faults != NULL && case_spawn(cases[i].name, cases[i].faults, NULL, 0) != 0)
-			fail_msg("case %s failed: SOFTFIELD_FAULTS='%s' %s %s", cases[i].name, cases[i].faults, self,
-				 cases[i].name);
-	}
+	fault_cases_expect(cases, NUM_CASES);
 }
 
 static void rate_run(const char *faults, char answers[SUBMITS + 1])
 {
 	char output[4096], *at;
 
-	assert_int_equal(case_spawn("submit_again_rate", faults, output, sizeof(output)), 0);
+	assert_int_equal(fault_case_spawn("submit_again_rate", faults, output, sizeof(output)), 0);
 	at = strstr(output, "answers ");
 	assert_non_null(at);
 	memcpy(answers, at + strlen("answers "), SUBMITS);
@@ -481,12 +441,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_holds_rules_too),
 	};
 
-	self = argv[0];
-	for (size_t i = 0; argc == 2 && i < NUM_CASES; i++) {
-		const struct CMUnitTest one[] = {{cases[i].name, cases[i].run, NULL, NULL, NULL}};
-
-		if (strcmp(cases[i].name, argv[1]) == 0)
-			return cmocka_run_group_tests(one, NULL, NULL);
-	}
-	return argc == 1 ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
+	return argc == 2 ? fault_case_run(cases, NUM_CASES, argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,21 +240,19 @@ static bool op_is_refused(struct faulty_conn *conn, struct sf_op *op)
 	return true;
 }
 
+/* What is in flight ends, then the connection. One that is still connecting is reported by the inner provider. */
 static void conn_break(struct faulty_conn *conn, struct sf_op *op, doca_error_t reason)
 {
+	conn->broken = true;
 	conn->reason = reason;
 	op_fail(conn, op, reason);
 	sf_conn_disconnect(conn->inner);
-	conn_end_soon(conn);
+	if (conn->base.state == SF_CONN_READY)
+		conn_end_soon(conn);
 }
 
 static bool op_is_failed(struct faulty_conn *conn, struct sf_op *op)
 {
-	const struct sf_fault_rule *late = sf_fault(conn->faults, SF_FAULT_PEER_LATE);
-	bool failed = true;
-
-	if (late != NULL)
-		ep_of(conn)->late_until = sf_now_ns() + late->ms * UINT64_C(1000000);
 	if (sf_fault(conn->faults, SF_FAULT_CONN_RESET) != NULL)
 		conn_break(conn, op, DOCA_ERROR_CONNECTION_RESET);
 	else if (sf_fault(conn->faults, SF_FAULT_PEER_DEAD) != NULL)
@@ -262,8 +260,32 @@ static bool op_is_failed(struct faulty_conn *conn, struct sf_op *op)
 	else if (op->kind != SF_OP_SEND && sf_fault(conn->faults, SF_FAULT_OP_FAIL) != NULL)
 		op_fail(conn, op, DOCA_ERROR_CONNECTION_ABORTED);
 	else
-		failed = false;
-	return failed;
+		return false;
+	return true;
+}
+
+/* The counts are of operations that were taken: how often one was refused is a matter of time. */
+static doca_error_t submit_counted(struct faulty_conn *conn, struct sf_op *op)
+{
+	const struct sf_fault_rule *late;
+	doca_error_t result;
+
+	if (op_is_refused(conn, op))
+		return DOCA_ERROR_AGAIN;
+	if (op_is_failed(conn, op))
+		return DOCA_SUCCESS;
+	result = submit_inner(conn, op);
+	if (result == DOCA_SUCCESS) {
+		late = sf_fault(conn->faults, SF_FAULT_PEER_LATE);
+		if (late != NULL)
+			ep_of(conn)->late_until = sf_now_ns() + late->ms * UINT64_C(1000000);
+		return result;
+	}
+	sf_fault_forget(conn->faults, SF_FAULT_CONN_RESET);
+	sf_fault_forget(conn->faults, SF_FAULT_PEER_DEAD);
+	if (op->kind != SF_OP_SEND)
+		sf_fault_forget(conn->faults, SF_FAULT_OP_FAIL);
+	return result;
 }
 
 doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
@@ -272,19 +294,15 @@ doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 	doca_error_t result;
 	uint64_t len;
 
+	if (conn->broken)
+		return DOCA_ERROR_NOT_CONNECTED;
 	if (base->state == SF_CONN_CLOSED || conn->ending)
 		return base->state == SF_CONN_CONNECTING ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
-	if (base->state == SF_CONN_CONNECTING)
-		return submit_inner(conn, op);
 	/* What is wrong in itself stays wrong. */
 	result = sf_op_check(base, op, &len);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (conn->faults != NULL && op_is_refused(conn, op))
-		return DOCA_ERROR_AGAIN;
-	if (conn->faults != NULL && op_is_failed(conn, op))
-		return DOCA_SUCCESS;
-	return submit_inner(conn, op);
+	return conn->faults != NULL ? submit_counted(conn, op) : submit_inner(conn, op);
 }
 
 /* What the inner provider reports, in terms of ours. */

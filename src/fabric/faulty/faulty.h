@@ -51,6 +51,7 @@ struct faulty_conn {
 	struct sf_faults *faults;
 	uint64_t stopped_until; /* the peer takes nothing before */
 	bool ending;		/* among its endpoint's endings */
+	bool broken;		/* by a fault: it ends, whatever state it is in */
 	doca_error_t reason;	/* why it ends */
 	TAILQ_ENTRY(faulty_conn) ending_entry;
 };
