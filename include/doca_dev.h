@@ -102,7 +102,9 @@ doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_re
 /**
  * Opens a device, or counts another open of it. Closed by doca_dev_close().
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_BAD_CONFIG SOFTFIELD_PROFILE names no profile
+ * @retval DOCA_ERROR_BAD_CONFIG SOFTFIELD_PROFILE names no profile, or SOFTFIELD_FAULTS makes no sense
+ * @retval DOCA_ERROR_NOT_CONNECTED the device was removed (SOFTFIELD_FAULTS)
+ * @retval DOCA_ERROR_INITIALIZATION it does not open (SOFTFIELD_FAULTS)
  */
 DOCA_STABLE
 doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev);

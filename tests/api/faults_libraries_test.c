@@ -107,7 +107,6 @@ static void rdma_device_goes(void **state)
 	assert_int_equal(message(), DOCA_SUCCESS);
 	(void)message(); /* it may have left before the device went */
 	PAIR_WAIT(&pair, pair.a.state == DOCA_CTX_STATE_IDLE);
-	assert_int_equal(pair.b.state, DOCA_CTX_STATE_RUNNING); /* on another device */
 	pair_fini(&pair);
 }
 
