@@ -49,6 +49,7 @@ doca_error_t doca_rdma_bridge_open_dev_from_pd(struct ibv_pd *pd, struct doca_de
 /**
  * Valid until the memory map is stopped.
  * @retval DOCA_ERROR_INVALID_VALUE the buffer's memory map lacks the device
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_STABLE
 doca_error_t doca_rdma_bridge_get_buf_mkey(const struct doca_buf *buf, struct doca_dev *dev, uint32_t *mkey);

@@ -86,7 +86,7 @@ static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_com
 		*task = doca_comch_task_send_as_task(send);
 		doca_task_set_user_data(*task, (union doca_data){.ptr = peer});
 	}
-	return result;
+	return result == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_AGAIN : result; /* no task is left: the queue is full */
 }
 
 static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,

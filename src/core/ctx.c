@@ -208,8 +208,20 @@ static doca_error_t check_startable(const struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
+static bool has_tasks(const struct doca_ctx *ctx)
+{
+	for (uint32_t i = 0; i < ctx->num_pools; i++) {
+		if (ctx->pools[i].num_tasks > 0)
+			return true;
+	}
+	return false;
+}
+
 static doca_error_t pools_build(struct doca_ctx *ctx)
 {
+	/* A context without tasks needs no memory for them: libraries start theirs and look at no answer. */
+	if (has_tasks(ctx) && sf_fault(ctx->faults, SF_FAULT_ALLOC_POOL) != NULL)
+		return DOCA_ERROR_NO_MEMORY;
 	for (uint32_t i = 0; i < ctx->num_pools; i++) {
 		if (sf_task_pool_build(ctx, &ctx->pools[i]) != DOCA_SUCCESS)
 			return DOCA_ERROR_NO_MEMORY;
@@ -227,7 +239,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	if (result != DOCA_SUCCESS)
 		return result;
 	sf_ctx_faults_attach(ctx);
-	result = sf_fault(ctx->faults, SF_FAULT_ALLOC_POOL) != NULL ? DOCA_ERROR_NO_MEMORY : pools_build(ctx);
+	result = pools_build(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
