@@ -89,6 +89,15 @@ static void rdma_dead(void **state)
 	rdma_peer_ends(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+/* The first task tells of a connection that was not made. */
+static void rdma_connect_is_refused(void **state)
+{
+	(void)state;
+	pair_begin(7);
+	assert_int_equal(message(), DOCA_ERROR_CONNECTION_ABORTED);
+	pair_fini(&pair);
+}
+
 static void rdma_write_fails(void **state)
 {
 	(void)state;
@@ -200,6 +209,7 @@ static const struct fault_case cases[] = {
 	{"rdma_rnr_without_retries", "conn.rnr after=1", rdma_rnr_without_retries},
 	{"rdma_reset", "conn.reset nth=2", rdma_reset},
 	{"rdma_dead", "peer.dead nth=2", rdma_dead},
+	{"rdma_refused", "conn.refuse rate=1", rdma_connect_is_refused},
 	{"rdma_write_fails", "op.fail nth=2", rdma_write_fails},
 	{"rdma_device_goes", "device.remove nth=2 on=dpu0", rdma_device_goes},
 	{"rdma_export_without_memory", "region.memory nth=1", rdma_export_without_memory},

@@ -193,6 +193,69 @@ static void alloc_pool(void **state)
 	rig_fini(&rig);
 }
 
+static struct doca_dev *dev_at(const char *pci_addr)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint32_t num;
+	uint8_t equal;
+
+	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal), DOCA_SUCCESS);
+		if (equal)
+			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
+	}
+	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
+	assert_non_null(dev);
+	return dev;
+}
+
+/* The host's memory, exported to the DPU, and imported there. */
+static struct doca_mmap *mmap_import(struct rig *rig, struct doca_dev *host, uint8_t *memory, struct doca_mmap **exported)
+{
+	struct doca_mmap *imported;
+	const void *descriptor;
+	size_t len;
+
+	assert_int_equal(doca_mmap_create(exported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(*exported, host), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(*exported, memory, LEN), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(*exported, DOCA_ACCESS_FLAG_PCI_READ_WRITE), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(*exported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(*exported, host, &descriptor, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &imported), DOCA_SUCCESS);
+	return imported;
+}
+
+static void access_fail(void **state)
+{
+	static uint8_t theirs[LEN] = {1}, ours[LEN];
+	static struct rig rig;
+	struct doca_dev *host = dev_at("d8:00.0");
+	struct doca_mmap *exported, *imported, *local;
+	struct doca_buf *src, *dst;
+
+	(void)state;
+	rig_prepare(&rig, dev_at("03:00.0"));
+	rig_start(&rig);
+	imported = mmap_import(&rig, host, theirs, &exported);
+	local = rig_mmap(&rig, ours, LEN, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	src = rig_source(&rig, imported, theirs, LEN);
+	dst = rig_destination(&rig, local, ours, LEN);
+	assert_int_equal(rig_copy(&rig, src, dst), DOCA_SUCCESS);
+	assert_int_equal(ours[0], 1);
+	assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+	assert_int_equal(rig_copy(&rig, src, dst), DOCA_ERROR_IO_FAILED);
+	rig_put(src);
+	rig_put(dst);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(local), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(exported), DOCA_SUCCESS);
+	rig_fini(&rig);
+	assert_int_equal(doca_dev_close(host), DOCA_SUCCESS);
+}
+
 /* ---- notifications ---- */
 
 static bool is_readable(const struct doca_pe *pe, int timeout_ms)
@@ -364,6 +427,7 @@ static const struct fault_case cases[] = {
 	{"alloc_task", "alloc.task nth=2", alloc_task},
 	{"alloc_buf", "alloc.buf nth=2", alloc_buf},
 	{"alloc_pool", "alloc.pool nth=1", alloc_pool},
+	{"access_fail", "access.fail nth=2 on=dpu0", access_fail},
 	{"notify_lost", "notify.lost nth=1", notify_lost},
 	{"notify_late", "notify.late ms=50 nth=1", notify_late},
 	{"device_open", "device.open nth=1", device_open},
