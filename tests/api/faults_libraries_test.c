@@ -8,11 +8,29 @@
 
 #include <cmocka.h>
 
+#include <doca_log.h>
+
 #include "support/comch_side.h"
 #include "support/fault_cases.h"
 #include "support/rdma_pair.h"
 
 #define LEN 64
+
+static char log_text[1024];
+static uint32_t num_faults; /* that the log has told of */
+
+static void log_line(char *line)
+{
+	num_faults += strstr(line, "fault conn.") != NULL;
+}
+
+static void faults_count(void)
+{
+	struct doca_log_backend *backend;
+
+	assert_int_equal(doca_log_backend_create_with_buf_sdk(log_text, sizeof(log_text), log_line, &backend), DOCA_SUCCESS);
+	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_INFO), DOCA_SUCCESS);
+}
 
 /* ---- RDMA ---- */
 
@@ -54,9 +72,12 @@ static doca_error_t write_once(void)
 static void rdma_rnr_is_retried(void **state)
 {
 	(void)state;
+	faults_count();
 	pair_begin(7);
 	assert_int_equal(message(), DOCA_SUCCESS);
+	assert_int_equal(num_faults, 0);
 	assert_int_equal(message(), DOCA_SUCCESS);
+	assert_int_equal(num_faults, 1);
 	pair_fini(&pair);
 }
 
@@ -184,10 +205,12 @@ static void comch_dead(void **state)
 static void comch_again_clears(void **state)
 {
 	(void)state;
+	faults_count();
 	comch_begin();
 	for (int i = 0; i < 200; i++)
 		send_arrives();
 	assert_int_equal(client.num_send_errors, 0);
+	assert_true(num_faults > 20);
 	comch_end();
 }
 

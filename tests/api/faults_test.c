@@ -307,10 +307,11 @@ static void notify_late(void **state)
 {
 	struct doca_buf *src, *dst;
 	struct fixture *f;
-	uint64_t begin = sf_now_ns();
+	uint64_t begin;
 
 	setup(state);
 	f = *state;
+	begin = sf_now_ns();
 	request(f, &src, &dst);
 	assert_true(is_readable(f->rig.pe, 60000));
 	assert_true(sf_now_ns() - begin >= LATE_MS * UINT64_C(1000000));
