@@ -26,12 +26,14 @@
 
 struct doca_gpu;
 struct sf_ctx_hold;
+struct sf_task_checks;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
 	const char *name;  /* "comch consumer": for logs */
 	bool needs_pe;	   /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
 	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
+	bool must_receive; /* peers wait for the tasks that the program submits here */
 
 	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
 	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */
@@ -99,6 +101,9 @@ SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, stru
  * nobody holds it. */
 SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
 
+/* The program has the ctx from now on, until sf_ctx_fini: for the validation layer. */
+SF_API void sf_ctx_created(const struct doca_ctx *ctx);
+
 /* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
 SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter);
 
@@ -144,11 +149,15 @@ struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
 	bool may_wait;	  /* for something that may never happen, as a receive does: in flight for long it is no stall */
+	size_t extent;	  /* of the structure that it is the first member of; 0: it is none's */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
 	/* What doca_task_try_submit checks first; NULL accepts. */
 	doca_error_t (*validate)(const struct doca_task *task);
+	/* The validation layer's, before submit: reports what is wrong with the task's buffers (mem/buf_checks.h). NULL: it
+	 * has none. */
+	void (*inspect)(const struct doca_task *task);
 };
 
 /* The public base of every task. */
@@ -176,6 +185,7 @@ struct sf_task_pool {
 	size_t slot_built;  /* bytes of each: a class may change its size while IDLE */
 	void *memory;
 	struct doca_task *free;
+	struct sf_task_checks *checks; /* the validation layer's, or NULL (task_checks.h) */
 };
 
 /* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is

@@ -90,6 +90,7 @@ doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 	sf_dev_hold(dev);
 	created->dev = dev;
 	created->ctx.status.device = sf_dev_desc(dev)->key;
+	sf_ctx_created(&created->ctx);
 	*dma = created;
 	return DOCA_SUCCESS;
 }

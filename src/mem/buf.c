@@ -3,7 +3,9 @@
 #include "mem/buf.h"
 
 #include "base/log.h"
+#include "mem/buf_checks.h"
 #include "mem/buf_source.h"
+#include "validation/validation.h"
 
 /* INVALID_VALUE, logged, when one of the two is missing. */
 static inline doca_error_t check_args(const void *buf, const void *other)
@@ -29,6 +31,7 @@ static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struc
 	}
 	if (buf->refcount == 0) {
 		SF_LOG_ERR("buf was released already");
+		SF_BROKEN(BUF_002, buf, NULL, "it was released already");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	SF_LOG_ERR("buf has %u references, more cannot be counted", buf->refcount);
@@ -132,6 +135,8 @@ doca_error_t doca_buf_set_data(struct doca_buf *buf, void *data, size_t data_len
 		return result;
 	buf->data = data;
 	buf->data_len = data_len;
+	if (__builtin_expect(sf_validation_is_on, 0))
+		sf_buf_check_data(buf, "doca_buf_set_data");
 	return DOCA_SUCCESS;
 }
 
@@ -139,9 +144,12 @@ doca_error_t doca_buf_set_data_len(struct doca_buf *buf, size_t data_len)
 {
 	doca_error_t result = check_args(buf, buf);
 
-	if (result == DOCA_SUCCESS)
-		buf->data_len = data_len;
-	return result;
+	if (result != DOCA_SUCCESS)
+		return result;
+	buf->data_len = data_len;
+	if (__builtin_expect(sf_validation_is_on, 0))
+		sf_buf_check_data(buf, "doca_buf_set_data_len");
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_buf_reset_data_len(struct doca_buf *buf)

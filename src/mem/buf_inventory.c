@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inventories: bufs made ahead, pointed to memory when taken. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <doca_buf_inventory.h>
 
 #include "base/log.h"
 #include "mem/buf_source.h"
+#include "validation/validation.h"
 
 /* Elements are allocated in blocks: one by create, one by each expand. */
 struct block {
@@ -51,6 +53,13 @@ static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, 
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
+static void describe(const void *object, char *text, size_t size)
+{
+	const struct doca_buf_inventory *inventory = object;
+
+	snprintf(text, size, "%u of its bufs are out", inventory->source.num_elements - inventory->source.num_free);
+}
+
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
 {
 	if (inventory == NULL || num_elements == 0 || num_elements > UINT32_MAX) {
@@ -63,6 +72,7 @@ doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inve
 		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	sf_object_add(created, "buf inventory", describe);
 	*inventory = created;
 	return DOCA_SUCCESS;
 }
@@ -76,8 +86,11 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 	if (inventory->source.num_free != inventory->source.num_elements) {
 		SF_LOG_ERR("buf inventory has %u bufs out: release those first (doca_buf_dec_refcount)",
 			   inventory->source.num_elements - inventory->source.num_free);
+		SF_BROKEN(BUF_006, inventory, "doca_buf_inventory_destroy", "%u of its bufs are out",
+			  inventory->source.num_elements - inventory->source.num_free);
 		return DOCA_ERROR_IN_USE;
 	}
+	sf_object_remove(inventory);
 	for (struct block *next, *block = inventory->blocks; block != NULL; block = next) {
 		next = block->next;
 		free(block);
@@ -134,18 +147,28 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const struct d
 			   mmap->addr);
 	else
 		SF_LOG_ERR("data of %zu bytes at %p is not inside its buf, %zu bytes at %p", data_len, data, len, addr);
+	if (!mmap->started)
+		SF_BROKEN(MMAP_003, mmap, NULL, "it is not started, so no buf can lie in it");
+	else if (!sf_mmap_is_live(mmap, addr, len))
+		SF_BROKEN(BUF_003, mmap, NULL, "a buf of %zu bytes at %p is not inside its %zu bytes at %p", len, addr, mmap->len,
+			  mmap->addr);
+	else
+		SF_BROKEN(BUF_001, NULL, NULL, "data of %zu bytes at %p is not inside a buf of %zu bytes at %p", data_len, data,
+			  len, addr);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 static __attribute__((noinline, cold)) doca_error_t take_refused(const struct doca_buf_inventory *inventory)
 {
 	SF_LOG_ERR("all %u bufs of the inventory are out: release some, or expand it", inventory->source.num_elements);
+	SF_BROKEN(BUF_005, inventory, NULL, "all its %u bufs are out", inventory->source.num_elements);
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-static __attribute__((noinline, cold)) doca_error_t not_started(doca_error_t result)
+static __attribute__((noinline, cold)) doca_error_t not_started(const struct doca_buf_inventory *inventory, doca_error_t result)
 {
 	SF_LOG_ERR("buf inventory is not started: call doca_buf_inventory_start first");
+	SF_BROKEN(BUF_004, inventory, NULL, "it is not started");
 	return result;
 }
 
@@ -167,7 +190,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 	if (__builtin_expect(!is_range_good(mmap, addr, len, data, data_len), 0))
 		return range_refused(mmap, addr, len, data, data_len);
 	if (__builtin_expect(!inventory->source.started, 0))
-		return not_started(DOCA_ERROR_INVALID_VALUE);
+		return not_started(inventory, DOCA_ERROR_INVALID_VALUE);
 	struct doca_buf *taken = sf_buf_source_take(&inventory->source);
 	if (__builtin_expect(taken == NULL, 0))
 		return take_refused(inventory);
@@ -179,7 +202,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const struct doca_buf *src)
 {
 	if (!inventory->source.started)
-		return not_started(DOCA_ERROR_BAD_STATE);
+		return not_started(inventory, DOCA_ERROR_BAD_STATE);
 	if (src->first != src) {
 		SF_LOG_ERR("buf is inside a list: a list is duplicated from its head");
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -228,6 +251,8 @@ doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *ad
 {
 	if (buf == NULL || buf->refcount == 0) {
 		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
+		if (buf != NULL)
+			SF_BROKEN(BUF_002, buf, NULL, "it was released already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_range_good(buf->mmap, addr, len, data, data_len))

@@ -355,6 +355,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	created->max_num_connections = 1;
 	created->rnr_retry_count = RDMA_RNR_MAX;
 	created->request_timeout_ms = RDMA_REQUEST_TIMEOUT_MS;
+	sf_ctx_created(&created->ctx);
 	*rdma = created;
 	return DOCA_SUCCESS;
 }

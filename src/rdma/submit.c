@@ -6,6 +6,7 @@
 #include "base/log_rate.h"
 #include "rdma/rdma.h"
 #include "rdma/rnr.h"
+#include "validation/validation.h"
 
 /* ---- on its way ---- */
 
@@ -194,6 +195,12 @@ static bool is_permitted(const struct rdma_request *request)
 			   by_instance ? "doca_mmap_set_permissions"
 			   : by_memory ? "doca_rdma_set_permissions"
 				       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
+	SF_BROKEN_TYPE(MMAP_004, &connection->rdma->ctx, "rdma", "doca_task_submit",
+		       "%s on connection %u: the peer's %s not give %s", verb->cls.name, connection->id,
+		       by_instance ? "memory map does"
+		       : by_memory ? "instance does"
+				   : "instance and its memory map do",
+		       flag_name(verb->need));
 	return false;
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/task_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/pe_checks.h"
+#include "validation/validation.h"
+
+/* Its address is the thread's. */
+static __thread char own_thread;
+
+static struct sf_task_check *check_of(const struct doca_task *task)
+{
+	const struct sf_task_pool *pool = task->pool;
+	size_t index = (size_t)((const char *)task - (const char *)pool->memory) / pool->slot_built;
+
+	return &pool->checks->tasks[index];
+}
+
+/* ---- submit ---- */
+
+static void check_thread(const struct doca_task *task, bool is_alone)
+{
+	const struct doca_ctx *ctx = task->ctx;
+	const struct doca_pe *pe = ctx->pe;
+
+	if (!is_alone)
+		SF_BROKEN_TYPE(PE_003, ctx, ctx->ops->name, "doca_task_submit",
+			       "another thread is in a submit of the same context");
+	else if (pe != NULL && sf_pe_is_inside_elsewhere(pe))
+		SF_BROKEN_TYPE(PE_003, ctx, ctx->ops->name, "doca_task_submit",
+			       "another thread is in doca_pe_progress of its engine");
+}
+
+static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
+{
+	struct sf_task_checks *checks = task->pool->checks;
+	struct sf_task_check *check = check_of(task);
+	const void *before = __atomic_exchange_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
+
+	check_thread(task, before == NULL || before == &own_thread);
+	if (checks->cls->inspect != NULL)
+		checks->cls->inspect(task);
+	doca_error_t result = checks->cls->submit(task, flags);
+	__atomic_store_n(&checks->inside, NULL, __ATOMIC_RELAXED);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		__atomic_store_n(&check->answer, (uint32_t)result, __ATOMIC_RELAXED);
+		__atomic_store_n(&check->refused_ns, sf_now_ns(), __ATOMIC_RELAXED);
+	} else if (check->refused_ns != 0) {
+		__atomic_store_n(&check->refused_ns, 0, __ATOMIC_RELAXED);
+	}
+	return result;
+}
+
+/* ---- pools ---- */
+
+struct sf_task_checks *sf_task_checks_new(const struct sf_task_pool *pool)
+{
+	size_t extent = pool->cls->extent != 0 ? pool->cls->extent : sizeof(*pool->cls);
+	struct sf_task_checks *checks = calloc(1, sizeof(*checks) + pool->num_tasks * sizeof(checks->tasks[0]));
+	struct sf_task_class *copy = malloc(extent);
+
+	if (checks == NULL || copy == NULL) {
+		free(checks);
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy, pool->cls, extent);
+	copy->submit = checked_submit;
+	checks->cls = pool->cls;
+	checks->copy = copy;
+	checks->num_tasks = pool->num_tasks;
+	return checks;
+}
+
+void sf_task_checks_free(struct sf_task_checks *checks)
+{
+	if (checks != NULL)
+		free(checks->copy);
+	free(checks);
+}
+
+void sf_task_checks_freed(const struct doca_task *task)
+{
+	if (task->pool->checks != NULL)
+		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
+}
+
+struct sf_task_census sf_task_census_take(const struct sf_task_pool *pool)
+{
+	struct sf_task_census census = {0, 0};
+
+	for (uint32_t i = 0; i < pool->num_begun; i++) {
+		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
+
+		census.num_inflight += task->state == SF_TASK_INFLIGHT;
+		census.num_idle += task->state == SF_TASK_ALLOCATED;
+	}
+	return census;
+}
