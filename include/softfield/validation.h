@@ -48,8 +48,8 @@ typedef void (*softfield_validation_cb_t)(const struct softfield_validation_repo
 
 /**
  * Names an object, for reports. It may be of any kind: a device, mmap, inventory, buf, progress engine, context (by the pointer
- * of its library, such as struct doca_dma, or by its struct doca_ctx), task or sync event. The name goes with the object; another
- * one replaces it.
+ * of its library, such as struct doca_dma, or by its struct doca_ctx), task or sync event. The name goes with the object: that
+ * of a buf with its inventory or pool, that of a task with the run of its context. Another one replaces it.
  * @param object its address
  * @param name text that is copied; the first 47 bytes count
  * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL

@@ -52,7 +52,7 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	if (ctx->state != DOCA_CTX_STATE_IDLE) {
 		SF_LOG_ERR("%s is %s and cannot be destroyed: stop it, free its tasks and progress until it is IDLE",
 			   ctx->ops->name, state_name(ctx->state));
-		SF_BROKEN_TYPE(CTX_004, ctx, ctx->ops->name, NULL, "it is %s, with %zu tasks in flight and %zu allocated",
+		SF_BROKEN_TYPE(CTX_004, ctx, ctx->ops->name, NULL, "it is %s; tasks in flight: %zu, allocated: %zu",
 			       state_name(ctx->state), sf_ctx_num_inflight(ctx), ctx->num_allocated);
 		return DOCA_ERROR_IN_USE;
 	}

@@ -290,7 +290,7 @@ doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_noti
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_validation_is_on)
-		sf_pe_note_handle((struct doca_pe *)(uintptr_t)pe);
+		sf_pe_note_handle();
 	*handle = pe->epoll_fd;
 	return DOCA_SUCCESS;
 }

@@ -14,6 +14,9 @@
 #define EMPTY_CALLS_MAX 1000 /* progress calls that found nothing, of a program that waits for an event */
 #define ALIVE_TEXT_MAX 400
 
+/* The program has asked for a notification handle: it waits for events, on this engine or on others. */
+static bool is_event_driven;
+
 void sf_pe_report_alive(const struct doca_pe *pe)
 {
 	char text[ALIVE_TEXT_MAX] = "", object[SF_OBJECT_TEXT_MAX];
@@ -25,21 +28,20 @@ void sf_pe_report_alive(const struct doca_pe *pe)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", num > 0 ? ", " : "",
 						sf_object_text(ctx, ctx->ops->name, object, sizeof(object)));
 	}
-	SF_BROKEN(PE_001, pe, "doca_pe_destroy", "%u contexts are connected to it: %s", num, text);
+	SF_BROKEN(PE_001, pe, "doca_pe_destroy", "these contexts are connected to it: %s", text);
 }
 
 /* ---- by the engine's thread ---- */
 
 void sf_pe_note_request(struct doca_pe *pe)
 {
-	__atomic_store_n(&pe->status.is_event_driven, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&pe->status.requested_at, pe->num_calls, __ATOMIC_RELAXED);
 	__atomic_store_n(&pe->status.requested_ns, sf_now_ns(), __ATOMIC_RELAXED);
 }
 
-void sf_pe_note_handle(struct doca_pe *pe)
+void sf_pe_note_handle(void)
 {
-	__atomic_store_n(&pe->status.is_event_driven, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&is_event_driven, true, __ATOMIC_RELAXED);
 }
 
 /* ---- by the status thread ---- */
@@ -159,7 +161,8 @@ void sf_idle_report(const struct sf_idle_case *idle)
 static enum sf_rule rule_of(const struct sf_stall_case *stall, bool peer_progresses)
 {
 	if (stall->is_idle)
-		return stall->stall == SF_STALL_STARTING && stall->is_event_driven ? SF_RULE_PE_005 : SF_RULE_PE_004;
+		return stall->stall == SF_STALL_STARTING && __atomic_load_n(&is_event_driven, __ATOMIC_RELAXED) ? SF_RULE_PE_005
+														: SF_RULE_PE_004;
 	if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0)
 		return SF_RULE_TASK_006;
 	if (stall->num_peers == 0) /* tasks may take long by themselves */
@@ -173,6 +176,11 @@ void sf_stall_break_rule(const struct sf_stall_case *stall, bool peer_progresses
 {
 	enum sf_rule rule = rule_of(stall, peer_progresses);
 
-	if (rule != SF_RULES)
+	if (rule == SF_RULE_PE_005)
+		sf_rule_broken(
+			rule, stall->object, stall->type, "doca_pe_progress",
+			"%s, and nothing wakes the program to progress it: no notification is requested, or it is not looked at",
+			cause);
+	else if (rule != SF_RULES)
 		sf_rule_broken_so(rule, stall->object, stall->type, "doca_pe_progress", fix, "%s", cause);
 }

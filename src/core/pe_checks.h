@@ -12,9 +12,9 @@ bool sf_pe_is_inside_elsewhere(const struct doca_pe *pe);
 /* The engine cannot be destroyed: reports the contexts that it has. */
 void sf_pe_report_alive(const struct doca_pe *pe);
 
-/* A notification was requested; the notification handle was asked for. */
+/* A notification was requested; a notification handle was asked for. */
 void sf_pe_note_request(struct doca_pe *pe);
-void sf_pe_note_handle(struct doca_pe *pe);
+void sf_pe_note_handle(void);
 
 /* What is wrong in a process where nothing stalls, as the status thread sees it. */
 struct sf_idle_case {

@@ -90,7 +90,6 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 	stall->num_again = status->num_again;
 	stall->object = ctx;
 	stall->type = ctx->ops->name;
-	stall->is_event_driven = __atomic_load_n(&ctx->pe->status.is_event_driven, __ATOMIC_RELAXED);
 	engine_fill(stall, ctx->pe, limit_ms);
 	peers_fill(stall, status);
 }

@@ -32,9 +32,8 @@ struct sf_stall_case {
 	uint32_t num_peers;
 	int peers[SF_STALL_PEERS_MAX]; /* the processes that may owe it; 0: one that cannot be named from here */
 	/* for the validation layer */
-	const void *object;   /* the context: its address only */
-	const char *type;     /* what it is */
-	bool is_event_driven; /* the program waits for the engine's notification handle */
+	const void *object; /* the context: its address only */
+	const char *type;   /* what it is */
 };
 
 /* SOFTFIELD_STALL_MS: 0 for never; the default in place of a wrong value. */

@@ -65,7 +65,6 @@ struct sf_status_pe {
 	bool has_moved;			  /* since the look before: or a call has not returned, which may copy much */
 	uint64_t idle_ms;		  /* without a call, as far as the status thread ran */
 	/* While the validation layer is on, the engine's thread's: */
-	bool is_event_driven;		     /* its handle was asked for */
 	uint64_t requested_ns, requested_at; /* the last request of a notification, and num_calls then; 0: none */
 	uint64_t reported_ns;		     /* the request that was reported; the status thread's */
 	LIST_ENTRY(sf_status_pe) entry;

@@ -103,8 +103,8 @@ static void report_exhausted(const struct doca_ctx *ctx, const struct sf_task_po
 		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL, "no tasks of this type were configured before its start");
 	else
 		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL,
-			       "all %u %s tasks are allocated: %u are in flight, %u are with the program", pool->num_tasks,
-			       pool->cls->name, census.num_inflight, census.num_idle);
+			       "all of its %s tasks are allocated: %u; in flight: %u, with the program: %u", pool->cls->name,
+			       pool->num_tasks, census.num_inflight, census.num_idle);
 }
 
 doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task)

@@ -69,6 +69,7 @@ struct sf_task_checks *sf_task_checks_new(const struct sf_task_pool *pool)
 	}
 	memcpy(copy, pool->cls, extent);
 	copy->submit = checked_submit;
+	sf_objects_forget((uintptr_t)pool->memory, pool->slot_built * pool->num_tasks);
 	checks->cls = pool->cls;
 	checks->copy = copy;
 	checks->num_tasks = pool->num_tasks;

@@ -23,7 +23,7 @@ static inline bool is_head(const struct doca_buf *buf)
 
 /* ---- reference counts ---- */
 
-static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struct doca_buf *buf)
+static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struct doca_buf *buf, const char *call)
 {
 	if (!is_head(buf)) {
 		SF_LOG_ERR("buf is inside a list: only the list's head is counted");
@@ -31,7 +31,7 @@ static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struc
 	}
 	if (buf->refcount == 0) {
 		SF_LOG_ERR("buf was released already");
-		SF_BROKEN(BUF_002, buf, NULL, "it was released already");
+		SF_BROKEN(BUF_002, buf, call, "it was released already");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	SF_LOG_ERR("buf has %u references, more cannot be counted", buf->refcount);
@@ -45,7 +45,7 @@ doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(buf) || buf->refcount == 0 || buf->refcount == UINT16_MAX)
-		return refcount_refused(buf);
+		return refcount_refused(buf, "doca_buf_inc_refcount");
 	uint16_t before = buf->refcount++;
 	if (refcount != NULL)
 		*refcount = before;
@@ -68,7 +68,7 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (__builtin_expect(!is_head(buf) || buf->refcount == 0, 0))
-		return refcount_refused(buf);
+		return refcount_refused(buf, "doca_buf_dec_refcount");
 	if (refcount != NULL)
 		*refcount = buf->refcount;
 	if (buf->refcount > 1)

@@ -39,6 +39,8 @@ static doca_error_t block_add(struct doca_buf_inventory *inventory, uint32_t num
 		SF_LOG_ERR("no memory for %u bufs of an inventory", num);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	if (sf_validation_is_on)
+		sf_objects_forget((uintptr_t)block, sizeof(*block) + sizeof(struct doca_buf) * num);
 	block->next = inventory->blocks;
 	inventory->blocks = block;
 	sf_buf_source_add(&inventory->source, block->elements, num);
@@ -137,8 +139,8 @@ doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uin
 /* ---- taking bufs ---- */
 
 /* Kept out of the fast path: why no buf was made. */
-static __attribute__((noinline, cold)) doca_error_t range_refused(const struct doca_mmap *mmap, const void *addr, size_t len,
-								  const void *data, size_t data_len)
+static __attribute__((noinline, cold)) doca_error_t range_refused(const char *call, const struct doca_mmap *mmap,
+								  const void *addr, size_t len, const void *data, size_t data_len)
 {
 	if (!mmap->started)
 		SF_LOG_ERR("memory map is not started, so no buf can lie in it: call doca_mmap_start first");
@@ -148,12 +150,12 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const struct d
 	else
 		SF_LOG_ERR("data of %zu bytes at %p is not inside its buf, %zu bytes at %p", data_len, data, len, addr);
 	if (!mmap->started)
-		SF_BROKEN(MMAP_003, mmap, NULL, "it is not started, so no buf can lie in it");
+		SF_BROKEN(MMAP_003, mmap, call, "it is not started, so no buf can lie in it");
 	else if (!sf_mmap_is_live(mmap, addr, len))
-		SF_BROKEN(BUF_003, mmap, NULL, "a buf of %zu bytes at %p is not inside its %zu bytes at %p", len, addr, mmap->len,
+		SF_BROKEN(BUF_003, mmap, call, "a buf of %zu bytes at %p is not inside its %zu bytes at %p", len, addr, mmap->len,
 			  mmap->addr);
 	else
-		SF_BROKEN(BUF_001, NULL, NULL, "data of %zu bytes at %p is not inside a buf of %zu bytes at %p", data_len, data,
+		SF_BROKEN(BUF_001, NULL, call, "data of %zu bytes at %p is not inside a buf of %zu bytes at %p", data_len, data,
 			  len, addr);
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -161,14 +163,16 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const struct d
 static __attribute__((noinline, cold)) doca_error_t take_refused(const struct doca_buf_inventory *inventory)
 {
 	SF_LOG_ERR("all %u bufs of the inventory are out: release some, or expand it", inventory->source.num_elements);
-	SF_BROKEN(BUF_005, inventory, NULL, "all its %u bufs are out", inventory->source.num_elements);
+	SF_BROKEN(BUF_005, inventory, "doca_buf_inventory_buf_get_by_args", "all of its bufs are out: %u",
+		  inventory->source.num_elements);
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-static __attribute__((noinline, cold)) doca_error_t not_started(const struct doca_buf_inventory *inventory, doca_error_t result)
+static __attribute__((noinline, cold)) doca_error_t not_started(const struct doca_buf_inventory *inventory, const char *call,
+								doca_error_t result)
 {
 	SF_LOG_ERR("buf inventory is not started: call doca_buf_inventory_start first");
-	SF_BROKEN(BUF_004, inventory, NULL, "it is not started");
+	SF_BROKEN(BUF_004, inventory, call, "it is not started");
 	return result;
 }
 
@@ -188,9 +192,9 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (__builtin_expect(!is_range_good(mmap, addr, len, data, data_len), 0))
-		return range_refused(mmap, addr, len, data, data_len);
+		return range_refused("doca_buf_inventory_buf_get_by_args", mmap, addr, len, data, data_len);
 	if (__builtin_expect(!inventory->source.started, 0))
-		return not_started(inventory, DOCA_ERROR_INVALID_VALUE);
+		return not_started(inventory, "doca_buf_inventory_buf_get_by_args", DOCA_ERROR_INVALID_VALUE);
 	struct doca_buf *taken = sf_buf_source_take(&inventory->source);
 	if (__builtin_expect(taken == NULL, 0))
 		return take_refused(inventory);
@@ -202,7 +206,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const struct doca_buf *src)
 {
 	if (!inventory->source.started)
-		return not_started(inventory, DOCA_ERROR_BAD_STATE);
+		return not_started(inventory, "doca_buf_inventory_buf_dup", DOCA_ERROR_BAD_STATE);
 	if (src->first != src) {
 		SF_LOG_ERR("buf is inside a list: a list is duplicated from its head");
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -252,11 +256,11 @@ doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *ad
 	if (buf == NULL || buf->refcount == 0) {
 		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
 		if (buf != NULL)
-			SF_BROKEN(BUF_002, buf, NULL, "it was released already");
+			SF_BROKEN(BUF_002, buf, "doca_buf_inventory_buf_reuse_by_args", "it was released already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_range_good(buf->mmap, addr, len, data, data_len))
-		return range_refused(buf->mmap, addr, len, data, data_len);
+		return range_refused("doca_buf_inventory_buf_reuse_by_args", buf->mmap, addr, len, data, data_len);
 	buf->head = addr;
 	buf->len = len;
 	buf->data = data;

@@ -64,6 +64,8 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 		SF_LOG_ERR("no memory for a pool of %zu bufs", num_elements);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	if (sf_validation_is_on)
+		sf_objects_forget((uintptr_t)created, sizeof(*created) + num_elements * sizeof(struct doca_buf));
 	created->mmap = (struct doca_mmap *)mmap; /* its bufs will be counted there */
 	created->element_size = element_size;
 	created->alignment = 1;
@@ -155,7 +157,8 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 	struct doca_buf *taken = sf_buf_source_take(&buf_pool->source);
 	if (taken == NULL) {
 		SF_LOG_ERR("all %u bufs of the pool are out: release some first", buf_pool->source.num_elements);
-		SF_BROKEN(BUF_005, buf_pool, "doca_buf_pool_buf_alloc", "all its %u bufs are out", buf_pool->source.num_elements);
+		SF_BROKEN(BUF_005, buf_pool, "doca_buf_pool_buf_alloc", "all of its bufs are out: %u",
+			  buf_pool->source.num_elements);
 		return DOCA_ERROR_EMPTY;
 	}
 	uint8_t *head = buf_pool->base + (size_t)(taken - buf_pool->elements) * buf_pool->stride;

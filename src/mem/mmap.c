@@ -64,7 +64,7 @@ static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 {
 	if (mmap->num_bufs != 0) {
 		SF_LOG_ERR("memory map cannot be %s while %u bufs of it are in use: release those first", what, mmap->num_bufs);
-		SF_BROKEN(MMAP_006, mmap, NULL, "%u bufs of it are in use", mmap->num_bufs);
+		SF_BROKEN(MMAP_006, mmap, NULL, "%u of its bufs are in use", mmap->num_bufs);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	pthread_mutex_lock(&mmap->lock);

@@ -82,6 +82,29 @@ void sf_object_forget(const void *address)
 	free(object);
 }
 
+/* With the lock. */
+static void chain_forget(struct sf_object **at, uintptr_t begin, size_t size)
+{
+	while (*at != NULL) {
+		struct sf_object *object = *at;
+
+		if ((uintptr_t)object->address - begin >= size) {
+			at = &object->next;
+			continue;
+		}
+		*at = object->next;
+		free(object);
+	}
+}
+
+void sf_objects_forget(uintptr_t memory, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUCKETS; i++)
+		chain_forget(&buckets[i], memory, size);
+	pthread_mutex_unlock(&lock);
+}
+
 void sf_object_give_up(const void *address)
 {
 	pthread_mutex_lock(&lock);

@@ -142,11 +142,12 @@ void sf_rule_broken_so(enum sf_rule rule, const void *object, const char *type, 
 
 /* ---- the choice ---- */
 
-/* Before any other constructor of the libraries makes an object; after the log's, which is linked before. */
+/* When the library is loaded, before the program makes an object. */
 static __attribute__((constructor)) void choice_read(void)
 {
 	const char *text = secure_getenv("SOFTFIELD_VALIDATE"), *bad;
 	size_t bad_len = 0;
+	char line[256];
 
 	if (text == NULL || text[0] == '\0')
 		return;
@@ -159,8 +160,12 @@ static __attribute__((constructor)) void choice_read(void)
 	bad = sf_rule_choose(text, &choice, &bad_len);
 	for (size_t i = 0; i < SF_RULES; i++)
 		sf_validation_is_on |= choice.chosen[i];
-	if (bad != NULL)
-		SF_LOG_ERR("SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as "
-			   "SF-MMAP-003, SF-MMAP or -SF-EXIT-001",
-			   (int)(bad_len < 48 ? bad_len : 48), bad);
+	if (bad == NULL)
+		return;
+	snprintf(line, sizeof(line),
+		 "SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as SF-MMAP-003, "
+		 "SF-MMAP "
+		 "or -SF-EXIT-001",
+		 (int)(bad_len < 48 ? bad_len : 48), bad);
+	line_write(line);
 }

@@ -71,6 +71,9 @@ static inline void sf_object_remove(const void *object)
 /* The program means it to go, and is only refused: it is no leak. */
 SF_API void sf_object_give_up(const void *object);
 
+/* The memory of objects that are not registered, but may have been named, begins anew. */
+SF_API void sf_objects_forget(uintptr_t memory, size_t size);
+
 /* mmap "pool" (0x7f..): as reports name it. type as for sf_rule_broken. Returns text. */
 SF_API const char *sf_object_text(const void *object, const char *type, char *text, size_t size);
 
