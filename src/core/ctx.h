@@ -149,7 +149,6 @@ struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
 	bool may_wait;	  /* for something that may never happen, as a receive does: in flight for long it is no stall */
-	size_t extent;	  /* of the structure that it is the first member of; 0: it is none's */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
@@ -158,6 +157,7 @@ struct sf_task_class {
 	/* The validation layer's, before submit: reports what is wrong with the task's buffers (mem/buf_checks.h). NULL: it
 	 * has none. */
 	void (*inspect)(const struct doca_task *task);
+	size_t extent; /* of the structure that it is the first member of; 0: it is none's */
 };
 
 /* The public base of every task. */

@@ -34,10 +34,23 @@ static void check_thread(const struct doca_task *task, bool is_alone)
 			       "another thread is in doca_pe_progress of its engine");
 }
 
+/* Most pools have no task that was ever refused. */
+static void answer_note(struct sf_task_checks *checks, const struct doca_task *task, doca_error_t result)
+{
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		struct sf_task_check *check = check_of(task);
+
+		checks->was_refused = true;
+		__atomic_store_n(&check->answer, (uint32_t)result, __ATOMIC_RELAXED);
+		__atomic_store_n(&check->refused_ns, sf_now_ns(), __ATOMIC_RELAXED);
+	} else if (__builtin_expect(checks->was_refused, 0)) {
+		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
+	}
+}
+
 static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 {
 	struct sf_task_checks *checks = task->pool->checks;
-	struct sf_task_check *check = check_of(task);
 	const void *before = __atomic_exchange_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
 
 	check_thread(task, before == NULL || before == &own_thread);
@@ -45,12 +58,7 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 		checks->cls->inspect(task);
 	doca_error_t result = checks->cls->submit(task, flags);
 	__atomic_store_n(&checks->inside, NULL, __ATOMIC_RELAXED);
-	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
-		__atomic_store_n(&check->answer, (uint32_t)result, __ATOMIC_RELAXED);
-		__atomic_store_n(&check->refused_ns, sf_now_ns(), __ATOMIC_RELAXED);
-	} else if (check->refused_ns != 0) {
-		__atomic_store_n(&check->refused_ns, 0, __ATOMIC_RELAXED);
-	}
+	answer_note(checks, task, result);
 	return result;
 }
 
@@ -85,7 +93,7 @@ void sf_task_checks_free(struct sf_task_checks *checks)
 
 void sf_task_checks_freed(const struct doca_task *task)
 {
-	if (task->pool->checks != NULL)
+	if (task->pool->checks != NULL && task->pool->checks->was_refused)
 		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
 }
 

@@ -19,6 +19,7 @@ struct sf_task_checks {
 	const struct sf_task_class *cls; /* the tasks' own */
 	struct sf_task_class *copy;	 /* the one that they have; extent bytes */
 	const void *inside;		 /* the thread that is submitting, or NULL */
+	bool was_refused;		 /* one of the tasks, once */
 	uint32_t num_tasks;
 	struct sf_task_check tasks[];
 };
