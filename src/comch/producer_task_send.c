@@ -229,9 +229,9 @@ static void send_inspect(const struct doca_task *base)
 	const struct doca_comch_producer_task_send *task = (const struct doca_comch_producer_task_send *)base;
 
 	if (task->header.imm_len == 0)
-		sf_buf_check_source(base, task->buf);
+		sf_buf_check_message(base, task->buf);
 	else
-		sf_buf_check_destination(base, task->buf);
+		sf_buf_check_list(base, task->buf);
 }
 
 static const struct sf_task_class send_class = {

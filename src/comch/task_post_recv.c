@@ -99,7 +99,7 @@ void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *tas
 
 static void post_recv_inspect(const struct doca_task *base)
 {
-	sf_buf_check_destination(base, ((const struct doca_comch_consumer_task_post_recv *)base)->buf);
+	sf_buf_check_list(base, ((const struct doca_comch_consumer_task_post_recv *)base)->buf);
 }
 
 static const struct sf_task_class post_recv_class = {

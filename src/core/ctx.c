@@ -141,6 +141,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 
 void sf_ctx_fail(struct doca_ctx *ctx)
 {
+	ctx->has_failed = true;
 	if (ctx->state == DOCA_CTX_STATE_RUNNING)
 		stopping_begin(ctx);
 	else if (ctx->state == DOCA_CTX_STATE_STARTING)
@@ -250,7 +251,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 		return result;
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
-	ctx->cancelled = false;
+	ctx->cancelled = ctx->has_failed = false;
 	ctx->run++;
 	result = ctx->ops->start(ctx);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_IN_PROGRESS)

@@ -63,6 +63,7 @@ struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
 	bool cancelled;	       /* cancel was called in this run: STOPPING, or still STARTING and failed */
+	bool has_failed;       /* sf_ctx_fail was called in this run: the program may not know yet */
 	bool in_progress_call; /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu; /* data path on this GPU, or NULL */

@@ -101,7 +101,7 @@ static void report_exhausted(const struct doca_ctx *ctx, const struct sf_task_po
 
 	if (pool->num_tasks == 0)
 		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL, "no tasks of this type were configured before its start");
-	else
+	else if (census.num_inflight == 0) /* else the program may wait for those */
 		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL,
 			       "all of its %s tasks are allocated: %u; in flight: %u, with the program: %u", pool->cls->name,
 			       pool->num_tasks, census.num_inflight, census.num_idle);
@@ -111,7 +111,8 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 {
 	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
 		SF_LOG_ERR("%s does not run, so it has no tasks to allocate: wait until its state is RUNNING", ctx->ops->name);
-		SF_BROKEN_TYPE(CTX_007, ctx, ctx->ops->name, NULL, "it does not run, so it has no tasks to allocate");
+		if (!ctx->has_failed)
+			SF_BROKEN_TYPE(CTX_007, ctx, ctx->ops->name, NULL, "it does not run, so it has no tasks to allocate");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_task *taken = pool->free;
@@ -215,8 +216,9 @@ __attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task
 	} else {
 		SF_LOG_ERR("%s task cannot be submitted: its %s does not run; start it, after a failed task once it is IDLE",
 			   task->cls->name, task->ctx->ops->name);
-		SF_BROKEN_TYPE(CTX_007, task->ctx, task->ctx->ops->name, "doca_task_submit",
-			       "it does not run, and a %s task is submitted", task->cls->name);
+		if (!task->ctx->has_failed)
+			SF_BROKEN_TYPE(CTX_007, task->ctx, task->ctx->ops->name, "doca_task_submit",
+				       "it does not run, and a %s task is submitted", task->cls->name);
 	}
 	return DOCA_ERROR_BAD_STATE;
 }

@@ -42,15 +42,15 @@ static size_t check_list(const struct doca_task *task, const struct doca_buf *bu
 	return len;
 }
 
-void sf_buf_check_source(const struct doca_task *task, const struct doca_buf *buf)
+void sf_buf_check_message(const struct doca_task *task, const struct doca_buf *buf)
 {
 	bool is_sound = buf != NULL;
 
 	if (check_list(task, buf, &is_sound) == 0 && is_sound)
-		SF_BROKEN(BUF_007, buf, "doca_task_submit", "a %s task reads it, and it has no data", task->cls->name);
+		SF_BROKEN(BUF_007, buf, "doca_task_submit", "a %s task sends it, and it has no data", task->cls->name);
 }
 
-void sf_buf_check_destination(const struct doca_task *task, const struct doca_buf *buf)
+void sf_buf_check_list(const struct doca_task *task, const struct doca_buf *buf)
 {
 	bool is_sound = true;
 

@@ -156,7 +156,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 
 static void receive_inspect(const struct doca_task *base)
 {
-	sf_buf_check_destination(base, ((const struct doca_rdma_task_receive *)base)->dst);
+	sf_buf_check_list(base, ((const struct doca_rdma_task_receive *)base)->dst);
 }
 
 static const struct sf_task_class receive_class = {

@@ -27,9 +27,9 @@ void rdma_request_inspect(const struct doca_task *base)
 {
 	const struct rdma_request *request = (const struct rdma_request *)base;
 
-	sf_buf_check_destination(base, request->src);
-	sf_buf_check_destination(base, request->dst);
-	sf_buf_check_destination(base, request->result);
+	sf_buf_check_list(base, request->src);
+	sf_buf_check_list(base, request->dst);
+	sf_buf_check_list(base, request->result);
 }
 
 void rdma_request_settle(struct rdma_request *request)

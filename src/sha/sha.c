@@ -203,8 +203,8 @@ static void sha_inspect(const struct doca_task *base)
 {
 	const struct sha_task *task = (const struct sha_task *)base;
 
-	sf_buf_check_destination(base, task->src);
-	sf_buf_check_destination(base, task->dst);
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
 }
 
 #define CLASS(called, type)                                                                                                      \

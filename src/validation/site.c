@@ -41,6 +41,9 @@ struct sf_site sf_site_find(void)
 	int num = backtrace(frames, FRAMES_MAX);
 	Dl_info info;
 
+	/* In a program that is linked with the static libraries nothing tells them from it. */
+	if (num == 0 || !address_look_up(frames[0], &info) || !is_ours(&info))
+		return site;
 	for (int i = 0; i < num; i++) {
 		if (!address_look_up(frames[i], &info))
 			continue;

@@ -232,7 +232,7 @@ static const struct scenario scenarios[] = {
 		 "it is not looked at; fix: after doca_ctx_start, and after each event: progress until it returns 0, "
 		 "doca_pe_request_notification, then wait"),
 	SCENARIO(zero_data_length,
-		 "SF-BUF-007: buf \"request\" (0x): doca_task_submit: a comch producer send task reads it, and it has no data; "
+		 "SF-BUF-007: buf \"request\" (0x): doca_task_submit: a comch producer send task sends it, and it has no data; "
 		 "fix: call doca_buf_set_data, or take it by doca_buf_inventory_buf_get_by_data"),
 	SCENARIO(sent_after_its_last_reference,
 		 "SF-BUF-002: buf (0x): doca_task_submit: a comch producer send task has it, and it was released already; fix: "

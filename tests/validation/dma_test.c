@@ -122,19 +122,6 @@ static void destination_of_another_device(bool wrong)
 	copy_fini(&copy);
 }
 
-static void source_without_data(bool wrong)
-{
-	struct copy copy;
-
-	copy_init(&copy, dev, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
-	OK(softfield_validation_set_name(copy.src, "request"));
-	if (wrong)
-		OK(doca_buf_reset_data_len(copy.src));
-	copy_run(&copy);
-	copy_stop(&copy);
-	copy_fini(&copy);
-}
-
 static void destroyed_before_it_is_idle(bool wrong)
 {
 	struct copy copy;
@@ -169,9 +156,6 @@ static const struct scenario scenarios[] = {
 	SCENARIO(destination_of_another_device,
 		 "SF-MMAP-005: mmap \"to\" (0x): doca_task_submit: a task of device 0000:03:00.0 has a buffer of it, and it "
 		 "lacks the device; fix: call doca_mmap_add_dev with that device before doca_mmap_start"),
-	SCENARIO(source_without_data,
-		 "SF-BUF-007: buf \"request\" (0x): doca_task_submit: a dma memcpy task reads it, and it has no data; fix: call "
-		 "doca_buf_set_data, or take it by doca_buf_inventory_buf_get_by_data"),
 	SCENARIO(destroyed_before_it_is_idle,
 		 "SF-CTX-004: dma \"copier\" (0x): doca_dma_destroy: it is STOPPING; tasks in flight: 1, allocated: 1; fix: "
 		 "after doca_ctx_stop free its tasks, and call doca_pe_progress until its state is IDLE"),
