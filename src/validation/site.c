@@ -14,6 +14,7 @@
 #endif
 
 #define FRAMES_MAX 24
+#define FOREIGN_MAX 3
 
 static const char *base_name(const char *path)
 {
@@ -34,6 +35,19 @@ static bool address_look_up(const void *address, Dl_info *info)
 	return dladdr((const void *)((uintptr_t)address - 1), info) != 0 && info->dli_fname != NULL;
 }
 
+/* The first frame of this library. A sanitizer's own may come before; more are not, but in a program that is linked with the
+ * static libraries, where nothing tells them from it. Returns num if there is none. */
+static int own_frame(void *const *frames, int num)
+{
+	Dl_info info;
+
+	for (int i = 0; i < num && i < FOREIGN_MAX; i++) {
+		if (address_look_up(frames[i], &info) && is_ours(&info))
+			return i;
+	}
+	return num;
+}
+
 struct sf_site sf_site_find(void)
 {
 	struct sf_site site = {NULL, NULL};
@@ -41,10 +55,7 @@ struct sf_site sf_site_find(void)
 	int num = backtrace(frames, FRAMES_MAX);
 	Dl_info info;
 
-	/* In a program that is linked with the static libraries nothing tells them from it. */
-	if (num == 0 || !address_look_up(frames[0], &info) || !is_ours(&info))
-		return site;
-	for (int i = 0; i < num; i++) {
+	for (int i = own_frame(frames, num); i < num; i++) {
 		if (!address_look_up(frames[i], &info))
 			continue;
 		if (!is_ours(&info)) {
