@@ -60,10 +60,8 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 		pool->num_built = pool->num_tasks;
 		pool->slot_built = slot;
 	}
-	if (sf_validation_is_on) {
-		sf_task_checks_free(pool->checks);
-		pool->checks = sf_task_checks_new(pool);
-	}
+	if (sf_validation_is_on)
+		pool->checks = sf_task_checks_renew(pool);
 	pool->num_begun = 0;
 	pool->free = NULL;
 	return DOCA_SUCCESS;

@@ -64,10 +64,14 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 
 /* ---- pools ---- */
 
-struct sf_task_checks *sf_task_checks_new(const struct sf_task_pool *pool)
+static size_t extent_of(const struct sf_task_class *cls)
 {
-	size_t extent = pool->cls->extent != 0 ? pool->cls->extent : sizeof(*pool->cls);
-	struct sf_task_checks *checks = calloc(1, sizeof(*checks) + pool->num_tasks * sizeof(checks->tasks[0]));
+	return cls->extent != 0 ? cls->extent : sizeof(*cls);
+}
+
+static struct sf_task_checks *checks_new(uint32_t num_tasks, size_t extent)
+{
+	struct sf_task_checks *checks = calloc(1, sizeof(*checks) + num_tasks * sizeof(checks->tasks[0]));
 	struct sf_task_class *copy = malloc(extent);
 
 	if (checks == NULL || copy == NULL) {
@@ -75,12 +79,29 @@ struct sf_task_checks *sf_task_checks_new(const struct sf_task_pool *pool)
 		free(copy);
 		return NULL;
 	}
-	memcpy(copy, pool->cls, extent);
-	copy->submit = checked_submit;
-	sf_objects_forget((uintptr_t)pool->memory, pool->slot_built * pool->num_tasks);
-	checks->cls = pool->cls;
 	checks->copy = copy;
-	checks->num_tasks = pool->num_tasks;
+	checks->extent = extent;
+	checks->num_tasks = num_tasks;
+	return checks;
+}
+
+struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool)
+{
+	struct sf_task_checks *checks = pool->checks;
+	size_t extent = extent_of(pool->cls);
+
+	if (checks == NULL || checks->num_tasks != pool->num_tasks || checks->extent != extent) {
+		sf_task_checks_free(checks);
+		checks = checks_new(pool->num_tasks, extent);
+	}
+	if (checks == NULL)
+		return NULL;
+	memset(checks->tasks, 0, checks->num_tasks * sizeof(checks->tasks[0]));
+	checks->was_refused = false;
+	checks->cls = pool->cls;
+	memcpy(checks->copy, pool->cls, extent);
+	checks->copy->submit = checked_submit;
+	sf_objects_forget((uintptr_t)pool->memory, pool->slot_built * pool->num_tasks);
 	return checks;
 }
 

@@ -20,12 +20,14 @@ struct sf_task_checks {
 	struct sf_task_class *copy;	 /* the one that they have; extent bytes */
 	const void *inside;		 /* the thread that is submitting, or NULL */
 	bool was_refused;		 /* one of the tasks, once */
+	size_t extent;
 	uint32_t num_tasks;
 	struct sf_task_check tasks[];
 };
 
-/* For the tasks that are going to be in the pool's memory. NULL: without memory they are not looked at. */
-struct sf_task_checks *sf_task_checks_new(const struct sf_task_pool *pool);
+/* For the tasks that are going to be in the pool's memory. The pool's own, if they fit: tasks of an earlier run may still be
+ * looked at. NULL: without memory tasks are not checked. */
+struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool);
 void sf_task_checks_free(struct sf_task_checks *checks);
 
 /* The task was freed. */

@@ -74,6 +74,20 @@ static int break_two_rules(void)
 	return (int)softfield_validation_num_reports();
 }
 
+/* The log leaves lines out, the count does not. */
+static int break_one_often(void)
+{
+	struct doca_mmap *mmap;
+
+	if (doca_mmap_create(&mmap) != DOCA_SUCCESS)
+		return 99;
+	for (int i = 0; i < 30; i++)
+		(void)doca_mmap_start(mmap);
+	if (doca_mmap_destroy(mmap) != DOCA_SUCCESS)
+		return 99;
+	return (int)softfield_validation_num_reports();
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -82,6 +96,7 @@ static const struct {
 	{"leave_nothing", leave_nothing},
 	{"leave_it_to_the_parent", leave_it_to_the_parent},
 	{"break_two_rules", break_two_rules},
+	{"break_one_often", break_one_often},
 };
 
 /* ---- the tests ---- */
@@ -178,6 +193,29 @@ static void a_wrong_choice_is_reported(void **state)
 	assert_non_null(strstr(text, "SOFTFIELD_VALIDATE has \"SF-MMAP-0\": set it to 1, or to a list of rules"));
 }
 
+static void lines_are_limited_and_counted(void **state)
+{
+	int num = 0;
+
+	(void)state;
+	assert_int_equal(run("break_one_often", "1"), 30);
+	for (const char *at = text; (at = strstr(at, "SF-MMAP-001: ")) != NULL; at++)
+		num++;
+	assert_int_equal(num, 10);
+}
+
+/* This process has no SOFTFIELD_VALIDATE. */
+static void names_need_an_object_and_a_text(void **state)
+{
+	int object;
+
+	(void)state;
+	assert_int_equal(softfield_validation_set_name(NULL, "name"), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_validation_set_name(&object, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_validation_set_name(&object, "name"), DOCA_SUCCESS);
+	assert_int_equal(softfield_validation_num_reports(), 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +223,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(only_what_is_left_is_reported),
 		cmocka_unit_test(a_child_leaves_nothing_of_its_parents),
 		cmocka_unit_test(unset_is_off),
+		cmocka_unit_test(lines_are_limited_and_counted),
+		cmocka_unit_test(names_need_an_object_and_a_text),
 		cmocka_unit_test(rules_are_chosen),
 		cmocka_unit_test(a_wrong_choice_is_reported),
 	};

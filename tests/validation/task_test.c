@@ -269,6 +269,24 @@ static void double_free_of_a_task(bool wrong)
 	rig_fini(&rig);
 }
 
+/* The context has run once more since. */
+static void freed_in_a_later_run(bool wrong)
+{
+	struct doca_task *task;
+	struct rig rig;
+
+	rig_start(&rig, 1);
+	task = rig_task(&rig);
+	doca_task_free(task);
+	(void)doca_ctx_stop(&rig.test.base);
+	while (rig.test.base.state != DOCA_CTX_STATE_IDLE)
+		(void)doca_pe_progress(rig.pe);
+	OK(doca_ctx_start(&rig.test.base));
+	if (wrong)
+		doca_task_free(task);
+	rig_fini(&rig);
+}
+
 static void freed_in_flight(bool wrong)
 {
 	struct doca_task *task;
@@ -331,6 +349,8 @@ static const struct scenario scenarios[] = {
 					"its callback before the next submit"),
 	SCENARIO(double_free_of_a_task, "SF-TASK-002: test task \"first\" (0x): doca_task_free: it is free already; fix: free it "
 					"in one place, and forget the pointer"),
+	SCENARIO(freed_in_a_later_run, "SF-TASK-002: test task (0x): doca_task_free: it is free already; fix: free it in one "
+				       "place, and forget the pointer"),
 	SCENARIO(freed_in_flight, "SF-TASK-003: test task \"first\" (0x): doca_task_free: it is in flight, and is freed when it "
 				  "ends; fix: free it in its callback"),
 	SCENARIO(empty_task_pool, "SF-TASK-005: test \"worker\" (0x): all of its test tasks are allocated: 1; in flight: 0, with "
