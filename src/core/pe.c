@@ -174,9 +174,9 @@ static void notify(struct doca_pe *pe)
 	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
 }
 
-bool sf_pe_is_inside_elsewhere(const struct doca_pe *pe)
+bool sf_pe_is_in_no_progress(void)
 {
-	return in_progress == NULL && __atomic_load_n(&pe->in_progress, __ATOMIC_RELAXED);
+	return in_progress == NULL;
 }
 
 static __attribute__((noinline, cold)) uint8_t progress_refused(const struct doca_pe *pe)

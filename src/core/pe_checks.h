@@ -6,8 +6,14 @@
 #include "core/pe.h"
 #include "core/stall.h"
 
-/* Another thread is in doca_pe_progress of the engine, and this one in none. */
-bool sf_pe_is_inside_elsewhere(const struct doca_pe *pe);
+/* This thread is in no call of doca_pe_progress. */
+bool sf_pe_is_in_no_progress(void);
+
+/* Another thread is in one of this engine. */
+static inline bool sf_pe_is_inside_elsewhere(const struct doca_pe *pe)
+{
+	return __atomic_load_n(&pe->in_progress, __ATOMIC_RELAXED) && sf_pe_is_in_no_progress();
+}
 
 /* The engine cannot be destroyed: reports the contexts that it has. */
 void sf_pe_report_alive(const struct doca_pe *pe);

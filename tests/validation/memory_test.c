@@ -183,6 +183,29 @@ static void one_byte_for_many(bool wrong)
 	free(bytes);
 }
 
+/* Parts of a block, and blocks that are aligned, are as good. */
+static void range_in_a_freed_block(bool wrong)
+{
+	const size_t size = 2000;
+	uint8_t *bytes = malloc(size), *behind = malloc(size); /* so that it is not joined with the free rest of the heap */
+	uint8_t *aligned = aligned_alloc(64, 1024);
+	uintptr_t addr = (uintptr_t)bytes;
+
+	assert_true(behind != NULL && aligned != NULL);
+	if (wrong)
+		free(bytes);
+	struct doca_mmap *mmap = mmap_new((void *)(addr + 64), size - 64, host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	OK(doca_mmap_start(mmap));
+	OK(doca_mmap_destroy(mmap));
+	mmap = mmap_new(aligned, 1024, host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	OK(doca_mmap_start(mmap));
+	OK(doca_mmap_destroy(mmap));
+	if (!wrong)
+		free(bytes);
+	free(behind);
+	free(aligned);
+}
+
 static void memory_never_exported(bool wrong)
 {
 	struct doca_mmap *mmap = mmap_started(), *imported = NULL;
@@ -406,17 +429,21 @@ static const struct scenario scenarios[] = {
 				 "buffers (doca_buf_dec_refcount), or make it larger"),
 	SCENARIO(inventory_destroyed_before_its_bufs, "SF-BUF-006: buf inventory \"bufs\" (0x): doca_buf_inventory_destroy: 1 of "
 						      "its bufs are out; fix: release them (doca_buf_dec_refcount) first"),
-	/* the last one: it needs the heap of glibc, which AddressSanitizer replaces */
+	/* the last ones: they need the heap of glibc, which AddressSanitizer replaces */
+	SCENARIO(range_in_a_freed_block,
+		 "SF-MMAP-007: mmap \"pool\" (0x): doca_mmap_start: its range of 1936 bytes at 0x lies in memory that was freed; "
+		 "fix: allocate as many bytes as doca_mmap_set_memrange is given, and free them after doca_mmap_destroy"),
 	SCENARIO(one_byte_for_many,
 		 "SF-MMAP-007: mmap \"pool\" (0x): doca_mmap_start: its range has 1000 bytes at 0x, and the block of the heap "
-		 "there ends after 24; fix: allocate as many bytes as doca_mmap_set_memrange is given"),
+		 "there ends after 24; fix: allocate as many bytes as doca_mmap_set_memrange is given, and free them after "
+		 "doca_mmap_destroy"),
 };
 
 int main(void)
 {
 	dpu = open_dev("03:00.0");
 	host = open_dev("d8:00.0");
-	int failed = scenarios_run("memory", scenarios, sizeof(scenarios) / sizeof(scenarios[0]) - HAS_ASAN);
+	int failed = scenarios_run("memory", scenarios, sizeof(scenarios) / sizeof(scenarios[0]) - 2 * HAS_ASAN);
 
 	OK(doca_dev_close(dpu));
 	OK(doca_dev_close(host));
