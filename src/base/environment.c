@@ -34,6 +34,7 @@ static const char *const known[] = {
 	"SOFTFIELD_TCP_KEY",
 	"SOFTFIELD_TOPOLOGY",
 	"SOFTFIELD_USER",
+	"SOFTFIELD_VALIDATE",
 	"SOFTFIELD_VERBS_DEVICE",
 	NULL,
 };

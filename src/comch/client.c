@@ -11,6 +11,7 @@
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
+#include "validation/validation.h"
 
 struct doca_comch_client {
 	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c know a client by it */
@@ -42,6 +43,9 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 				   : status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield"
 				   : status == DOCA_ERROR_SHUTDOWN	      ? "; it is stopping, start it again"
 									      : "");
+		if (status == DOCA_ERROR_UNSUPPORTED_VERSION)
+			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start", "server %s is of another version of Softfield",
+				  endpoint->name);
 		break;
 	case DOCA_ERROR_TIME_OUT:
 		SF_LOG_ERR_LIMITED("server %s did not answer in time; is its process stopped?", endpoint->name);
@@ -66,6 +70,9 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 				"the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
 				"Softfield",
 				endpoint->name, len, doca_error_get_name(status));
+		if (status == DOCA_ERROR_UNSUPPORTED_VERSION)
+			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start", "server %s is of another version of Softfield",
+				  endpoint->name);
 	} else {
 		log_failure(endpoint, status, data, len);
 	}
@@ -219,6 +226,7 @@ doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name, st
 	desc = sf_dev_desc(dev);
 	if (desc->node->kind != SF_NODE_HOST) {
 		SF_LOG_ERR("device %s is on a DPU; a comch client runs on a host function", desc->key);
+		SF_BROKEN_TYPE(COMCH_003, NULL, "comch client", "doca_comch_client_create", "device %s is on a DPU", desc->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	client = (struct doca_comch_client *)calloc(1, sizeof(*client));
@@ -228,6 +236,7 @@ doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name, st
 	}
 	comch_endpoint_init(&client->endpoint, &client_ops, dev, name, false);
 	snprintf(client->endpoint.listener_name, sizeof(client->endpoint.listener_name), "comch/%s/%s", desc->key, name);
+	sf_ctx_created(&client->endpoint.ctx);
 	*out = client;
 	return DOCA_SUCCESS;
 }

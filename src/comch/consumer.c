@@ -13,6 +13,7 @@
 #include "comch/inbound.h"
 #include "comch/task_post_recv.h"
 #include "mem/mmap.h"
+#include "validation/validation.h"
 
 doca_error_t comch_child_flush_status(const struct comch_child *child)
 {
@@ -217,6 +218,7 @@ static const struct sf_ctx_ops consumer_ops = {
 	.name = "comch consumer",
 	.needs_pe = true,
 	.has_gpu_path = true,
+	.must_receive = true,
 	.start = consumer_start,
 	.cancel = consumer_cancel,
 	.drained = consumer_drained,
@@ -240,11 +242,16 @@ static doca_error_t check_mmap(const struct doca_comch_connection *connection, c
 	if (!sf_mmap_has_dev(mmap, connection->endpoint->dev)) {
 		SF_LOG_ERR("the mmap lacks the connection's device %s; doca_mmap_add_dev it before start",
 			   sf_dev_desc(connection->endpoint->dev)->key);
+		SF_BROKEN(MMAP_005, mmap, "doca_comch_consumer_create", "it lacks the connection's device %s",
+			  sf_dev_desc(connection->endpoint->dev)->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if ((sf_mmap_permissions(mmap) & DOCA_ACCESS_FLAG_PCI_READ_WRITE) == 0) {
 		SF_LOG_ERR("the mmap's permissions are 0x%x; a consumer needs DOCA_ACCESS_FLAG_PCI_READ_WRITE in them",
 			   sf_mmap_permissions(mmap));
+		SF_BROKEN(MMAP_004, mmap, "doca_comch_consumer_create",
+			  "its permissions, 0x%x, lack DOCA_ACCESS_FLAG_PCI_READ_WRITE, which a consumer needs",
+			  sf_mmap_permissions(mmap));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return DOCA_SUCCESS;
@@ -279,6 +286,7 @@ doca_error_t doca_comch_consumer_create(struct doca_comch_connection *connection
 	result = comch_connection_join(connection, &consumer->child, true);
 	if (result != DOCA_SUCCESS)
 		goto release;
+	sf_ctx_created(&consumer->child.ctx);
 	*out = consumer;
 	return DOCA_SUCCESS;
 release:

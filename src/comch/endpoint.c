@@ -9,6 +9,7 @@
 #include "comch/connection.h"
 #include "comch/receives.h"
 #include "comch/task_send.h"
+#include "validation/validation.h"
 
 void comch_wake(const struct doca_ctx *ctx)
 {
@@ -62,6 +63,7 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
 	if (num_children > 0) {
 		SF_LOG_ERR("%s %s still has %u producers and consumers on its connections; destroy them first",
 			   endpoint->is_server ? "server" : "client", endpoint->name, num_children);
+		SF_BROKEN(CTX_005, &endpoint->ctx, NULL, "%u producers and consumers live on its connections", num_children);
 		return DOCA_ERROR_IN_USE;
 	}
 	result = sf_ctx_fini(&endpoint->ctx);
@@ -132,6 +134,7 @@ doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct s
 		SF_LOG_ERR("%s %s has no progress engine, which it needs with a GPU too: call doca_pe_connect_ctx before "
 			   "doca_ctx_start",
 			   endpoint->is_server ? "server" : "client", endpoint->name);
+		SF_BROKEN(CTX_001, &endpoint->ctx, "doca_ctx_start", "it has no progress engine");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	result = sf_dev_domain(endpoint->dev, &domain);

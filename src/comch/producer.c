@@ -117,6 +117,7 @@ doca_error_t doca_comch_producer_create(struct doca_comch_connection *connection
 		free(producer);
 		return result;
 	}
+	sf_ctx_created(&producer->child.ctx);
 	*out = producer;
 	return DOCA_SUCCESS;
 }

@@ -9,8 +9,9 @@
 #include "base/log_rate.h"
 #include "comch/consumer.h"
 #include "comch/producer.h"
-#include "mem/buf.h"
+#include "mem/buf_checks.h"
 #include "mem/mmap.h"
+#include "validation/validation.h"
 
 /* ---- the end of a task ---- */
 
@@ -62,6 +63,8 @@ static __attribute__((noinline)) doca_error_t check_mmap(struct doca_comch_produ
 	if (!sf_mmap_has_dev(mmap, dev)) {
 		SF_LOG_ERR("producer %u: the buffer's mmap lacks the device %s; doca_mmap_add_dev it before start",
 			   producer->child.id, sf_dev_desc(dev)->key);
+		SF_BROKEN(MMAP_005, mmap, "doca_task_submit",
+			  "a producer of device %s sends a buffer of it, and it lacks the device", sf_dev_desc(dev)->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_mmap_is_gpu_memory(mmap)) {
@@ -220,11 +223,23 @@ static doca_error_t send_validate(const struct doca_task *base)
 
 /* ---- public ---- */
 
+/* A message may be immediate data alone, of a buffer it is what is in there. */
+static void send_inspect(const struct doca_task *base)
+{
+	const struct doca_comch_producer_task_send *task = (const struct doca_comch_producer_task_send *)base;
+
+	if (task->header.imm_len == 0)
+		sf_buf_check_message(base, task->buf);
+	else
+		sf_buf_check_list(base, task->buf);
+}
+
 static const struct sf_task_class send_class = {
 	.name = "comch producer send",
 	.size = sizeof(struct doca_comch_producer_task_send),
 	.submit = send_submit,
 	.validate = send_validate,
+	.inspect = send_inspect,
 };
 
 doca_error_t doca_comch_producer_task_send_set_conf(struct doca_comch_producer *producer,

@@ -10,6 +10,7 @@
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
+#include "validation/validation.h"
 
 struct doca_comch_server {
 	struct comch_endpoint endpoint; /* first: connection.c and task_send.c know a server by it */
@@ -181,11 +182,14 @@ static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_
 	if (dev == NULL || rep == NULL) {
 		SF_LOG_ERR("%s is NULL",
 			   dev == NULL ? "dev" : "repr: a server needs the representor of the host function it serves");
+		if (rep == NULL)
+			SF_BROKEN_TYPE(COMCH_002, NULL, "comch server", "doca_comch_server_create", "repr is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	desc = sf_dev_desc(dev);
 	if (desc->node->kind != SF_NODE_DPU) {
 		SF_LOG_ERR("device %s is on a host; a comch server runs on a DPU's device", desc->key);
+		SF_BROKEN_TYPE(COMCH_003, NULL, "comch server", "doca_comch_server_create", "device %s is on a host", desc->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	listed_on = sf_dev_desc(sf_dev_rep_dev(rep));
@@ -193,6 +197,9 @@ static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_
 		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; take a representor listed on the "
 			   "server's device",
 			   sf_dev_rep_desc(rep)->key, listed_on->key, desc->key);
+		SF_BROKEN_TYPE(COMCH_002, NULL, "comch server", "doca_comch_server_create",
+			       "the representor of %s belongs to device %s, the server is on %s", sf_dev_rep_desc(rep)->key,
+			       listed_on->key, desc->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -223,6 +230,7 @@ doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep 
 		 sf_dev_rep_desc(repr)->key, name);
 	server->rep = repr;
 	sf_dev_rep_hold(repr);
+	sf_ctx_created(&server->endpoint.ctx);
 	*out = server;
 	return DOCA_SUCCESS;
 }
@@ -319,6 +327,8 @@ doca_error_t doca_comch_server_disconnect(struct doca_comch_server *server, stru
 	}
 	if (comch_connection_has_children(connection)) {
 		SF_LOG_ERR("producers or consumers live on the connection; stop and destroy them first");
+		SF_BROKEN(CTX_005, &server->endpoint.ctx, "doca_comch_server_disconnect",
+			  "producers or consumers live on the connection");
 		return DOCA_ERROR_IN_USE;
 	}
 	comch_connection_disconnect(connection);

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "comch/consumer.h"
 #include "comch/inbound.h"
-#include "mem/buf.h"
+#include "mem/buf_checks.h"
 
 /* The tail of each buffer of the list, as pieces. INVALID_VALUE, logged: a buffer elsewhere, or too many of them. */
 static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_consumer_task_post_recv *task,
@@ -97,12 +97,18 @@ void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *tas
 	sf_task_complete(&task->base, status);
 }
 
+static void post_recv_inspect(const struct doca_task *base)
+{
+	sf_buf_check_list(base, ((const struct doca_comch_consumer_task_post_recv *)base)->buf);
+}
+
 static const struct sf_task_class post_recv_class = {
 	.name = "comch consumer post receive",
 	.size = sizeof(struct doca_comch_consumer_task_post_recv),
 	.may_wait = true,
 	.submit = post_recv_submit,
 	.validate = post_recv_validate,
+	.inspect = post_recv_inspect,
 };
 
 doca_error_t doca_comch_consumer_task_post_recv_set_conf(struct doca_comch_consumer *consumer,

@@ -2,12 +2,14 @@
 /* The one state machine of all contexts. Only this file writes a ctx's state. */
 #include "core/ctx.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
 #include "core/gpu.h"
+#include "validation/validation.h"
 
 static const char *state_name(enum doca_ctx_states state)
 {
@@ -50,12 +52,15 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	if (ctx->state != DOCA_CTX_STATE_IDLE) {
 		SF_LOG_ERR("%s is %s and cannot be destroyed: stop it, free its tasks and progress until it is IDLE",
 			   ctx->ops->name, state_name(ctx->state));
+		SF_BROKEN_TYPE(CTX_004, ctx, ctx->ops->name, NULL, "it is %s; tasks in flight: %zu, allocated: %zu",
+			       state_name(ctx->state), sf_ctx_num_inflight(ctx), ctx->num_allocated);
 		return DOCA_ERROR_IN_USE;
 	}
 	if (ctx->hold != NULL && ctx->hold->num_users > 0) {
 		SF_LOG_ERR("%s cannot be destroyed: %s has a node for it, stop that first", ctx->ops->name, ctx->hold->user_name);
 		return DOCA_ERROR_IN_USE;
 	}
+	sf_object_remove(ctx);
 	if (ctx->hold != NULL)
 		ctx->hold->ctx = NULL;
 	ctx->hold = NULL;
@@ -71,12 +76,26 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
+static void describe(const void *object, char *text, size_t size)
+{
+	const struct doca_ctx *ctx = object;
+
+	snprintf(text, size, "%s, tasks: %zu in flight, %zu allocated", state_name(ctx->state), sf_ctx_num_inflight(ctx),
+		 ctx->num_allocated);
+}
+
+void sf_ctx_created(const struct doca_ctx *ctx)
+{
+	sf_object_add(ctx, ctx->ops->name, describe);
+}
+
 doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
 {
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: %s is %s, and this is allowed before start or after stop only", setter, ctx->ops->name,
 		   state_name(ctx->state));
+	SF_BROKEN_TYPE(CTX_002, ctx, ctx->ops->name, NULL, "it is %s", state_name(ctx->state));
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -124,6 +143,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 
 void sf_ctx_fail(struct doca_ctx *ctx)
 {
+	ctx->has_failed = true;
 	if (ctx->state == DOCA_CTX_STATE_RUNNING)
 		stopping_begin(ctx);
 	else if (ctx->state == DOCA_CTX_STATE_STARTING)
@@ -195,6 +215,7 @@ static doca_error_t check_startable(const struct doca_ctx *ctx)
 {
 	if (ctx->state != DOCA_CTX_STATE_IDLE) {
 		SF_LOG_ERR("%s is %s already and cannot be started", ctx->ops->name, state_name(ctx->state));
+		SF_BROKEN_TYPE(CTX_003, ctx, ctx->ops->name, "doca_ctx_start", "it is %s already", state_name(ctx->state));
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (ctx->gpu != NULL && !ctx->ops->has_gpu_path) {
@@ -203,6 +224,7 @@ static doca_error_t check_startable(const struct doca_ctx *ctx)
 	}
 	if (ctx->ops->needs_pe && ctx->pe == NULL && ctx->gpu == NULL) {
 		SF_LOG_ERR("%s has no progress engine: call doca_pe_connect_ctx before doca_ctx_start", ctx->ops->name);
+		SF_BROKEN_TYPE(CTX_001, ctx, ctx->ops->name, "doca_ctx_start", "it has no progress engine");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	return DOCA_SUCCESS;
@@ -244,7 +266,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 		return result;
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
-	ctx->cancelled = false;
+	ctx->cancelled = ctx->has_failed = false;
 	ctx->run++;
 	result = ctx->ops->start(ctx);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_IN_PROGRESS)

@@ -27,12 +27,14 @@
 struct doca_gpu;
 struct sf_ctx_hold;
 struct sf_faults;
+struct sf_task_checks;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
 	const char *name;  /* "comch consumer": for logs */
 	bool needs_pe;	   /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
 	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
+	bool must_receive; /* peers wait for the tasks that the program submits here */
 
 	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
 	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */
@@ -65,6 +67,9 @@ struct doca_ctx {
 	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	bool faults_asked;	  /* faults is what there is to it */
 	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
+	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
+	bool has_failed;	  /* sf_ctx_fail was called in this run: the program may not know yet */
+	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu; /* data path on this GPU, or NULL */
 	union doca_data user_data;
@@ -101,6 +106,9 @@ SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, stru
 /* Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged, unless the ctx is IDLE and
  * nobody holds it. */
 SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
+
+/* The program has the ctx from now on, until sf_ctx_fini: for the validation layer. */
+SF_API void sf_ctx_created(const struct doca_ctx *ctx);
 
 /* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
 SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter);
@@ -152,6 +160,10 @@ struct sf_task_class {
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
 	/* What doca_task_try_submit checks first; NULL accepts. */
 	doca_error_t (*validate)(const struct doca_task *task);
+	/* The validation layer's, before submit: reports what is wrong with the task's buffers (mem/buf_checks.h). NULL: it
+	 * has none. */
+	void (*inspect)(const struct doca_task *task);
+	size_t extent; /* of the structure that it is the first member of; 0: it is none's */
 };
 
 /* The public base of every task. */
@@ -179,6 +191,7 @@ struct sf_task_pool {
 	size_t slot_built;  /* bytes of each: a class may change its size while IDLE */
 	void *memory;
 	struct doca_task *free;
+	struct sf_task_checks *checks; /* the validation layer's, or NULL (task_checks.h) */
 };
 
 /* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is

@@ -10,6 +10,7 @@
 #include "base/profile.h"
 #include "core/dev_priv.h"
 #include "core/faults.h"
+#include "validation/validation.h"
 
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doca_dev *devices; /* GUARDED_BY(sf_dev_lock) */
@@ -80,8 +81,8 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 
 	if (!found)
 		found = add(devinfo->desc);
-	if (found)
-		found->opens++;
+	if (found && found->opens++ == 0)
+		sf_object_add(found, "device", NULL);
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (!found) {
 		SF_LOG_ERR("no memory to open device %s", devinfo->desc->key);
@@ -106,8 +107,11 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 		/* No error: published programs close the device first, ignore the answer, and destroy the objects then. */
 		SF_LOG_INFO("device %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, dev->holds);
+		if (sf_validation_is_on)
+			sf_object_give_up(dev);
 		result = DOCA_ERROR_IN_USE;
 	} else if (--dev->opens == 0) {
+		sf_object_remove(dev);
 		if (dev->domain)
 			sf_domain_close(dev->domain);
 		dev->domain = NULL;

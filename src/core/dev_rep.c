@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/dev_priv.h"
+#include "validation/validation.h"
 
 struct doca_dev_rep {
 	struct doca_devinfo_rep info; /* its device is pinned */
@@ -140,8 +141,8 @@ doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *devinfo, struct doca_dev
 	pthread_mutex_lock(&sf_dev_lock);
 	struct doca_dev_rep *rep = find_or_add(devinfo);
 
-	if (rep)
-		rep->opens++;
+	if (rep && rep->opens++ == 0)
+		sf_object_add(rep, "representor", NULL);
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (!rep) {
 		SF_LOG_ERR("no memory to open the representor of %s", devinfo->desc->key);
@@ -162,10 +163,14 @@ doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 	assert(dev->opens > 0);
 	uint32_t users = dev->opens == 1 ? dev->holds : 0;
 
-	if (!users && --dev->opens == 0)
+	if (!users && --dev->opens == 0) {
+		sf_object_remove(dev);
 		remove_rep(dev);
+	}
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (users) {
+		if (sf_validation_is_on)
+			sf_object_give_up(dev);
 		SF_LOG_INFO("representor %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, users);
 		return DOCA_ERROR_IN_USE;

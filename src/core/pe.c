@@ -14,6 +14,8 @@
 #include "core/ctx.h"
 #include "core/ctx_private.h"
 #include "core/faults.h"
+#include "core/pe_checks.h"
+#include "validation/validation.h"
 
 /* Opens the eventfd that contexts and peers write, inside the epoll set that the program waits on. */
 static doca_error_t handles_open(struct doca_pe *pe)
@@ -61,6 +63,7 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 	}
 	created->faults = sf_pe_faults_attach(created);
 	sf_status_pe_add(created);
+	sf_object_add(created, "progress engine", NULL);
 	*pe = created;
 	return DOCA_SUCCESS;
 }
@@ -74,12 +77,16 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 	if (pe->connected != NULL) {
 		SF_LOG_ERR("progress engine still has contexts connected, a %s among them: destroy those first",
 			   pe->connected->ops->name);
+		if (sf_validation_is_on)
+			sf_pe_report_alive(pe);
 		return DOCA_ERROR_IN_USE;
 	}
 	if (pe->in_progress) {
 		SF_LOG_ERR("progress engine cannot be destroyed from a callback that it runs");
+		SF_BROKEN(PE_002, pe, "doca_pe_destroy", "it was called from a callback that the engine runs");
 		return DOCA_ERROR_IN_USE;
 	}
+	sf_object_remove(pe);
 	sf_status_pe_remove(pe);
 	sf_pe_faults_detach(pe->faults);
 	handles_close(pe);
@@ -170,15 +177,30 @@ static void notify(struct doca_pe *pe)
 	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
 }
 
+bool sf_pe_is_in_no_progress(void)
+{
+	return in_progress == NULL;
+}
+
+static __attribute__((noinline, cold)) uint8_t progress_refused(const struct doca_pe *pe)
+{
+	if (pe == NULL)
+		SF_LOG_ERR("no progress engine given to progress");
+	else if (in_progress == NULL)
+		SF_LOG_ERR("doca_pe_progress was called while another thread is in it: one thread at a time uses an engine");
+	else
+		SF_LOG_ERR("doca_pe_progress was called from a callback that it runs: return from the callback instead");
+	if (pe != NULL && in_progress == NULL)
+		SF_BROKEN(PE_003, pe, "doca_pe_progress", "another thread is in doca_pe_progress");
+	else if (pe != NULL)
+		SF_BROKEN(PE_002, pe, "doca_pe_progress", "it was called from a callback that it runs");
+	return 0;
+}
+
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
-	if (__builtin_expect(pe == NULL || pe->in_progress, 0)) {
-		SF_LOG_ERR(
-			pe == NULL
-				? "no progress engine given to progress"
-				: "doca_pe_progress was called from a callback that it runs: return from the callback instead");
-		return 0;
-	}
+	if (__builtin_expect(pe == NULL || pe->in_progress, 0))
+		return progress_refused(pe);
 	struct doca_pe *outer = in_progress;
 	bool moved = false;
 	in_progress = pe;
@@ -272,6 +294,8 @@ doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_noti
 		SF_LOG_ERR("no %s given for the notification handle", pe == NULL ? "progress engine" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (sf_validation_is_on)
+		sf_pe_note_handle();
 	*handle = pe->epoll_fd;
 	return DOCA_SUCCESS;
 }
@@ -307,6 +331,8 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
 		due |= sf_ctx_arm(ctx);
 	pe->armed = true;
+	if (sf_validation_is_on)
+		sf_pe_note_request(pe);
 	if (due)
 		notify(pe);
 	if (__builtin_expect(pe->faults != NULL, 0))

@@ -88,6 +88,8 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 	stall->num_allocated = status->num_allocated;
 	stall->num_owed = status->num_owed;
 	stall->num_again = status->num_again;
+	stall->object = ctx;
+	stall->type = ctx->ops->name;
 	engine_fill(stall, ctx->pe, limit_ms);
 	peers_fill(stall, status);
 }

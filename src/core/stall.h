@@ -31,6 +31,9 @@ struct sf_stall_case {
 	uint64_t last_ms; /* since its last call */
 	uint32_t num_peers;
 	int peers[SF_STALL_PEERS_MAX]; /* the processes that may owe it; 0: one that cannot be named from here */
+	/* for the validation layer */
+	const void *object; /* the context: its address only */
+	const char *type;   /* what it is */
 };
 
 /* SOFTFIELD_STALL_MS: 0 for never; the default in place of a wrong value. */

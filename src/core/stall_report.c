@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/pe_checks.h"
 #include "core/stall.h"
+#include "validation/validation.h"
 
 #define LINE_MAX_LEN 768
 
@@ -259,12 +261,25 @@ static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
 		    "its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long");
 }
 
+/* A peer that is stopped, or elsewhere, breaks none. */
+static void rule_break(const struct sf_stall_case *stall, const struct peer *peer, struct line *line, size_t cause_len)
+{
+	bool progresses = peer->was_called && peer->last_ms < stall->stalled_ms / 2;
+
+	if (!stall->is_idle && stall->num_peers != 0 && (peer->pid == 0 || peer->is_stopped))
+		return;
+	line->text[cause_len - strlen(": ")] = '\0';
+	sf_stall_break_rule(stall, progresses, line->text, line->text + cause_len);
+}
+
 void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_page *page, const struct sf_status_file *own)
 {
 	struct line line = {.len = 0};
-	struct peer peer;
+	struct peer peer = {.pid = 0};
+	size_t cause_len;
 
 	add_begin(&line, stall);
+	cause_len = line.len;
 	if (stall->is_idle) {
 		add_own_call(&line, stall);
 	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
@@ -280,4 +295,6 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 			add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}
 	SF_LOG_WARN("%s", line.text);
+	if (sf_validation_is_on)
+		rule_break(stall, &peer, &line, cause_len);
 }

@@ -66,6 +66,7 @@ void sf_status_ctx_add(struct doca_ctx *ctx)
 	status->num_submitted = status->num_ended = status->num_again = status->num_owed = 0;
 	status->state_ms = status->quiet_ms = status->again_ms = 0;
 	status->reported = 0;
+	status->has_reported_receives = false;
 	LIST_INSERT_HEAD(&sf_status_ctxs, status, entry);
 	status->is_listed = true;
 	if (first)

@@ -49,7 +49,8 @@ struct sf_status_ctx {
 	/* the status thread's: what it saw last, and for how long it saw a thing */
 	uint64_t num_submitted, num_ended, num_again, num_owed, num_allocated;
 	uint64_t state_ms, quiet_ms, again_ms;
-	uint32_t reported; /* enum sf_stall */
+	uint32_t reported;	    /* enum sf_stall */
+	bool has_reported_receives; /* that there are none: pe_checks.c */
 };
 
 /* Part of a progress engine. Guarded by the status lock. */
@@ -63,6 +64,9 @@ struct sf_status_pe {
 	uint64_t num_calls_all;		  /* not in halves */
 	bool has_moved;			  /* since the look before: or a call has not returned, which may copy much */
 	uint64_t idle_ms;		  /* without a call, as far as the status thread ran */
+	/* While the validation layer is on, the engine's thread's: */
+	uint64_t requested_ns, requested_at; /* the last request of a notification, and num_calls then; 0: none */
+	uint64_t reported_ns;		     /* the request that was reported; the status thread's */
 	LIST_ENTRY(sf_status_pe) entry;
 };
 

@@ -13,8 +13,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/pe_checks.h"
 #include "core/stall.h"
 #include "core/status_private.h"
+#include "validation/validation.h"
 
 #define TICK_MAX_MS 1000
 #define TICK_MIN_MS 20
@@ -121,17 +123,20 @@ static void thread_begin(const struct sf_status_file *own)
 static void *run(void *argument)
 {
 	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
+	struct sf_idle_case idle[SF_IDLE_CASES_MAX];
 	bool has_begun = false;
 
 	pthread_mutex_lock(&sf_status_lock);
 	while (!thread.is_ended) {
 		struct sf_status_file own;
-		uint32_t num;
+		uint32_t num, num_idle = 0;
 
 		await_context();
 		if (thread.is_ended)
 			break;
 		num = look(cases);
+		if (sf_validation_is_on && thread.limit_ms != 0)
+			num_idle = sf_idle_collect(idle, thread.limit_ms);
 		own = thread.file; /* it may be closed meanwhile, and keeps its name */
 		pthread_mutex_unlock(&sf_status_lock);
 		if (!has_begun)
@@ -140,6 +145,8 @@ static void *run(void *argument)
 		/* A program's log backend may start and stop contexts. */
 		for (uint32_t i = 0; i < num; i++)
 			sf_stall_report(&cases[i], thread.page, &own);
+		for (uint32_t i = 0; i < num_idle; i++)
+			sf_idle_report(&idle[i]);
 		pthread_mutex_lock(&sf_status_lock);
 		sleep_until(thread.looked_ns + UINT64_C(1000000) * thread.tick_ms);
 	}

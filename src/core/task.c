@@ -7,6 +7,8 @@
 #include "core/ctx.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
+#include "core/task_checks.h"
+#include "validation/validation.h"
 
 #define CACHE_LINE 64
 #define SUBMIT_FLAGS                                                                                                             \
@@ -58,6 +60,8 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 		pool->num_built = pool->num_tasks;
 		pool->slot_built = slot;
 	}
+	if (sf_validation_is_on)
+		pool->checks = sf_task_checks_renew(pool);
 	pool->num_begun = 0;
 	pool->free = NULL;
 	return DOCA_SUCCESS;
@@ -73,7 +77,7 @@ static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *c
 	task = (struct doca_task *)((char *)pool->memory + pool->slot_built * pool->num_begun);
 	pool->num_begun++;
 	memset(task, 0, pool->slot_built);
-	task->cls = pool->cls;
+	task->cls = pool->checks == NULL ? pool->cls : pool->checks->copy;
 	task->ctx = ctx;
 	task->pool = pool;
 	return task;
@@ -82,15 +86,31 @@ static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *c
 void sf_task_pool_free(struct sf_task_pool *pool)
 {
 	free(pool->memory);
+	sf_task_checks_free(pool->checks);
+	pool->checks = NULL;
 	pool->memory = NULL;
 	pool->num_built = pool->num_begun = 0;
 	pool->free = NULL;
+}
+
+static void report_exhausted(const struct doca_ctx *ctx, const struct sf_task_pool *pool)
+{
+	struct sf_task_census census = sf_task_census_take(pool);
+
+	if (pool->num_tasks == 0)
+		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL, "no tasks of this type were configured before its start");
+	else if (census.num_inflight == 0) /* else the program may wait for those */
+		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL,
+			       "all of its %s tasks are allocated: %u; in flight: %u, with the program: %u", pool->cls->name,
+			       pool->num_tasks, census.num_inflight, census.num_idle);
 }
 
 doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task)
 {
 	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
 		SF_LOG_ERR("%s does not run, so it has no tasks to allocate: wait until its state is RUNNING", ctx->ops->name);
+		if (!ctx->has_failed)
+			SF_BROKEN_TYPE(CTX_007, ctx, ctx->ops->name, NULL, "it does not run, so it has no tasks to allocate");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (__builtin_expect(ctx->faults != NULL, 0) && sf_fault(ctx->faults, SF_FAULT_ALLOC_TASK) != NULL)
@@ -99,6 +119,8 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 	if (__builtin_expect(taken == NULL, 0))
 		taken = begin_task(ctx, pool);
 	if (taken == NULL) {
+		if (sf_validation_is_on)
+			report_exhausted(ctx, pool);
 		if (pool->num_tasks == 0)
 			SF_LOG_ERR("%s: no tasks of this type were configured before start", ctx->ops->name);
 		else
@@ -143,11 +165,15 @@ static __attribute__((cold)) void free_later(struct doca_task *task)
 		SF_LOG_ERR("no task given to free");
 	} else if (task->state == SF_TASK_FREE || task->free_later) {
 		SF_LOG_ERR("%s task is free already", task->cls->name);
+		SF_BROKEN_TYPE(TASK_002, task, task->cls->name, "doca_task_free", "it is free already");
 	} else if (task->claim != NULL) {
 		SF_LOG_ERR(
 			"%s task belongs to a graph instance in flight and is not freed: free it after the instance's callback",
 			task->cls->name);
 	} else {
+		if (!task->cls->may_wait) /* receives are freed so, before their context is stopped */
+			SF_BROKEN_TYPE(TASK_003, task, task->cls->name, "doca_task_free",
+				       "it is in flight, and is freed when it ends");
 		task->free_later = true;
 		task->claim = &freed;
 	}
@@ -163,6 +189,8 @@ void doca_task_free(struct doca_task *task)
 	struct doca_ctx *ctx = task->ctx;
 	task->state = SF_TASK_FREE;
 	task->free_later = false;
+	if (__builtin_expect(sf_validation_is_on, 0))
+		sf_task_checks_freed(task);
 	task->next = pool->free;
 	pool->free = task;
 	if (--ctx->num_allocated == 0)
@@ -182,11 +210,16 @@ __attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task
 		[SF_TASK_INFLIGHT] = "in flight",
 		[SF_TASK_CLAIMED] = "part of a graph instance in flight",
 	};
-	if (task->state != SF_TASK_ALLOCATED)
+	if (task->state != SF_TASK_ALLOCATED) {
 		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, names[task->state]);
-	else
+		SF_BROKEN_TYPE(TASK_001, task, task->cls->name, "doca_task_submit", "it is %s", names[task->state]);
+	} else {
 		SF_LOG_ERR("%s task cannot be submitted: its %s does not run; start it, after a failed task once it is IDLE",
 			   task->cls->name, task->ctx->ops->name);
+		if (!task->ctx->has_failed)
+			SF_BROKEN_TYPE(CTX_007, task->ctx, task->ctx->ops->name, "doca_task_submit",
+				       "it does not run, and a %s task is submitted", task->cls->name);
+	}
 	return DOCA_ERROR_BAD_STATE;
 }
 

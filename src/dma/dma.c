@@ -92,6 +92,7 @@ doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 	created->dev = dev;
 	created->ctx.status.device = sf_dev_desc(dev)->key;
 	created->len_max = sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, DMA_LEN_MAX);
+	sf_ctx_created(&created->ctx);
 	*dma = created;
 	return DOCA_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "base/profile.h"
 #include "core/dev.h"
 #include "dma/dma.h"
+#include "mem/buf_checks.h"
 
 /* ---- what it does ---- */
 
@@ -193,11 +194,21 @@ static doca_error_t memcpy_validate(const struct doca_task *base)
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
+/* A source without data ends with an error, which programs provoke to see one. */
+static void memcpy_inspect(const struct doca_task *base)
+{
+	const struct doca_dma_task_memcpy *task = (const struct doca_dma_task_memcpy *)base;
+
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
+}
+
 static const struct sf_task_class memcpy_class = {
 	.name = "dma memcpy",
 	.size = sizeof(struct doca_dma_task_memcpy),
 	.submit = memcpy_submit,
 	.validate = memcpy_validate,
+	.inspect = memcpy_inspect,
 };
 
 static const struct sf_task_class memcpy_engine_class = {
@@ -205,6 +216,7 @@ static const struct sf_task_class memcpy_engine_class = {
 	.size = sizeof(struct dma_engine_task),
 	.submit = memcpy_submit,
 	.validate = memcpy_validate,
+	.inspect = memcpy_inspect,
 };
 
 /* ---- public ---- */

@@ -3,7 +3,9 @@
 #include "mem/buf.h"
 
 #include "base/log.h"
+#include "mem/buf_checks.h"
 #include "mem/buf_source.h"
+#include "validation/validation.h"
 
 /* INVALID_VALUE, logged, when one of the two is missing. */
 static inline doca_error_t check_args(const void *buf, const void *other)
@@ -21,7 +23,7 @@ static inline bool is_head(const struct doca_buf *buf)
 
 /* ---- reference counts ---- */
 
-static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struct doca_buf *buf)
+static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struct doca_buf *buf, const char *call)
 {
 	if (!is_head(buf)) {
 		SF_LOG_ERR("buf is inside a list: only the list's head is counted");
@@ -29,6 +31,7 @@ static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struc
 	}
 	if (buf->refcount == 0) {
 		SF_LOG_ERR("buf was released already");
+		SF_BROKEN(BUF_002, buf, call, "it was released already");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	SF_LOG_ERR("buf has %u references, more cannot be counted", buf->refcount);
@@ -42,7 +45,7 @@ doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(buf) || buf->refcount == 0 || buf->refcount == UINT16_MAX)
-		return refcount_refused(buf);
+		return refcount_refused(buf, "doca_buf_inc_refcount");
 	uint16_t before = buf->refcount++;
 	if (refcount != NULL)
 		*refcount = before;
@@ -65,7 +68,7 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (__builtin_expect(!is_head(buf) || buf->refcount == 0, 0))
-		return refcount_refused(buf);
+		return refcount_refused(buf, "doca_buf_dec_refcount");
 	if (refcount != NULL)
 		*refcount = buf->refcount;
 	if (buf->refcount > 1)
@@ -132,6 +135,8 @@ doca_error_t doca_buf_set_data(struct doca_buf *buf, void *data, size_t data_len
 		return result;
 	buf->data = data;
 	buf->data_len = data_len;
+	if (__builtin_expect(sf_validation_is_on, 0))
+		sf_buf_check_data(buf, "doca_buf_set_data");
 	return DOCA_SUCCESS;
 }
 
@@ -139,9 +144,12 @@ doca_error_t doca_buf_set_data_len(struct doca_buf *buf, size_t data_len)
 {
 	doca_error_t result = check_args(buf, buf);
 
-	if (result == DOCA_SUCCESS)
-		buf->data_len = data_len;
-	return result;
+	if (result != DOCA_SUCCESS)
+		return result;
+	buf->data_len = data_len;
+	if (__builtin_expect(sf_validation_is_on, 0))
+		sf_buf_check_data(buf, "doca_buf_set_data_len");
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_buf_reset_data_len(struct doca_buf *buf)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inventories: bufs made ahead, pointed to memory when taken. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <doca_buf_inventory.h>
 
 #include "base/log.h"
 #include "mem/buf_source.h"
+#include "validation/validation.h"
 
 /* Elements are allocated in blocks: one by create, one by each expand. */
 struct block {
@@ -37,6 +39,8 @@ static doca_error_t block_add(struct doca_buf_inventory *inventory, uint32_t num
 		SF_LOG_ERR("no memory for %u bufs of an inventory", num);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	if (sf_validation_is_on)
+		sf_objects_forget((uintptr_t)block, sizeof(*block) + sizeof(struct doca_buf) * num);
 	block->next = inventory->blocks;
 	inventory->blocks = block;
 	sf_buf_source_add(&inventory->source, block->elements, num);
@@ -49,6 +53,13 @@ static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, 
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("no %s given", inventory == NULL ? "buf inventory" : "place for the result");
 	return DOCA_ERROR_INVALID_VALUE;
+}
+
+static void describe(const void *object, char *text, size_t size)
+{
+	const struct doca_buf_inventory *inventory = object;
+
+	snprintf(text, size, "%u of its bufs are out", inventory->source.num_elements - inventory->source.num_free);
 }
 
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
@@ -64,6 +75,7 @@ doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inve
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	created->source.faults = sf_faults_attach(SF_FAULT_BUFS, "inventory", NULL);
+	sf_object_add(created, "buf inventory", describe);
 	*inventory = created;
 	return DOCA_SUCCESS;
 }
@@ -77,8 +89,11 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 	if (inventory->source.num_free != inventory->source.num_elements) {
 		SF_LOG_ERR("buf inventory has %u bufs out: release those first (doca_buf_dec_refcount)",
 			   inventory->source.num_elements - inventory->source.num_free);
+		SF_BROKEN(BUF_006, inventory, "doca_buf_inventory_destroy", "%u of its bufs are out",
+			  inventory->source.num_elements - inventory->source.num_free);
 		return DOCA_ERROR_IN_USE;
 	}
+	sf_object_remove(inventory);
 	for (struct block *next, *block = inventory->blocks; block != NULL; block = next) {
 		next = block->next;
 		free(block);
@@ -126,8 +141,8 @@ doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uin
 /* ---- taking bufs ---- */
 
 /* Kept out of the fast path: why no buf was made. */
-static __attribute__((noinline, cold)) doca_error_t range_refused(const struct doca_mmap *mmap, const void *addr, size_t len,
-								  const void *data, size_t data_len)
+static __attribute__((noinline, cold)) doca_error_t range_refused(const char *call, const struct doca_mmap *mmap,
+								  const void *addr, size_t len, const void *data, size_t data_len)
 {
 	if (!mmap->started)
 		SF_LOG_ERR("memory map is not started, so no buf can lie in it: call doca_mmap_start first");
@@ -136,18 +151,30 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const struct d
 			   mmap->addr);
 	else
 		SF_LOG_ERR("data of %zu bytes at %p is not inside its buf, %zu bytes at %p", data_len, data, len, addr);
+	if (!mmap->started)
+		SF_BROKEN(MMAP_003, mmap, call, "it is not started, so no buf can lie in it");
+	else if (!sf_mmap_is_live(mmap, addr, len))
+		SF_BROKEN(BUF_003, mmap, call, "a buf of %zu bytes at %p is not inside its %zu bytes at %p", len, addr, mmap->len,
+			  mmap->addr);
+	else
+		SF_BROKEN(BUF_001, NULL, call, "data of %zu bytes at %p is not inside a buf of %zu bytes at %p", data_len, data,
+			  len, addr);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 static __attribute__((noinline, cold)) doca_error_t take_refused(const struct doca_buf_inventory *inventory)
 {
 	SF_LOG_ERR("all %u bufs of the inventory are out: release some, or expand it", inventory->source.num_elements);
+	SF_BROKEN(BUF_005, inventory, "doca_buf_inventory_buf_get_by_args", "all of its bufs are out: %u",
+		  inventory->source.num_elements);
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-static __attribute__((noinline, cold)) doca_error_t not_started(doca_error_t result)
+static __attribute__((noinline, cold)) doca_error_t not_started(const struct doca_buf_inventory *inventory, const char *call,
+								doca_error_t result)
 {
 	SF_LOG_ERR("buf inventory is not started: call doca_buf_inventory_start first");
+	SF_BROKEN(BUF_004, inventory, call, "it is not started");
 	return result;
 }
 
@@ -167,9 +194,9 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (__builtin_expect(!is_range_good(mmap, addr, len, data, data_len), 0))
-		return range_refused(mmap, addr, len, data, data_len);
+		return range_refused("doca_buf_inventory_buf_get_by_args", mmap, addr, len, data, data_len);
 	if (__builtin_expect(!inventory->source.started, 0))
-		return not_started(DOCA_ERROR_INVALID_VALUE);
+		return not_started(inventory, "doca_buf_inventory_buf_get_by_args", DOCA_ERROR_INVALID_VALUE);
 	if (sf_buf_source_fails(&inventory->source))
 		return DOCA_ERROR_NO_MEMORY;
 	struct doca_buf *taken = sf_buf_source_take(&inventory->source);
@@ -183,7 +210,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const struct doca_buf *src)
 {
 	if (!inventory->source.started)
-		return not_started(DOCA_ERROR_BAD_STATE);
+		return not_started(inventory, "doca_buf_inventory_buf_dup", DOCA_ERROR_BAD_STATE);
 	if (src->first != src) {
 		SF_LOG_ERR("buf is inside a list: a list is duplicated from its head");
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -234,10 +261,12 @@ doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *ad
 {
 	if (buf == NULL || buf->refcount == 0) {
 		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
+		if (buf != NULL)
+			SF_BROKEN(BUF_002, buf, "doca_buf_inventory_buf_reuse_by_args", "it was released already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_range_good(buf->mmap, addr, len, data, data_len))
-		return range_refused(buf->mmap, addr, len, data, data_len);
+		return range_refused("doca_buf_inventory_buf_reuse_by_args", buf->mmap, addr, len, data, data_len);
 	buf->head = addr;
 	buf->len = len;
 	buf->data = data;

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "mem/buf_source.h"
+#include "validation/validation.h"
 
 struct doca_buf_pool {
 	struct sf_buf_source source;
@@ -45,6 +46,7 @@ static doca_error_t check_unused(const struct doca_buf_pool *pool, const char *w
 	if (out == 0)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("buf pool cannot be %s while %u of its bufs are out: release those first (doca_buf_dec_refcount)", what, out);
+	SF_BROKEN(BUF_006, pool, NULL, "%u of its bufs are out", out);
 	return DOCA_ERROR_IN_USE;
 }
 
@@ -62,11 +64,14 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 		SF_LOG_ERR("no memory for a pool of %zu bufs", num_elements);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	if (sf_validation_is_on)
+		sf_objects_forget((uintptr_t)created, sizeof(*created) + num_elements * sizeof(struct doca_buf));
 	created->mmap = (struct doca_mmap *)mmap; /* its bufs will be counted there */
 	created->element_size = element_size;
 	created->alignment = 1;
 	sf_buf_source_add(&created->source, created->elements, (uint32_t)num_elements);
 	created->source.faults = sf_faults_attach(SF_FAULT_BUFS, "pool", NULL);
+	sf_object_add(created, "buf pool", NULL);
 	*buf_pool = created;
 	return DOCA_SUCCESS;
 }
@@ -80,6 +85,7 @@ doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 	if (result != DOCA_SUCCESS)
 		return result;
 	sf_faults_detach(buf_pool->source.faults);
+	sf_object_remove(buf_pool);
 	free(buf_pool);
 	return DOCA_SUCCESS;
 }
@@ -117,6 +123,7 @@ doca_error_t doca_buf_pool_start(struct doca_buf_pool *buf_pool)
 	}
 	if (!buf_pool->mmap->started) {
 		SF_LOG_ERR("buf pool has a memory map that is not started: call doca_mmap_start first");
+		SF_BROKEN(MMAP_003, buf_pool->mmap, "doca_buf_pool_start", "it is not started");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	result = elements_place(buf_pool);
@@ -145,6 +152,8 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 	if (!buf_pool->source.started || !buf_pool->mmap->started) {
 		SF_LOG_ERR("buf pool %s not started: call %s first", buf_pool->source.started ? "has a memory map that is" : "is",
 			   buf_pool->source.started ? "doca_mmap_start" : "doca_buf_pool_start");
+		if (!buf_pool->source.started)
+			SF_BROKEN(BUF_004, buf_pool, "doca_buf_pool_buf_alloc", "it is not started");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (sf_buf_source_fails(&buf_pool->source))
@@ -152,6 +161,8 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 	struct doca_buf *taken = sf_buf_source_take(&buf_pool->source);
 	if (taken == NULL) {
 		SF_LOG_ERR("all %u bufs of the pool are out: release some first", buf_pool->source.num_elements);
+		SF_BROKEN(BUF_005, buf_pool, "doca_buf_pool_buf_alloc", "all of its bufs are out: %u",
+			  buf_pool->source.num_elements);
 		return DOCA_ERROR_EMPTY;
 	}
 	uint8_t *head = buf_pool->base + (size_t)(taken - buf_pool->elements) * buf_pool->stride;

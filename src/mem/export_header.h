@@ -46,6 +46,14 @@ static inline void sf_export_seal(const struct sf_export_form *form, void *heade
 		    sf_export_checksum(form, header, payload, payload_len));
 }
 
+/* It was made by another version of Softfield. */
+static inline bool sf_export_is_of_other_version(const struct sf_export_form *form, const void *header)
+{
+	const struct sf_export_header *start = (const struct sf_export_header *)header;
+
+	return memcmp(start->magic, form->magic, sizeof(start->magic)) == 0 && start->version != form->version;
+}
+
 /* What is wrong with a header and its payload, or NULL. lengths_agree: the header's fields say payload_len as well. */
 static inline const char *sf_export_fault(const struct sf_export_form *form, const void *header, const void *payload,
 					  size_t payload_len, bool lengths_agree)

@@ -11,7 +11,9 @@
 #include "core/dev.h"
 #include "core/gpu.h"
 #include "mem/mkey.h"
+#include "mem/mmap_checks.h"
 #include "mem/mmap_private.h"
+#include "validation/validation.h"
 
 /* ---- making and unmaking ---- */
 
@@ -52,6 +54,7 @@ doca_error_t doca_mmap_create(struct doca_mmap **mmap)
 	struct doca_mmap *created = sf_mmap_new();
 	if (created == NULL)
 		return DOCA_ERROR_NO_MEMORY;
+	sf_object_add(created, "mmap", NULL);
 	*mmap = created;
 	return DOCA_SUCCESS;
 }
@@ -61,6 +64,7 @@ static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 {
 	if (mmap->num_bufs != 0) {
 		SF_LOG_ERR("memory map cannot be %s while %u bufs of it are in use: release those first", what, mmap->num_bufs);
+		SF_BROKEN(MMAP_006, mmap, NULL, "%u of its bufs are in use", mmap->num_bufs);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	pthread_mutex_lock(&mmap->lock);
@@ -68,6 +72,7 @@ static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 	pthread_mutex_unlock(&mmap->lock);
 	if (holds != 0) {
 		SF_LOG_ERR("memory map cannot be %s while %u contexts use it: stop those first", what, holds);
+		SF_BROKEN(MMAP_006, mmap, NULL, "%u contexts use it", holds);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return DOCA_SUCCESS;
@@ -139,6 +144,7 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 	/* Last of all, and when nothing here points to the memory any more: the callback gives it back. */
 	doca_mmap_memrange_free_cb_t *free_cb = mmap->free_due ? mmap->free_cb : NULL;
 	void *addr = mmap->addr, *cookie = mmap->free_cookie;
+	sf_object_remove(mmap);
 	size_t len = mmap->len;
 	sf_mmap_free(mmap);
 	if (free_cb != NULL)
@@ -158,10 +164,12 @@ static doca_error_t check_startable(const struct doca_mmap *mmap)
 	}
 	if (!mmap->started && !mmap->has_range) {
 		SF_LOG_ERR("memory map has no memory: call doca_mmap_set_memrange before doca_mmap_start");
+		SF_BROKEN(MMAP_001, mmap, "doca_mmap_start", "it has no memory range");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!mmap->started && mmap->num_devs == 0) {
 		SF_LOG_ERR("memory map has no device: call doca_mmap_add_dev before doca_mmap_start");
+		SF_BROKEN(MMAP_001, mmap, "doca_mmap_start", "it has no device");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -187,6 +195,8 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 	if (result != DOCA_SUCCESS || mmap->started)
 		return result;
 	mmap->is_gpu_memory = sf_gpu_owns_address != NULL && sf_gpu_owns_address(mmap->addr);
+	if (sf_validation_is_on)
+		sf_mmap_check_block(mmap);
 	sf_mmap_set_started(mmap);
 	mmap->free_due = mmap->free_cb != NULL;
 	return DOCA_SUCCESS;
@@ -231,6 +241,7 @@ static doca_error_t check_devs_change(const struct doca_mmap *mmap, const struct
 	}
 	if (mmap->started) {
 		SF_LOG_ERR("memory map is started: %s before that, or after doca_mmap_stop", what);
+		SF_BROKEN(MMAP_002, mmap, NULL, "it is started already");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return DOCA_SUCCESS;
@@ -278,6 +289,7 @@ doca_error_t sf_mmap_hold(struct doca_mmap *mmap)
 {
 	if (!mmap->started) {
 		SF_LOG_ERR("memory map is not started: call doca_mmap_start first");
+		SF_BROKEN(MMAP_003, mmap, NULL, "it is not started");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	pthread_mutex_lock(&mmap->lock);

@@ -229,6 +229,7 @@ doca_error_t doca_mmap_advise_create(struct doca_dev *dev, struct doca_mmap_advi
 	sf_dev_hold(dev);
 	sf_ctx_init(&created->ctx, &advise_ops, &created->pool, 1);
 	created->ctx.status.device = sf_dev_desc(dev)->key;
+	sf_ctx_created(&created->ctx);
 	*mmap_advise = created;
 	return DOCA_SUCCESS;
 }

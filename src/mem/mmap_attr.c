@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "mem/mmap_private.h"
+#include "validation/validation.h"
 
 #define ACCESS_FLAGS ((DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING << 1) - 1)
 #define ACCESS_PCI_BOTH (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE)
@@ -29,6 +30,7 @@ static doca_error_t check_set(const struct doca_mmap *mmap, bool has_value, cons
 	}
 	if (mmap->started) {
 		SF_LOG_ERR("the %s of a started memory map cannot change: set it before doca_mmap_start", what);
+		SF_BROKEN(MMAP_002, mmap, NULL, "it is started already, and its %s cannot change", what);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	return DOCA_SUCCESS;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/export_header.h"
+#include "validation/validation.h"
 
 /* The header as it travels. */
 struct wire {
@@ -98,6 +99,12 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 		SF_LOG_ERR_LIMITED(
 			"export descriptor of %zu bytes %s: pass on what the export call gave, all of it and unchanged", len,
 			fault);
+		if (len >= sizeof(wire) && sf_export_is_of_other_version(&form, &wire))
+			SF_BROKEN(PEER_001, NULL, "doca_mmap_create_from_export",
+				  "the export descriptor of %zu bytes is of version %u, and %u is understood", len,
+				  wire.start.version, form.version);
+		else
+			SF_BROKEN(MMAP_008, NULL, "doca_mmap_create_from_export", "the descriptor of %zu bytes %s", len, fault);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_mmap_descriptor){

@@ -10,6 +10,7 @@
 #include "core/gpu.h"
 #include "mem/mmap_descriptor.h"
 #include "mem/mmap_private.h"
+#include "validation/validation.h"
 
 /* ---- export ---- */
 
@@ -30,11 +31,12 @@ static uint32_t passed_on(const struct doca_mmap *mmap, enum sf_mmap_export kind
 
 static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind)
 {
-	const char *wrong = NULL;
+	const char *wrong = NULL, *call = kind == SF_MMAP_EXPORT_PCI ? "doca_mmap_export_pci" : "doca_mmap_export_rdma";
 
 	if (sf_mmap_dev_find(mmap, dev) == NULL) {
 		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start",
 			   sf_dev_desc(dev)->pci_addr);
+		SF_BROKEN(MMAP_005, mmap, call, "it does not have device %s", sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	if (mmap->from_export && (kind == SF_MMAP_EXPORT_PCI || came_over_network(mmap)))
@@ -46,6 +48,10 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 						   : "has no RDMA right in its permissions";
 	if (wrong != NULL) {
 		SF_LOG_ERR("memory map cannot be exported: it %s", wrong);
+		if (!mmap->started)
+			SF_BROKEN(MMAP_003, mmap, call, "it is not started");
+		else if (passed_on(mmap, kind) == 0)
+			SF_BROKEN(MMAP_004, mmap, call, "it %s, which are 0x%x", wrong, mmap->permissions);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (mmap->is_gpu_memory && kind == SF_MMAP_EXPORT_PCI) {
@@ -185,12 +191,17 @@ static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descrip
 			"the "
 			"same",
 			SF_MMAP_DEVICE_MAX, descriptor->device);
+		SF_BROKEN(MMAP_009, NULL, "doca_mmap_create_from_export",
+			  "the memory was exported on device \"%.*s\", which this process does not have", SF_MMAP_DEVICE_MAX,
+			  descriptor->device);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (sf_device_shares_pci(exporter, importer))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("memory of device %s cannot be reached by device %s: import it with %s", exporter->key, importer->key,
 			   exporter->uplink != NULL ? exporter->uplink->key : exporter->key);
+	SF_BROKEN(MMAP_009, NULL, "doca_mmap_create_from_export", "device %s does not reach memory of device %s, %s does",
+		  importer->key, exporter->key, exporter->uplink != NULL ? exporter->uplink->key : exporter->key);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -266,6 +277,7 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 	imported_init(created, &descriptor, dev, region);
 	if (user_data != NULL)
 		created->user_data = *user_data;
+	sf_object_add(created, "imported mmap", NULL);
 	*mmap = created;
 	return DOCA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "base/log_rate.h"
 #include "core/dev.h"
 #include "mem/mmap_private.h"
+#include "validation/validation.h"
 
 #define BOUNCE_SIZE 16384 /* on the stack, for bytes that are imported on both sides */
 
@@ -30,11 +31,14 @@ doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, con
 
 	if (!mmap->started) {
 		SF_LOG_ERR("buffer's memory map is not started: call doca_mmap_start first");
+		SF_BROKEN(MMAP_003, mmap, "doca_task_submit", "a task has a buffer of it, and it is not started");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (entry == NULL) {
 		SF_LOG_ERR("buffer's memory map lacks device %s: doca_mmap_add_dev it before start, or import with that device",
 			   sf_dev_desc(cache->dev)->pci_addr);
+		SF_BROKEN(MMAP_005, mmap, "doca_task_submit", "a task of device %s has a buffer of it, and it lacks the device",
+			  sf_dev_desc(cache->dev)->pci_addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->is_gpu_memory) {
@@ -135,12 +139,19 @@ doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *b
 
 /* ---- lists of bufs ---- */
 
-static doca_error_t refuse_rights(const struct sf_reg *reg, const char *what)
+static doca_error_t refuse_rights(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
 {
 	if (reg->region != NULL)
 		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
 	else
 		SF_LOG_ERR("memory cannot be a %s: its memory map has no DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what);
+	if (reg->region != NULL)
+		SF_BROKEN(MMAP_004, mmap, "doca_task_submit",
+			  "a task has it as its %s, and its exporter did not permit it: it has 0x%x", what, mmap->permissions);
+	else
+		SF_BROKEN(MMAP_004, mmap, "doca_task_submit",
+			  "a task has it as its %s, and its permissions, 0x%x, lack DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what,
+			  mmap->permissions);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -183,7 +194,7 @@ doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *bu
 	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->readable)
-			result = refuse_rights(reg, "source");
+			result = refuse_rights(reg, buf->mmap, "source");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data, buf->data_len);
 	}
@@ -202,7 +213,7 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->writable)
-			result = refuse_rights(reg, "destination");
+			result = refuse_rights(reg, buf->mmap, "destination");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}

@@ -357,6 +357,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	created->rnr_retry_count = RDMA_RNR_MAX;
 	created->len_max = sf_profile_limit(SF_PROFILE_RDMA_MSG_SIZE, RDMA_MESSAGE_MAX);
 	created->request_timeout_ms = RDMA_REQUEST_TIMEOUT_MS;
+	sf_ctx_created(&created->ctx);
 	*rdma = created;
 	return DOCA_SUCCESS;
 }

@@ -299,6 +299,9 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, const struct sf_task_class *cls,
 				 doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks);
 
+/* For sf_task_class.inspect. */
+void rdma_request_inspect(const struct doca_task *base);
+
 /* A success: what it changes in the buffers. */
 void rdma_request_settle(struct rdma_request *request);
 /* The task ends with status from the next progress call. */

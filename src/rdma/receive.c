@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/mmap.h"
+#include "mem/buf_checks.h"
 #include "rdma/rdma.h"
 
 /* ---- what it does ---- */
@@ -153,11 +154,17 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 	return sf_ep_post_recv(rdma->ep, &task->recv);
 }
 
+static void receive_inspect(const struct doca_task *base)
+{
+	sf_buf_check_list(base, ((const struct doca_rdma_task_receive *)base)->dst);
+}
+
 static const struct sf_task_class receive_class = {
 	.name = "rdma receive",
 	.size = sizeof(struct doca_rdma_task_receive),
 	.may_wait = true,
 	.submit = receive_submit,
+	.inspect = receive_inspect,
 };
 
 /* ---- public ---- */

@@ -3,6 +3,7 @@
  * submit.c. */
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "mem/buf_checks.h"
 #include "rdma/rdma.h"
 
 static struct rdma_request *request_of(struct sf_op *op)
@@ -19,6 +20,16 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 	else
 		rdma->ended = task;
 	rdma->ended_last = task;
+}
+
+/* Messages and copies of no bytes are allowed. */
+void rdma_request_inspect(const struct doca_task *base)
+{
+	const struct rdma_request *request = (const struct rdma_request *)base;
+
+	sf_buf_check_list(base, request->src);
+	sf_buf_check_list(base, request->dst);
+	sf_buf_check_list(base, request->result);
 }
 
 void rdma_request_settle(struct rdma_request *request)

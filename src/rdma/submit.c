@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks on their way out: by the fabric, in order, once it takes them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "rdma/rdma.h"
 #include "rdma/rnr.h"
+#include "validation/validation.h"
 
 /* ---- on its way ---- */
 
@@ -173,6 +175,20 @@ static const char *flag_name(uint32_t need)
 						     : "DOCA_ACCESS_FLAG_RDMA_ATOMIC";
 }
 
+static void report_right(const struct rdma_request *request, bool by_instance, bool by_memory)
+{
+	const char *whose = by_instance ? "memory map" : by_memory ? "instance" : "instance, and its memory map,";
+	char fix[128];
+
+	snprintf(fix, sizeof(fix), "give %s on the peer's side to %s", flag_name(rdma_verb_of(request)->need),
+		 by_instance ? "doca_mmap_set_permissions"
+		 : by_memory ? "doca_rdma_set_permissions"
+			     : "doca_rdma_set_permissions and doca_mmap_set_permissions");
+	sf_rule_broken_so(SF_RULE_MMAP_004, &rdma_of(request)->ctx, "rdma", "doca_task_submit", fix,
+			  "%s on connection %u: the peer's %s does not permit it", request->base.cls->name,
+			  request->connection->id, whose);
+}
+
 /* Both must give the right: the peer's instance, and its memory map. */
 static bool is_permitted(const struct rdma_request *request)
 {
@@ -194,6 +210,8 @@ static bool is_permitted(const struct rdma_request *request)
 			   by_instance ? "doca_mmap_set_permissions"
 			   : by_memory ? "doca_rdma_set_permissions"
 				       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
+	if (sf_validation_is_on)
+		report_right(request, by_instance, by_memory);
 	return false;
 }
 

@@ -7,7 +7,9 @@ struct doca_rdma_task_atomic_cmp_swp {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma compare and swap",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma compare and swap",
 		.size = sizeof(struct doca_rdma_task_atomic_cmp_swp),
 		.submit = rdma_atomic_submit},
 	.kind = SF_OP_CAS,

@@ -7,7 +7,9 @@ struct doca_rdma_task_atomic_fetch_add {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma fetch and add",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma fetch and add",
 		.size = sizeof(struct doca_rdma_task_atomic_fetch_add),
 		.submit = rdma_atomic_submit},
 	.kind = SF_OP_FAA,

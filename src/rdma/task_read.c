@@ -7,7 +7,11 @@ struct doca_rdma_task_read {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma read", .size = sizeof(struct doca_rdma_task_read), .submit = rdma_read_submit},
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma read",
+		.size = sizeof(struct doca_rdma_task_read),
+		.submit = rdma_read_submit},
 	.kind = SF_OP_READ,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,

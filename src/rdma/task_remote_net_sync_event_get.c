@@ -55,7 +55,9 @@ static void get_settle(struct rdma_request *request)
 }
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma get of a remote sync event",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma get of a remote sync event",
 		.size = sizeof(struct doca_rdma_task_remote_net_sync_event_get),
 		.submit = rdma_request_submit},
 	.kind = SF_OP_READ,

@@ -24,7 +24,9 @@ static void notify_add_settle(struct rdma_request *request)
 }
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma add to a remote sync event",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma add to a remote sync event",
 		.size = sizeof(struct doca_rdma_task_remote_net_sync_event_notify_add),
 		.submit = rdma_remote_event_submit},
 	.kind = SF_OP_FAA,

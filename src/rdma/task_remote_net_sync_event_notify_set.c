@@ -38,7 +38,9 @@ static doca_error_t notify_set_take(struct rdma_request *request)
 }
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma set of a remote sync event",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma set of a remote sync event",
 		.size = sizeof(struct doca_rdma_task_remote_net_sync_event_notify_set),
 		.submit = rdma_remote_event_submit},
 	.kind = SF_OP_WRITE,

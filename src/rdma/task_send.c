@@ -7,7 +7,11 @@ struct doca_rdma_task_send {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma send", .size = sizeof(struct doca_rdma_task_send), .submit = rdma_request_submit},
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma send",
+		.size = sizeof(struct doca_rdma_task_send),
+		.submit = rdma_request_submit},
 	.kind = SF_OP_SEND,
 	.immediate = false,
 	.need = 0,

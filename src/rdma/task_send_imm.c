@@ -7,7 +7,9 @@ struct doca_rdma_task_send_imm {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma send with immediate",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma send with immediate",
 		.size = sizeof(struct doca_rdma_task_send_imm),
 		.submit = rdma_request_submit},
 	.kind = SF_OP_SEND,

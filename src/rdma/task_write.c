@@ -7,7 +7,11 @@ struct doca_rdma_task_write {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma write", .size = sizeof(struct doca_rdma_task_write), .submit = rdma_write_submit},
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma write",
+		.size = sizeof(struct doca_rdma_task_write),
+		.submit = rdma_write_submit},
 	.kind = SF_OP_WRITE,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_WRITE,

@@ -7,7 +7,9 @@ struct doca_rdma_task_write_imm {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma write with immediate",
+	.cls = {.extent = sizeof(struct rdma_verb),
+		.inspect = rdma_request_inspect,
+		.name = "rdma write with immediate",
 		.size = sizeof(struct doca_rdma_task_write_imm),
 		.submit = rdma_request_submit},
 	.kind = SF_OP_WRITE,

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
+#include "mem/buf_checks.h"
 
 /* ---- what a task does ---- */
 
@@ -198,9 +199,18 @@ static doca_error_t sha_validate(const struct doca_task *base)
 	return take_apart(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
+/* There is a digest of no bytes. */
+static void sha_inspect(const struct doca_task *base)
+{
+	const struct sha_task *task = (const struct sha_task *)base;
+
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
+}
+
 #define CLASS(called, type)                                                                                                      \
 	{                                                                                                                        \
-		.name = called, .size = sizeof(type), .submit = sha_submit, .validate = sha_validate                             \
+		.name = called, .size = sizeof(type), .submit = sha_submit, .validate = sha_validate, .inspect = sha_inspect     \
 	}
 
 static const struct sf_task_class classes[SHA_POOLS] = {
@@ -356,6 +366,7 @@ doca_error_t doca_sha_create(struct doca_dev *dev, struct doca_sha **sha)
 	sf_dev_hold(dev);
 	created->dev = dev;
 	created->ctx.status.device = sf_dev_desc(dev)->key;
+	sf_ctx_created(&created->ctx);
 	*sha = created;
 	return DOCA_SUCCESS;
 }

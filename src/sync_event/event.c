@@ -73,6 +73,7 @@ doca_error_t doca_sync_event_create(struct doca_sync_event **event)
 	created = sf_event_new();
 	if (created == NULL)
 		return DOCA_ERROR_NO_MEMORY;
+	sf_ctx_created(&created->ctx);
 	*event = created;
 	return DOCA_SUCCESS;
 }

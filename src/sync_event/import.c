@@ -167,6 +167,7 @@ doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint
 		sf_event_free(created);
 		return result;
 	}
+	sf_ctx_created(&created->ctx);
 	*event = created;
 	return DOCA_SUCCESS;
 }

@@ -114,6 +114,7 @@ doca_error_t doca_urom_domain_create(struct doca_urom_domain **domain_ctx)
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	sf_ctx_init(&domain->ctx, &domain_ops, NULL, 0);
+	sf_ctx_created(&domain->ctx);
 	*domain_ctx = domain;
 	return DOCA_SUCCESS;
 }

@@ -145,6 +145,7 @@ doca_error_t doca_urom_service_create(struct doca_urom_service **service_ctx)
 	TAILQ_INIT(&service->sent);
 	service->message_max = UROM_MESSAGE_DEFAULT;
 	service->max_workers = UROM_WORKERS_DEFAULT;
+	sf_ctx_created(&service->ctx);
 	*service_ctx = service;
 	return DOCA_SUCCESS;
 }

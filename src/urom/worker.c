@@ -284,6 +284,7 @@ doca_error_t doca_urom_worker_create(struct doca_urom_worker **worker_ctx)
 		free(worker);
 		return result;
 	}
+	sf_ctx_created(&worker->ctx);
 	*worker_ctx = worker;
 	return DOCA_SUCCESS;
 }

@@ -79,6 +79,14 @@ err_has '32 is no error code of DOCA'
 expect 'explain a word' 1 "$softfield" explain frobnicate
 expect 'explain nothing' 2 "$softfield" explain
 err_has 'explain needs an error code or a log line'
+expect 'explain a rule' 0 "$softfield" explain sf-mmap-003
+out_has '^rule +SF-MMAP-003$'
+out_has '^means +a memory map is started before it is used$'
+out_has '^fix +call doca_mmap_start first'
+expect 'explain a report' 0 "$softfield" explain 'SF-BUF-007: buf (0x55d0c8): doca_task_submit: it has no data; fix: give it some'
+out_has '^means +a buffer that is sent has data$'
+expect 'explain a rule that does not exist' 1 "$softfield" explain SF-MMAP-999
+err_has 'a rule such as SF-MMAP-003'
 expect 'explain a log line' 0 "$softfield" explain \
 	'[20:38:10:123456][4711][DOCA][ERR][consumer.c:12][consumer_check] consumer 3: the mmap is stopped; start it, and export it again'
 out_has '^object +consumer 3$'

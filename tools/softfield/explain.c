@@ -8,6 +8,7 @@
 
 #include "base/explain.h"
 #include "explain_codes.h"
+#include "validation/rules.h"
 #include "printable.h"
 #include "tool.h"
 
@@ -96,6 +97,27 @@ static void print_code(doca_error_t code)
 	print_field("fix", explained->fix);
 }
 
+static void print_rule(const struct sf_rule_text *rule)
+{
+	print_field("rule", rule->id);
+	print_field("object", rule->object);
+	print_field("means", rule->rule);
+	print_field("why", rule->why);
+	print_field("fix", rule->fix);
+}
+
+/* The rule that a report of the validation layer begins with, or NULL. */
+static const struct sf_rule_text *rule_of(const char *message)
+{
+	char id[SF_RULE_ID_MAX];
+	size_t len = strcspn(message, ":");
+
+	if (len >= sizeof(id))
+		return NULL;
+	copy(id, sizeof(id), message, len);
+	return sf_rule_find(id);
+}
+
 static int explain_line(char *text)
 {
 	struct softfield_error error;
@@ -107,6 +129,10 @@ static int explain_line(char *text)
 	make_printable(line.file);
 	make_printable(line.function);
 	make_printable(line.message);
+	if (rule_of(line.message) != NULL) {
+		print_rule(rule_of(line.message));
+		return TOOL_OK;
+	}
 	sf_explain(line.file, line.line, line.function, line.message, &error);
 	print_field("object", error.object);
 	print_field("call", error.call);
@@ -150,10 +176,14 @@ int tool_explain(int argc, char **argv)
 		print_code(code);
 		return TOOL_OK;
 	}
+	if (argc == 2 && sf_rule_find(argv[1]) != NULL) {
+		print_rule(sf_rule_find(argv[1]));
+		return TOOL_OK;
+	}
 	if (argc == 2 && argv[1][strcspn(argv[1], " ")] == '\0')
-		return tool_fail(
-			"%s is no error code of DOCA; give a name such as DOCA_ERROR_DRIVER, a number, or a whole log line",
-			argv[1]);
+		return tool_fail("%s is no error code of DOCA; give a name such as DOCA_ERROR_DRIVER, a number, a rule such as "
+				 "SF-MMAP-003, or a whole log line",
+				 argv[1]);
 	text = join(argc - 1, argv + 1);
 	if (!text)
 		return tool_fail("no memory");

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/task_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/pe_checks.h"
+#include "validation/validation.h"
+
+/* Its address is the thread's. Each submit needs it: see pe.c. */
+#ifdef __GLIBC__
+static __thread char own_thread __attribute__((tls_model("initial-exec")));
+#else
+static __thread char own_thread;
+#endif
+
+static struct sf_task_check *check_of(const struct doca_task *task)
+{
+	const struct sf_task_pool *pool = task->pool;
+	size_t index = (size_t)((const char *)task - (const char *)pool->memory) / pool->slot_built;
+
+	return &pool->checks->tasks[index];
+}
+
+/* ---- submit ---- */
+
+static void check_thread(const struct doca_task *task, bool is_alone)
+{
+	const struct doca_ctx *ctx = task->ctx;
+	const struct doca_pe *pe = ctx->pe;
+
+	if (!is_alone)
+		SF_BROKEN_TYPE(PE_003, ctx, ctx->ops->name, "doca_task_submit",
+			       "another thread is in a submit of the same context");
+	else if (pe != NULL && sf_pe_is_inside_elsewhere(pe))
+		SF_BROKEN_TYPE(PE_003, ctx, ctx->ops->name, "doca_task_submit",
+			       "another thread is in doca_pe_progress of its engine");
+}
+
+/* Most pools have no task that was ever refused. */
+static void answer_note(struct sf_task_checks *checks, const struct doca_task *task, doca_error_t result)
+{
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		struct sf_task_check *check = check_of(task);
+
+		checks->was_refused = true;
+		__atomic_store_n(&check->answer, (uint32_t)result, __ATOMIC_RELAXED);
+		__atomic_store_n(&check->refused_ns, sf_now_ns(), __ATOMIC_RELAXED);
+	} else if (__builtin_expect(checks->was_refused, 0)) {
+		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
+	}
+}
+
+static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
+{
+	struct sf_task_checks *checks = task->pool->checks;
+	const void *before = __atomic_load_n(&checks->inside, __ATOMIC_RELAXED);
+
+	/* No exchange, which costs as much as the task: two threads that write at the same moment read in the next. */
+	__atomic_store_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
+	check_thread(task, before == NULL || before == &own_thread);
+	if (checks->cls->inspect != NULL)
+		checks->cls->inspect(task);
+	doca_error_t result = checks->cls->submit(task, flags);
+	__atomic_store_n(&checks->inside, NULL, __ATOMIC_RELAXED);
+	answer_note(checks, task, result);
+	return result;
+}
+
+/* ---- pools ---- */
+
+static size_t extent_of(const struct sf_task_class *cls)
+{
+	return cls->extent != 0 ? cls->extent : sizeof(*cls);
+}
+
+static struct sf_task_checks *checks_new(uint32_t num_tasks, size_t extent)
+{
+	struct sf_task_checks *checks = calloc(1, sizeof(*checks) + num_tasks * sizeof(checks->tasks[0]));
+	struct sf_task_class *copy = malloc(extent);
+
+	if (checks == NULL || copy == NULL) {
+		free(checks);
+		free(copy);
+		return NULL;
+	}
+	checks->copy = copy;
+	checks->extent = extent;
+	checks->num_tasks = num_tasks;
+	return checks;
+}
+
+struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool)
+{
+	struct sf_task_checks *checks = pool->checks;
+	size_t extent = extent_of(pool->cls);
+
+	if (checks == NULL || checks->num_tasks != pool->num_tasks || checks->extent != extent) {
+		sf_task_checks_free(checks);
+		checks = checks_new(pool->num_tasks, extent);
+	}
+	if (checks == NULL)
+		return NULL;
+	memset(checks->tasks, 0, checks->num_tasks * sizeof(checks->tasks[0]));
+	checks->was_refused = false;
+	checks->cls = pool->cls;
+	memcpy(checks->copy, pool->cls, extent);
+	checks->copy->submit = checked_submit;
+	sf_objects_forget((uintptr_t)pool->memory, pool->slot_built * pool->num_tasks);
+	return checks;
+}
+
+void sf_task_checks_free(struct sf_task_checks *checks)
+{
+	if (checks != NULL)
+		free(checks->copy);
+	free(checks);
+}
+
+void sf_task_checks_freed(const struct doca_task *task)
+{
+	if (task->pool->checks != NULL && task->pool->checks->was_refused)
+		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
+}
+
+struct sf_task_census sf_task_census_take(const struct sf_task_pool *pool)
+{
+	struct sf_task_census census = {0, 0};
+
+	for (uint32_t i = 0; i < pool->num_begun; i++) {
+		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
+
+		census.num_inflight += task->state == SF_TASK_INFLIGHT;
+		census.num_idle += task->state == SF_TASK_ALLOCATED;
+	}
+	return census;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is left at the end of the process. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validation/object.h"
+#include "validation/report.h"
+#include "validation/rules.h"
+#include "validation/site.h"
+
+#define LEAKS_MAX 32 /* that are named */
+
+/* Not by the log: its backends may be functions of the program's, whose own end has come before. */
+static void leak_report(const struct sf_object *leak)
+{
+	char object[SF_OBJECT_TEXT_MAX], site[SF_SITE_TEXT_MAX], state[SF_OBJECT_TEXT_MAX] = "";
+
+	if (leak->describe != NULL)
+		leak->describe(leak->address, state, sizeof(state));
+	dprintf(STDERR_FILENO,
+		"softfield: %s: %s: end of the program: it was not destroyed%s%s%s; created at %s by thread %d; fix: %s\n",
+		sf_rules[SF_RULE_EXIT_001].id, sf_object_text(leak->address, leak->type, object, sizeof(object)),
+		state[0] != '\0' ? " (" : "", state, state[0] != '\0' ? ")" : "",
+		sf_site_text(leak->created_at, site, sizeof(site)), leak->thread, sf_rules[SF_RULE_EXIT_001].fix);
+}
+
+/* Destructors of the program, and of the libraries that stand on this one, have run. */
+static __attribute__((destructor)) void leaks_report(void)
+{
+	struct sf_object *leaks[LEAKS_MAX];
+	size_t num;
+
+	if (!sf_rule_is_chosen(SF_RULE_EXIT_001) || fcntl(STDERR_FILENO, F_GETFD) < 0)
+		return;
+	num = sf_object_leaks(leaks, LEAKS_MAX);
+	for (size_t i = 0; i < num && i < LEAKS_MAX; i++)
+		leak_report(leaks[i]);
+	if (num > LEAKS_MAX)
+		dprintf(STDERR_FILENO, "softfield: %s: %zu more objects\n", sf_rules[SF_RULE_EXIT_001].id, num - LEAKS_MAX);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports: one line for each rule that was broken. */
+#include "validation/report.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <softfield/validation.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "validation/object.h"
+#include "validation/rules.h"
+#include "validation/site.h"
+
+bool sf_validation_is_on;
+
+static struct sf_rule_choice choice; /* written once, when the library is loaded */
+static uint64_t num_reports;
+static struct sf_log_site sites[SF_RULES];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static softfield_validation_cb_t callback; /* GUARDED_BY(lock), and its argument */
+static void *callback_data;
+
+SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
+
+/* ---- what the program may ask ---- */
+
+uint64_t softfield_validation_num_reports(void)
+{
+	return __atomic_load_n(&num_reports, __ATOMIC_RELAXED);
+}
+
+void softfield_validation_set_callback(softfield_validation_cb_t its_callback, void *user_data)
+{
+	pthread_mutex_lock(&lock);
+	callback = its_callback;
+	callback_data = user_data;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- one report ---- */
+
+static void callback_run(const struct softfield_validation_report *report)
+{
+	pthread_mutex_lock(&lock);
+	softfield_validation_cb_t its_callback = callback;
+	void *user_data = callback_data;
+	pthread_mutex_unlock(&lock);
+	if (its_callback != NULL)
+		its_callback(report, user_data);
+}
+
+/* Somebody has to see it: without a log that shows warnings, the terminal. */
+static void line_write(const char *line)
+{
+	if (DOCA_LOG_LEVEL_WARNING <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED))
+		SF_LOG_WARN("%s", line);
+	else if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
+		dprintf(STDERR_FILENO, "softfield: %s\n", line);
+}
+
+static void object_fill(struct softfield_validation_report *report, enum sf_rule rule, const void *address, const char *type)
+{
+	struct sf_object object = {.type = NULL};
+	char task[64] = "";
+
+	if (address != NULL && sf_object_get(address, &object) && object.created_at != NULL)
+		sf_site_text(object.created_at, report->created_at, sizeof(report->created_at));
+	if (type == NULL)
+		type = object.type != NULL ? object.type : sf_rules[rule].object;
+	else if (strcmp(sf_rules[rule].object, "task") == 0) /* "dma memcpy" */
+		snprintf(task, sizeof(task), "%s task", type);
+	sf_object_text(address, task[0] != '\0' ? task : type, report->object, sizeof(report->object));
+}
+
+void sf_rule_report(enum sf_rule rule, struct softfield_validation_report *report)
+{
+	report->number = __atomic_add_fetch(&num_reports, 1, __ATOMIC_RELAXED);
+	snprintf(report->rule, sizeof(report->rule), "%s", sf_rules[rule].id);
+	if (report->fix[0] == '\0')
+		snprintf(report->fix, sizeof(report->fix), "%s", sf_rules[rule].fix);
+	snprintf(report->message, sizeof(report->message), "%s: %s: %s%s%s; fix: %s", report->rule, report->object, report->call,
+		 report->call[0] != '\0' ? ": " : "", report->cause, report->fix);
+	callback_run(report);
+	if (sf_log_site_line(&sites[rule]))
+		line_write(report->message);
+}
+
+bool sf_rule_is_chosen(enum sf_rule rule)
+{
+	return sf_validation_is_on && choice.chosen[rule];
+}
+
+/* A report of that object and call; cause and fix are empty. */
+static void report_begin(struct softfield_validation_report *report, enum sf_rule rule, const void *object, const char *type,
+			 const char *call)
+{
+	memset(report, 0, sizeof(*report));
+	object_fill(report, rule, object, type);
+	if (call == NULL)
+		call = sf_site_find().call;
+	snprintf(report->call, sizeof(report->call), "%s", call != NULL ? call : "");
+}
+
+void sf_rule_broken(enum sf_rule rule, const void *object, const char *type, const char *call, const char *format, ...)
+{
+	struct softfield_validation_report report;
+	va_list args;
+
+	if (!sf_rule_is_chosen(rule))
+		return;
+	report_begin(&report, rule, object, type, call);
+	va_start(args, format);
+	vsnprintf(report.cause, sizeof(report.cause), format, args);
+	va_end(args);
+	sf_rule_report(rule, &report);
+}
+
+void sf_rule_broken_so(enum sf_rule rule, const void *object, const char *type, const char *call, const char *fix,
+		       const char *format, ...)
+{
+	struct softfield_validation_report report;
+	va_list args;
+
+	if (!sf_rule_is_chosen(rule))
+		return;
+	report_begin(&report, rule, object, type, call);
+	snprintf(report.fix, sizeof(report.fix), "%s", fix);
+	va_start(args, format);
+	vsnprintf(report.cause, sizeof(report.cause), format, args);
+	va_end(args);
+	sf_rule_report(rule, &report);
+}
+
+/* ---- the choice ---- */
+
+/* When the library is loaded, before the program makes an object. */
+static __attribute__((constructor)) void choice_read(void)
+{
+	const char *text = secure_getenv("SOFTFIELD_VALIDATE"), *bad;
+	size_t bad_len = 0;
+	char line[256];
+
+	if (text == NULL || text[0] == '\0')
+		return;
+	for (size_t i = 0; i < SF_RULES; i++)
+		sites[i] = (struct sf_log_site){.file = __FILE__,
+						.func = sf_rules[i].id,
+						.line = 0,
+						.level = DOCA_LOG_LEVEL_WARNING,
+						.lines_max = LOG_RATE_LINES};
+	bad = sf_rule_choose(text, &choice, &bad_len);
+	for (size_t i = 0; i < SF_RULES; i++)
+		sf_validation_is_on |= choice.chosen[i];
+	if (bad == NULL)
+		return;
+	snprintf(line, sizeof(line),
+		 "SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as SF-MMAP-003, "
+		 "SF-MMAP "
+		 "or -SF-EXIT-001",
+		 (int)(bad_len < 48 ? bad_len : 48), bad);
+	line_write(line);
+}

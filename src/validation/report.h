@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports, for the files of src/validation. */
+#ifndef SF_VALIDATION_REPORT_H
+#define SF_VALIDATION_REPORT_H
+
+#include <softfield/validation.h>
+
+#include "validation/validation.h"
+
+bool sf_rule_is_chosen(enum sf_rule rule);
+
+/* Numbers the report, fills in rule, message and, where it is empty, fix, and logs it. The rule is chosen. */
+void sf_rule_report(enum sf_rule rule, struct softfield_validation_report *report);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is left at the end of a program, and which rules are looked at: each in a program of its own, which is this one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <doca_buf_inventory.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+#include <softfield/validation.h>
+
+static char self[4096];
+static char text[8192];
+
+/* ---- the programs ---- */
+
+static int leave_a_mmap(void)
+{
+	struct doca_mmap *mmap;
+
+	if (doca_mmap_create(&mmap) != DOCA_SUCCESS)
+		return 1;
+	return softfield_validation_set_name(mmap, "forgotten") != DOCA_SUCCESS;
+}
+
+static int leave_nothing(void)
+{
+	struct doca_mmap *mmap;
+
+	if (leave_a_mmap() != 0 || doca_mmap_create(&mmap) != DOCA_SUCCESS)
+		return 1;
+	return doca_mmap_destroy(mmap) != DOCA_SUCCESS;
+}
+
+/* The child of a fork leaves what its parent created. */
+static int leave_it_to_the_parent(void)
+{
+	struct doca_mmap *mmap;
+	int status;
+	pid_t child;
+
+	if (doca_mmap_create(&mmap) != DOCA_SUCCESS)
+		return 1;
+	child = fork();
+	if (child == 0)
+		exit(0);
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+		return 1;
+	return doca_mmap_destroy(mmap) != DOCA_SUCCESS;
+}
+
+/* Returns how many reports there were. */
+static int break_two_rules(void)
+{
+	struct doca_buf_inventory *inventory;
+	struct doca_mmap *mmap;
+	struct doca_buf *buf;
+
+	if (doca_mmap_create(&mmap) != DOCA_SUCCESS || doca_buf_inventory_create(1, &inventory) != DOCA_SUCCESS ||
+	    doca_buf_inventory_start(inventory) != DOCA_SUCCESS)
+		return 99;
+	(void)doca_mmap_start(mmap);								    /* SF-MMAP-001 */
+	(void)doca_buf_inventory_buf_get_by_addr(inventory, mmap, (void *)(uintptr_t)64, 64, &buf); /* SF-MMAP-003 */
+	if (doca_buf_inventory_destroy(inventory) != DOCA_SUCCESS || doca_mmap_destroy(mmap) != DOCA_SUCCESS)
+		return 99;
+	return (int)softfield_validation_num_reports();
+}
+
+/* The log leaves lines out, the count does not. */
+static int break_one_often(void)
+{
+	struct doca_mmap *mmap;
+
+	if (doca_mmap_create(&mmap) != DOCA_SUCCESS)
+		return 99;
+	for (int i = 0; i < 30; i++)
+		(void)doca_mmap_start(mmap);
+	if (doca_mmap_destroy(mmap) != DOCA_SUCCESS)
+		return 99;
+	return (int)softfield_validation_num_reports();
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} programs[] = {
+	{"leave_a_mmap", leave_a_mmap},
+	{"leave_nothing", leave_nothing},
+	{"leave_it_to_the_parent", leave_it_to_the_parent},
+	{"break_two_rules", break_two_rules},
+	{"break_one_often", break_one_often},
+};
+
+/* ---- the tests ---- */
+
+static void child_run(const char *program, const char *validate, int fd)
+{
+	if (validate != NULL)
+		setenv("SOFTFIELD_VALIDATE", validate, 1);
+	else
+		unsetenv("SOFTFIELD_VALIDATE");
+	unsetenv("SOFTFIELD_LOG");
+	dup2(fd, STDERR_FILENO);
+	execl(self, self, program, (char *)NULL);
+	_exit(127);
+}
+
+/* Returns its exit status; text is what it wrote to standard error. */
+static int run(const char *program, const char *validate)
+{
+	int fds[2], status;
+	size_t len = 0;
+	ssize_t got;
+
+	assert_int_equal(pipe(fds), 0);
+	pid_t child = fork();
+	if (child == 0)
+		child_run(program, validate, fds[1]);
+	close(fds[1]);
+	while (len < sizeof(text) - 1 && (got = read(fds[0], text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)got;
+	text[len] = '\0';
+	close(fds[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void what_is_left_is_reported_with_its_place(void **state)
+{
+	(void)state;
+	assert_int_equal(run("leave_a_mmap", "1"), 0);
+	assert_non_null(strstr(text, "softfield: SF-EXIT-001: mmap \"forgotten\" (0x"));
+	assert_non_null(strstr(text, "): end of the program: it was not destroyed; created at validation_exit_test+0x"));
+	assert_non_null(strstr(text, "; fix: destroy it, contexts before engines and devices\n"));
+	assert_ptr_equal(strstr(strstr(text, "SF-EXIT-001") + 1, "SF-EXIT-001"), NULL);
+}
+
+static void only_what_is_left_is_reported(void **state)
+{
+	(void)state;
+	assert_int_equal(run("leave_nothing", "1"), 0);
+	const char *first = strstr(text, "SF-EXIT-001");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "SF-EXIT-001"));
+}
+
+static void a_child_leaves_nothing_of_its_parents(void **state)
+{
+	(void)state;
+	assert_int_equal(run("leave_it_to_the_parent", "1"), 0);
+	assert_string_equal(text, "");
+}
+
+static void unset_is_off(void **state)
+{
+	(void)state;
+	assert_int_equal(run("leave_a_mmap", NULL), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(run("break_two_rules", NULL), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(run("break_two_rules", "0"), 0);
+	assert_string_equal(text, "");
+}
+
+static void rules_are_chosen(void **state)
+{
+	(void)state;
+	assert_int_equal(run("break_two_rules", "all"), 2);
+	assert_int_equal(run("break_two_rules", "SF-MMAP-003"), 1);
+	assert_non_null(strstr(text, "softfield: SF-MMAP-003: mmap (0x"));
+	assert_int_equal(run("break_two_rules", "SF-MMAP-003,sf-mmap-001"), 2);
+	assert_int_equal(run("break_two_rules", "SF-MMAP"), 2);
+	assert_int_equal(run("break_two_rules", "SF-PE"), 0);
+	assert_int_equal(run("break_two_rules", "-SF-MMAP-003"), 1);
+	assert_int_equal(run("break_two_rules", "1,-SF-MMAP"), 0);
+	assert_int_equal(run("leave_a_mmap", "-SF-EXIT-001"), 0);
+	assert_string_equal(text, "");
+}
+
+static void a_wrong_choice_is_reported(void **state)
+{
+	(void)state;
+	assert_int_equal(run("break_two_rules", "SF-MMAP-001,SF-MMAP-0,yes"), 1);
+	assert_non_null(strstr(text, "SOFTFIELD_VALIDATE has \"SF-MMAP-0\": set it to 1, or to a list of rules"));
+}
+
+static void lines_are_limited_and_counted(void **state)
+{
+	int num = 0;
+
+	(void)state;
+	assert_int_equal(run("break_one_often", "1"), 30);
+	for (const char *at = text; (at = strstr(at, "SF-MMAP-001: ")) != NULL; at++)
+		num++;
+	assert_int_equal(num, 10);
+}
+
+/* This process has no SOFTFIELD_VALIDATE. */
+static void names_need_an_object_and_a_text(void **state)
+{
+	int object;
+
+	(void)state;
+	assert_int_equal(softfield_validation_set_name(NULL, "name"), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_validation_set_name(&object, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_validation_set_name(&object, "name"), DOCA_SUCCESS);
+	assert_int_equal(softfield_validation_num_reports(), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_left_is_reported_with_its_place),
+		cmocka_unit_test(only_what_is_left_is_reported),
+		cmocka_unit_test(a_child_leaves_nothing_of_its_parents),
+		cmocka_unit_test(unset_is_off),
+		cmocka_unit_test(lines_are_limited_and_counted),
+		cmocka_unit_test(names_need_an_object_and_a_text),
+		cmocka_unit_test(rules_are_chosen),
+		cmocka_unit_test(a_wrong_choice_is_reported),
+	};
+
+	for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (strcmp(argv[1], programs[i].name) == 0)
+			return programs[i].run();
+	}
+	if (argc > 1 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 1;
+	(void)argv;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
