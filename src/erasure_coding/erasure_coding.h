@@ -13,10 +13,11 @@
 /* Every bound of EC beside those of matrices. The capability calls answer with these. */
 #define EC_TASKS_MAX 65536 /* of each type */
 #define EC_LIST_MAX SF_REG_LIST_MAX
-#define EC_BLOCK_MAX ((uint32_t)(SF_REG_LEN_MAX / EC_INPUTS_MAX)) /* so that a task of any number of blocks has a list's length  \
-								   */
-#define EC_ALIGNMENT 64						  /* a block's size is a multiple */
-#define EC_ENGINE_MIN (UINT64_C(256) << 10) /* bytes of a source from which on a task is worth engine threads */
+#define EC_BLOCK_MAX                                                                                                             \
+	((uint32_t)(SF_REG_LEN_MAX / EC_INPUTS_MAX)) /* so that a task of any number of blocks has a list's length               \
+						      */
+#define EC_ALIGNMENT 64				     /* a block's size is a multiple */
+#define EC_ENGINE_MIN (UINT64_C(256) << 10)	     /* bytes of a source from which on a task is worth engine threads */
 
 #define EC_REFUSED UINT32_MAX /* the submit has found, and logged, what is wrong with the task: its status */
 
