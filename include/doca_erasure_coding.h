@@ -89,7 +89,11 @@ struct doca_ec_matrix;
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_create(struct doca_dev *dev, struct doca_ec **ec);
 
-/** Matrices outlive it. @retval DOCA_ERROR_IN_USE the context is not IDLE, or a graph uses it */
+/**
+ * Matrices outlive it.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE
+ * @retval DOCA_ERROR_IN_USE a graph uses it
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_destroy(struct doca_ec *ec);
 

@@ -109,10 +109,11 @@ doca_error_t doca_ec_destroy(struct doca_ec *ec)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
+	bool is_idle = ec->ctx.state == DOCA_CTX_STATE_IDLE;
 	doca_error_t result = sf_ctx_fini(&ec->ctx);
 
 	if (result != DOCA_SUCCESS)
-		return result;
+		return is_idle ? result : DOCA_ERROR_BAD_STATE;
 	sf_dev_release(ec->dev);
 	free(ec);
 	return DOCA_SUCCESS;

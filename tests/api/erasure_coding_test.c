@@ -81,7 +81,7 @@ static void capabilities(void **state)
 	assert_int_equal(size, 4 << 20);
 	ok(doca_ec_cap_get_max_buf_list_len(info, &number));
 	assert_int_equal(number, 64);
-	assert_int_equal(doca_ec_destroy(f->ec), DOCA_ERROR_IN_USE);
+	assert_int_equal(doca_ec_destroy(f->ec), DOCA_ERROR_BAD_STATE);
 	for (int kind = 0; kind < KINDS; kind++)
 		assert_int_equal(configure(f, (enum kind)kind, 1), DOCA_ERROR_BAD_STATE);
 	stop(f);
