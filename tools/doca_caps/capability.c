@@ -10,6 +10,9 @@
 #include <doca_comch_producer.h>
 #include <doca_ctx.h>
 #include <doca_dma.h>
+#ifdef HAVE_ISAL
+#include <doca_erasure_coding.h>
+#endif
 #include <doca_mmap.h>
 #include <doca_mmap_advise.h>
 #include <doca_sha.h>
@@ -72,6 +75,19 @@
 	PER_ALGORITHM(min_dst_buf_size, doca_sha_cap_get_min_dst_buf_size, CAPABILITY_NUMBER)                                    \
 	PER_ALGORITHM(partial_hash_block_size, doca_sha_cap_get_partial_hash_block_size, CAPABILITY_NUMBER)
 
+/* Those of libraries that a build may lack. */
+#ifdef HAVE_ISAL
+#define ERASURE_CODING_QUERIES(YES_NO, U32, U64)                                                                                 \
+	YES_NO(erasure_coding, task_create, doca_ec_cap_task_create_is_supported)                                                \
+	YES_NO(erasure_coding, task_update, doca_ec_cap_task_update_is_supported)                                                \
+	YES_NO(erasure_coding, task_recover, doca_ec_cap_task_recover_is_supported)                                              \
+	YES_NO(erasure_coding, task_galois_mul, doca_ec_cap_task_galois_mul_is_supported)                                        \
+	U64(erasure_coding, max_block_size, doca_ec_cap_get_max_block_size)                                                      \
+	U32(erasure_coding, max_buf_list_len, doca_ec_cap_get_max_buf_list_len)
+#else
+#define ERASURE_CODING_QUERIES(YES_NO, U32, U64)
+#endif
+
 /* ---- one function for each, all of one shape ---- */
 
 static doca_error_t yes_no(doca_error_t result, uint64_t *value)
@@ -98,6 +114,7 @@ static doca_error_t yes_no(doca_error_t result, uint64_t *value)
 #define ASK_U32(library, name, function) ASK_NUMBER(uint32_t, function)
 #define ASK_U64(library, name, function) ASK_NUMBER(uint64_t, function)
 QUERIES(ASK_YES_NO, ASK_BYTE, ASK_U32, ASK_U64)
+ERASURE_CODING_QUERIES(ASK_YES_NO, ASK_U32, ASK_U64)
 
 /* ---- SHA's algorithms ---- */
 
@@ -159,7 +176,7 @@ ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_
 		{"sha", #name "_sha512", #function, kind, DOCA_SHA_ALGORITHM_SHA512, ask_##function},
 
 const struct capability capabilities[] = {
-	QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
+	ERASURE_CODING_QUERIES(FLAG, NUMBER, NUMBER) QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
 	SHA_QUERIES(PER_ALGORITHM) NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
 		FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
 			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
