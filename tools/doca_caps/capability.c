@@ -176,12 +176,13 @@ ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_
 		{"sha", #name "_sha512", #function, kind, DOCA_SHA_ALGORITHM_SHA512, ask_##function},
 
 const struct capability capabilities[] = {
-	ERASURE_CODING_QUERIES(FLAG, NUMBER, NUMBER) QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
+	QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
 	SHA_QUERIES(PER_ALGORITHM) NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
 		FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
 			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
 				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
-					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)};
+					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
+						ERASURE_CODING_QUERIES(FLAG, NUMBER, NUMBER)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);
 
 const struct capability *capability_find_library(const char *library)
