@@ -24,6 +24,10 @@ struct attempt_entry {
 
 extern const struct attempt_entry comch_attempts[], event_attempts[];
 extern const size_t num_comch_attempts, num_event_attempts;
+#ifdef HAVE_ISAL
+extern const struct attempt_entry erasure_coding_attempts[];
+extern const size_t num_erasure_coding_attempts;
+#endif
 
 /* A value above 0 says that it works; then result is SUCCESS, or IN_PROGRESS, and else an error. */
 static inline void expect_agreed(const struct attempt *a, doca_error_t result)

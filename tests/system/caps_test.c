@@ -620,6 +620,10 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 				entry = find(event_attempts, num_event_attempts, capabilities[c].function);
 			if (entry == NULL)
 				entry = find(comch_attempts, num_comch_attempts, capabilities[c].function);
+#ifdef HAVE_ISAL
+			if (entry == NULL)
+				entry = find(erasure_coding_attempts, num_erasure_coding_attempts, capabilities[c].function);
+#endif
 			if (entry == NULL)
 				entry = find(aes_gcm_attempts, num_aes_gcm_attempts, capabilities[c].function);
 			if (entry == NULL)

@@ -11,6 +11,9 @@
 #include <doca_comch_producer.h>
 #include <doca_ctx.h>
 #include <doca_dma.h>
+#ifdef HAVE_ISAL
+#include <doca_erasure_coding.h>
+#endif
 #include <doca_mmap.h>
 #include <doca_mmap_advise.h>
 #include <doca_sha.h>
@@ -83,6 +86,19 @@
 	PER_ALGORITHM(min_dst_buf_size, doca_sha_cap_get_min_dst_buf_size, CAPABILITY_NUMBER)                                    \
 	PER_ALGORITHM(partial_hash_block_size, doca_sha_cap_get_partial_hash_block_size, CAPABILITY_NUMBER)
 
+/* Those of libraries that a build may lack. */
+#ifdef HAVE_ISAL
+#define ERASURE_CODING_QUERIES(YES_NO, U32, U64)                                                                                 \
+	YES_NO(erasure_coding, task_create, doca_ec_cap_task_create_is_supported)                                                \
+	YES_NO(erasure_coding, task_update, doca_ec_cap_task_update_is_supported)                                                \
+	YES_NO(erasure_coding, task_recover, doca_ec_cap_task_recover_is_supported)                                              \
+	YES_NO(erasure_coding, task_galois_mul, doca_ec_cap_task_galois_mul_is_supported)                                        \
+	U64(erasure_coding, max_block_size, doca_ec_cap_get_max_block_size)                                                      \
+	U32(erasure_coding, max_buf_list_len, doca_ec_cap_get_max_buf_list_len)
+#else
+#define ERASURE_CODING_QUERIES(YES_NO, U32, U64)
+#endif
+
 /* ---- one function for each, all of one shape ---- */
 
 static doca_error_t yes_no(doca_error_t result, uint64_t *value)
@@ -109,6 +125,7 @@ static doca_error_t yes_no(doca_error_t result, uint64_t *value)
 #define ASK_U32(library, name, function) ASK_NUMBER(uint32_t, function)
 #define ASK_U64(library, name, function) ASK_NUMBER(uint64_t, function)
 QUERIES(ASK_YES_NO, ASK_BYTE, ASK_U32, ASK_U64)
+ERASURE_CODING_QUERIES(ASK_YES_NO, ASK_U32, ASK_U64)
 
 /* ---- SHA's algorithms ---- */
 
@@ -191,9 +208,10 @@ const struct capability capabilities[] = {
 			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
 				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
 					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
-						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER,
-								encrypt) AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
-							NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)};
+						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, encrypt)
+							AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
+								NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)
+									ERASURE_CODING_QUERIES(FLAG, NUMBER, NUMBER)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);
 
 const struct capability *capability_find_library(const char *library)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What EC can do: the same on every device. */
+#include "base/log.h"
+#include "erasure_coding/erasure_coding.h"
+
+static doca_error_t supported(const struct doca_devinfo *devinfo)
+{
+	if (devinfo != NULL)
+		return DOCA_SUCCESS; /* every device has every type of task */
+	SF_LOG_ERR("no device info given to ask for erasure coding");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+static doca_error_t check_asked(const struct doca_devinfo *devinfo, const void *place)
+{
+	if (devinfo != NULL && place != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("no %s given to ask what erasure coding can do", devinfo == NULL ? "device info" : "place");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_ec_cap_task_galois_mul_is_supported(const struct doca_devinfo *devinfo)
+{
+	return supported(devinfo);
+}
+
+doca_error_t doca_ec_cap_task_create_is_supported(const struct doca_devinfo *devinfo)
+{
+	return supported(devinfo);
+}
+
+doca_error_t doca_ec_cap_task_update_is_supported(const struct doca_devinfo *devinfo)
+{
+	return supported(devinfo);
+}
+
+doca_error_t doca_ec_cap_task_recover_is_supported(const struct doca_devinfo *devinfo)
+{
+	return supported(devinfo);
+}
+
+doca_error_t doca_ec_cap_get_max_block_size(const struct doca_devinfo *devinfo, uint64_t *max_block_size)
+{
+	doca_error_t result = check_asked(devinfo, max_block_size);
+
+	if (result == DOCA_SUCCESS)
+		*max_block_size = EC_BLOCK_MAX;
+	return result;
+}
+
+doca_error_t doca_ec_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
+{
+	doca_error_t result = check_asked(devinfo, max_buf_list_len);
+
+	if (result == DOCA_SUCCESS)
+		*max_buf_list_len = EC_LIST_MAX;
+	return result;
+}
