@@ -5,9 +5,9 @@
 
 /* The test environment-doc compares them with the folders. */
 const char *const sf_log_module_names[] = {
-	"argp",	  "base",   "comch", "comm",	   "comm_channel", "control",  "core",	   "cuda",  "dma", "dpa",
-	"fabric", "faulty", "gpu",   "graph",	   "legacy",	   "legacy15", "legacy25", "loop",  "mem", "rdma",
-	"sha",	  "shm",    "soft",  "sync_event", "tcp",	   "topology", "urom",	   "verbs", NULL,
+	"argp", "base",	  "comch",  "comm", "comm_channel", "compress", "control",  "core",	"cuda",	 "dma",
+	"dpa",	"fabric", "faulty", "gpu",  "graph",	    "legacy",	"legacy15", "legacy25", "loop",	 "mem",
+	"rdma", "sha",	  "shm",    "soft", "sync_event",   "tcp",	"topology", "urom",	"verbs", NULL,
 };
 
 const char *sf_log_module_find(const char *name, size_t len)
