@@ -11,9 +11,9 @@
  *     doca_task_submit(doca_compress_task_compress_deflate_as_task(task));              // then doca_pe_progress() until a
  * callback doca_compress_task_compress_deflate_get_crc_cs(task);                             // in the callback
  *
- * The source is the data sections of its list. The result is appended to the data sections of the destination's list, and the
- * bytes behind it are left alone. A task that fails adds nothing to the data sections, but may have written to the room behind
- * them.
+ * The source is the data sections of its list. The result is appended to the data sections of the destination's list. The room
+ * behind them that the result does not need may be written to, and so may all of it by a task that fails, which adds nothing to
+ * the data sections. Nothing else is touched.
  *
  * Deflate streams are raw (RFC 1951), without the header and trailer of zlib or gzip. Compression uses zlib's default level and a
  * window of 32 KiB; an empty source is compressed to an empty stream. Decompression ends with the stream and ignores what follows
