@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	doca_error_t result = fuzz_run(&stream, &from, &to);
 
-	CHECK(fuzz_run(&again, &pieces, &rooms) == result);
+	/* Of two faults, a wrong checksum and too little room, either may be seen first. */
+	CHECK((fuzz_run(&again, &pieces, &rooms) == DOCA_SUCCESS) == (result == DOCA_SUCCESS));
 	if (result == DOCA_SUCCESS) {
 		uint8_t *bytes = malloc(stream.out + 1);
 
