@@ -15,21 +15,25 @@
 #define FLAGS_VERSION 0x40
 #define FLAGS_INDEPENDENT 0x20
 #define FLAGS_BLOCK_CHECKSUM 0x10
+#define FLAGS_CONTENT_SIZE 0x08
 #define DESCRIPTOR_4_MIB 0x70
-#define HEADER_LEN 7
+#define DESCRIPTOR_LEN 10
+#define HEADER_LEN (4 + DESCRIPTOR_LEN + 1)
 #define END_MARK_LEN 4
 #define SLICE (UINT64_C(256) << 10)
 
+/* The content size is 0, which stands for unknown, and has liblz4 1.9 forget the one of a frame that was broken off. */
 static uint32_t header_pack(uint8_t bytes[HEADER_LEN + 4], const struct compress_format *format)
 {
 	bool is_stream = format->kind == DECOMPRESS_LZ4_STREAM;
 	bool is_independent = !is_stream || format->are_blocks_independent;
 
 	sf_put_le32(bytes, MAGIC);
-	bytes[4] = (uint8_t)(FLAGS_VERSION | (is_independent ? FLAGS_INDEPENDENT : 0) |
+	bytes[4] = (uint8_t)(FLAGS_VERSION | FLAGS_CONTENT_SIZE | (is_independent ? FLAGS_INDEPENDENT : 0) |
 			     (is_stream && format->has_block_checksum ? FLAGS_BLOCK_CHECKSUM : 0));
 	bytes[5] = DESCRIPTOR_4_MIB;
-	bytes[6] = (uint8_t)(XXH32(bytes + 4, 2, 0) >> 8);
+	sf_put_le64(bytes + 6, 0);
+	bytes[HEADER_LEN - 1] = (uint8_t)(XXH32(bytes + 4, DESCRIPTOR_LEN, 0) >> 8);
 	if (is_stream)
 		return HEADER_LEN;
 	sf_put_le32(bytes + HEADER_LEN, format->block_len);
@@ -50,9 +54,11 @@ static void lz4_begin(struct compress_coder *coder, const struct compress_format
 	LZ4F_resetDecompressionContext(coder->lz4);
 	coder->lz4_end = 0;
 	coder->lz4_has_frame = format->has_frame;
-	coder->lz4_wanted = LZ4F_HEADER_SIZE_MAX;
+	feed_header(coder, format);
 	if (!format->has_frame)
-		feed_header(coder, format);
+		return;
+	LZ4F_resetDecompressionContext(coder->lz4);
+	coder->lz4_wanted = LZ4F_HEADER_SIZE_MAX;
 }
 
 static void lz4_close(struct compress_coder *coder)
