@@ -358,7 +358,7 @@ struct doca_buf *doca_compress_task_decompress_lz4_stream_get_dst(const struct d
 DOCA_EXPERIMENTAL
 uint32_t doca_compress_task_decompress_lz4_stream_get_crc_cs(const struct doca_compress_task_decompress_lz4_stream *task);
 
-/** xxHash-32 with seed 0, which is an LZ4 frame's content checksum, of the same bytes. */
+/** xxHash-32 with seed 0 of the same bytes, in big-endian: htobe32() of an LZ4 frame's content checksum. */
 DOCA_EXPERIMENTAL
 uint32_t doca_compress_task_decompress_lz4_stream_get_xxh_cs(const struct doca_compress_task_decompress_lz4_stream *task);
 
@@ -422,7 +422,7 @@ struct doca_buf *doca_compress_task_decompress_lz4_block_get_dst(const struct do
 DOCA_EXPERIMENTAL
 uint32_t doca_compress_task_decompress_lz4_block_get_crc_cs(const struct doca_compress_task_decompress_lz4_block *task);
 
-/** xxHash-32 with seed 0, which is an LZ4 frame's content checksum, of the same bytes. */
+/** xxHash-32 with seed 0 of the same bytes, in big-endian: htobe32() of an LZ4 frame's content checksum. */
 DOCA_EXPERIMENTAL
 uint32_t doca_compress_task_decompress_lz4_block_get_xxh_cs(const struct doca_compress_task_decompress_lz4_block *task);
 

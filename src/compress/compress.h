@@ -20,10 +20,10 @@ struct compress_task {
 	struct doca_task base;
 	const struct doca_buf *src;
 	struct doca_buf *dst;
-	bool begun;	 /* the coder has this task's stream */
-	bool is_refused; /* the submit has found, and logged, what is wrong with the task: its status */
-	uint32_t crc,
-		sum; /* of the last submit that succeeded, else 0; sum is Adler-32's, or XXH32's of the LZ4 streams and blocks */
+	bool begun;	   /* the coder has this task's stream */
+	bool is_refused;   /* the submit has found, and logged, what is wrong with the task: its status */
+	uint32_t crc, sum; /* of the last submit that succeeded, else 0; sum is Adler-32, or xxHash-32 in big-endian of LZ4's
+			      streams and blocks */
 	struct compress_stream stream;
 };
 

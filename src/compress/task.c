@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task of any type does. */
+#include <endian.h>
+
 #include "base/log.h"
 #include "compress/compress.h"
 #include "core/dev.h"
@@ -63,7 +65,7 @@ static doca_error_t end_task(struct compress_task *task)
 	bool has_xxh = stream->format.kind == DECOMPRESS_LZ4_STREAM || stream->format.kind == DECOMPRESS_LZ4_BLOCK;
 
 	task->crc = stream->crc;
-	task->sum = has_xxh ? XXH32_digest(&stream->xxh) : stream->adler;
+	task->sum = has_xxh ? htobe32(XXH32_digest(&stream->xxh)) : stream->adler; /* xxHash's canonical bytes, as on the card */
 	sf_reg_grow(task->dst, stream->out);
 	return DOCA_SUCCESS;
 }

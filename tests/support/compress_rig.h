@@ -4,6 +4,7 @@
 #ifndef TEST_COMPRESS_RIG_H
 #define TEST_COMPRESS_RIG_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -305,7 +306,8 @@ static inline uint32_t rig_crc(const void *bytes, size_t len)
 
 static inline uint32_t rig_sum(enum rig_kind kind, const void *bytes, size_t len)
 {
-	return kind == RIG_LZ4_STREAM || kind == RIG_LZ4_BLOCK ? XXH32(bytes, len, 0) : (uint32_t)adler32_z(1, bytes, len);
+	return kind == RIG_LZ4_STREAM || kind == RIG_LZ4_BLOCK ? htobe32(XXH32(bytes, len, 0))
+							       : (uint32_t)adler32_z(1, bytes, len);
 }
 
 #endif
