@@ -5,10 +5,11 @@
 
 /* The test environment-doc compares them with the folders. */
 const char *const sf_log_module_names[] = {
-	"aes_gcm", "argp",	 "base",     "comch",	       "comm",	 "comm_channel", "control", "core",
-	"cuda",	   "dma",	 "dpa",	     "erasure_coding", "fabric", "faulty",	 "gpu",	    "graph",
-	"legacy",  "legacy15",	 "legacy25", "loop",	       "mem",	 "rdma",	 "sha",	    "shm",
-	"soft",	   "sync_event", "tcp",	     "topology",       "urom",	 "validation",	 "verbs",   NULL,
+	"aes_gcm",  "argp", "base",	  "comch",  "comm",	"comm_channel",	  "compress",
+	"control",  "core", "cuda",	  "dma",    "dpa",	"erasure_coding", "fabric",
+	"faulty",   "gpu",  "graph",	  "legacy", "legacy15", "legacy25",	  "loop",
+	"mem",	    "rdma", "sha",	  "shm",    "soft",	"sync_event",	  "tcp",
+	"topology", "urom", "validation", "verbs",  NULL,
 };
 
 const char *sf_log_module_find(const char *name, size_t len)

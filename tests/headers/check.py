@@ -7,7 +7,8 @@ import concurrent.futures, json, os, shlex, shutil, subprocess, sys, tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 # Of the system: what is not the C library's, so that it serves musl as well.
-OTHERS = ["asm", "asm-generic", "cmocka.h", "cmocka_version.h", "infiniband", "isa-l", "json-c", "linux", "openssl", "rdma", "ucm", "ucp", "ucs", "uct"]
+OTHERS = ["asm", "asm-generic", "cmocka.h", "cmocka_version.h", "infiniband", "isa-l", "json-c", "linux", "lz4.h", "lz4frame.h",
+          "openssl", "rdma", "ucm", "ucp", "ucs", "uct", "xxhash.h", "zconf.h", "zlib.h"]
 TAKEN_OUT = ("-o", "-MF", "-MQ")
 
 

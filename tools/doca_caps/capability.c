@@ -9,6 +9,7 @@
 #include <doca_comch.h>
 #include <doca_comch_consumer.h>
 #include <doca_comch_producer.h>
+#include <doca_compress.h>
 #include <doca_ctx.h>
 #include <doca_dma.h>
 #ifdef HAVE_ISAL
@@ -68,6 +69,25 @@
 	YES_NO(sync_event, task_wait_neq, doca_sync_event_cap_task_wait_neq_is_supported)                                        \
 	U32(sha, max_list_buf_num_elem, doca_sha_cap_get_max_list_buf_num_elem)                                                  \
 	U64(sha, max_src_buf_size, doca_sha_cap_get_max_src_buf_size)
+
+#define COMPRESS_QUERIES(YES_NO, U32, U64)                                                                                       \
+	YES_NO(compress, task_compress_deflate, doca_compress_cap_task_compress_deflate_is_supported)                            \
+	U64(compress, task_compress_deflate_max_buf_size, doca_compress_cap_task_compress_deflate_get_max_buf_size)              \
+	U32(compress, task_compress_deflate_max_buf_list_len, doca_compress_cap_task_compress_deflate_get_max_buf_list_len)      \
+	YES_NO(compress, task_decompress_deflate, doca_compress_cap_task_decompress_deflate_is_supported)                        \
+	U64(compress, task_decompress_deflate_max_buf_size, doca_compress_cap_task_decompress_deflate_get_max_buf_size)          \
+	U32(compress, task_decompress_deflate_max_buf_list_len, doca_compress_cap_task_decompress_deflate_get_max_buf_list_len)  \
+	YES_NO(compress, task_decompress_lz4, doca_compress_cap_task_decompress_lz4_is_supported)                                \
+	U64(compress, task_decompress_lz4_max_buf_size, doca_compress_cap_task_decompress_lz4_get_max_buf_size)                  \
+	U32(compress, task_decompress_lz4_max_buf_list_len, doca_compress_cap_task_decompress_lz4_get_max_buf_list_len)          \
+	YES_NO(compress, task_decompress_lz4_stream, doca_compress_cap_task_decompress_lz4_stream_is_supported)                  \
+	U64(compress, task_decompress_lz4_stream_max_buf_size, doca_compress_cap_task_decompress_lz4_stream_get_max_buf_size)    \
+	U32(compress, task_decompress_lz4_stream_max_buf_list_len,                                                               \
+	    doca_compress_cap_task_decompress_lz4_stream_get_max_buf_list_len)                                                   \
+	YES_NO(compress, task_decompress_lz4_block, doca_compress_cap_task_decompress_lz4_block_is_supported)                    \
+	U64(compress, task_decompress_lz4_block_max_buf_size, doca_compress_cap_task_decompress_lz4_block_get_max_buf_size)      \
+	U32(compress, task_decompress_lz4_block_max_buf_list_len,                                                                \
+	    doca_compress_cap_task_decompress_lz4_block_get_max_buf_list_len)
 
 /* Both types of AES-GCM's tasks answer the same questions. */
 #define AES_GCM_QUERIES(YES_NO, KEY, U32, U64, type)                                                                             \
@@ -186,6 +206,8 @@ ASK_U64(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size
 ASK_CONTEXT(doca_dma_cap_get_max_num_tasks, doca_dma, doca_dma_create, doca_dma_destroy)
 ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_destroy)
 ASK_CONTEXT(doca_aes_gcm_cap_get_max_num_tasks, doca_aes_gcm, doca_aes_gcm_create, doca_aes_gcm_destroy)
+COMPRESS_QUERIES(ASK_YES_NO, ASK_U32, ASK_U64)
+ASK_CONTEXT(doca_compress_cap_get_max_num_tasks, doca_compress, doca_compress_create, doca_compress_destroy)
 
 /* ---- the table ---- */
 
@@ -204,12 +226,13 @@ ASK_CONTEXT(doca_aes_gcm_cap_get_max_num_tasks, doca_aes_gcm, doca_aes_gcm_creat
 const struct capability capabilities[] = {
 	QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
 	SHA_QUERIES(PER_ALGORITHM) NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
-		FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
-			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
-				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
-					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
-						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, encrypt)
-							AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
+		COMPRESS_QUERIES(FLAG, NUMBER, NUMBER) NUMBER(compress, max_num_tasks, doca_compress_cap_get_max_num_tasks)
+			FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
+				NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
+					NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
+						NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
+							AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, encrypt) AES_GCM_QUERIES(
+								FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
 								NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)
 									ERASURE_CODING_QUERIES(FLAG, NUMBER, NUMBER)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Deflate tasks beside zlib's own API on one thread: the same streams, and the same two checksums, which each task returns. Then
+ * what a task costs beyond zlib, on a stream of one byte. Alternating runs, medians of CPU time, for both sides are one thread's.
+ * Fails beyond the limits.
+ */
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include <zlib.h>
+
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+#include <doca_compress.h>
+#include <doca_ctx.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+
+#include "measure.h"
+#include "support/test_dev.h"
+
+#define RUNS 5
+#define LEN_MAX (1 << 20)
+#define ROOM (LEN_MAX + 4096)
+#define BYTES_A_RUN (4 << 20)
+#define SMALL_TASKS 200000
+#define LIMIT 0.95
+#define LIMIT_NS 60
+
+struct side {
+	struct doca_pe *pe;
+	struct doca_compress *compress;
+	struct doca_buf_inventory *inventory;
+	struct doca_mmap *mmap;
+	uint8_t *plain, *packed, *out;
+	z_stream deflate, inflate;
+	uint64_t left, due;
+	uint32_t sums; /* of all that was done, so that nothing is left out */
+};
+
+static struct side bench;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+#define CALLBACKS(name)                                                                                                          \
+	static void name##_done(struct doca_compress_task_##name *task, union doca_data task_user_data,                          \
+				union doca_data ctx_user_data)                                                                   \
+	{                                                                                                                        \
+		struct doca_task *base = doca_compress_task_##name##_as_task(task);                                              \
+		(void)ctx_user_data;                                                                                             \
+		check(doca_task_get_status(base), #name);                                                                        \
+		bench.sums += doca_compress_task_##name##_get_crc_cs(task) + doca_compress_task_##name##_get_adler_cs(task);     \
+		bench.due--;                                                                                                     \
+		if (bench.left == 0)                                                                                             \
+			return;                                                                                                  \
+		bench.left--;                                                                                                    \
+		doca_buf_reset_data_len(task_user_data.ptr);                                                                     \
+		check(doca_task_submit(base), "submit");                                                                         \
+	}
+
+CALLBACKS(compress_deflate)
+CALLBACKS(decompress_deflate)
+
+/* ---- by tasks ---- */
+
+static struct doca_task *task_make(bool is_deflate, const struct doca_buf *src, struct doca_buf *dst)
+{
+	union doca_data data = {.ptr = dst};
+	struct doca_compress_task_compress_deflate *deflate;
+	struct doca_compress_task_decompress_deflate *inflate;
+
+	if (is_deflate) {
+		check(doca_compress_task_compress_deflate_alloc_init(bench.compress, src, dst, data, &deflate), "allocate");
+		return doca_compress_task_compress_deflate_as_task(deflate);
+	}
+	check(doca_compress_task_decompress_deflate_alloc_init(bench.compress, src, dst, data, &inflate), "allocate");
+	return doca_compress_task_decompress_deflate_as_task(inflate);
+}
+
+/* ns a task. */
+static double run_tasks(bool is_deflate, uint8_t *from, size_t len, uint64_t num)
+{
+	struct doca_buf *src, *dst;
+
+	check(doca_buf_inventory_buf_get_by_data(bench.inventory, bench.mmap, from, len, &src), "source");
+	check(doca_buf_inventory_buf_get_by_addr(bench.inventory, bench.mmap, bench.out, ROOM, &dst), "destination");
+
+	struct doca_task *task = task_make(is_deflate, src, dst);
+	uint64_t begin = cpu_ns();
+
+	bench.left = num - 1;
+	bench.due = num;
+	check(doca_task_submit(task), "submit");
+	while (bench.due > 0)
+		(void)doca_pe_progress(bench.pe);
+
+	double ns = (double)(cpu_ns() - begin) / (double)num;
+
+	doca_task_free(task);
+	check(doca_buf_dec_refcount(src, NULL), "release");
+	check(doca_buf_dec_refcount(dst, NULL), "release");
+	return ns;
+}
+
+/* ---- by zlib ---- */
+
+static void give(z_stream *stream, uint8_t *from, size_t len)
+{
+	stream->next_in = from;
+	stream->avail_in = (uInt)len;
+	stream->next_out = bench.out;
+	stream->avail_out = ROOM;
+}
+
+static void sum(const uint8_t *bytes, size_t len)
+{
+	bench.sums += (uint32_t)crc32(0, bytes, (uInt)len) + (uint32_t)adler32(1, bytes, (uInt)len);
+}
+
+static void zlib_once(bool is_deflate, uint8_t *from, size_t len, bool has_sums)
+{
+	z_stream *stream = is_deflate ? &bench.deflate : &bench.inflate;
+
+	(void)(is_deflate ? deflateReset(stream) : inflateReset(stream));
+	give(stream, from, len);
+	if ((is_deflate ? deflate(stream, Z_FINISH) : inflate(stream, Z_FINISH)) != Z_STREAM_END)
+		exit(1);
+	if (has_sums)
+		sum(is_deflate ? from : bench.out, is_deflate ? len : ROOM - stream->avail_out);
+}
+
+static double run_zlib(bool is_deflate, uint8_t *from, size_t len, uint64_t num, bool has_sums)
+{
+	uint64_t begin = cpu_ns();
+
+	for (uint64_t i = 0; i < num; i++)
+		zlib_once(is_deflate, from, len, has_sums);
+	return (double)(cpu_ns() - begin) / (double)num;
+}
+
+/* ---- both ---- */
+
+/* Text of made-up words, with what follows what as in text: zlib packs it to a third. */
+static void fill(uint8_t *bytes, size_t len)
+{
+	static const char *const words[] = {"memory ",	   "the ",  "buffer ", "of ",	"engine ",     "progress ",
+					    "and ",	   "task ", "a ",      "to ",	"descriptor ", "is ",
+					    "completion ", "in ",   "queue ",  "1024, "};
+	uint32_t state = 1;
+
+	for (size_t at = 0; at < len;) {
+		state = state * 1664525 + 1013904223;
+
+		const char *word = words[state >> 28];
+
+		for (size_t i = 0; word[i] != '\0' && at < len; i++)
+			bytes[at++] = (uint8_t)word[i];
+		if ((state >> 20) % 4 == 0 && at < len)
+			bytes[at++] = (uint8_t)('a' + (state >> 8) % 26);
+	}
+}
+
+static size_t pack(size_t len)
+{
+	zlib_once(true, bench.plain, len, false);
+
+	size_t packed = ROOM - bench.deflate.avail_out;
+
+	memcpy(bench.packed, bench.out, packed);
+	return packed;
+}
+
+static int measure(bool is_deflate, size_t len)
+{
+	double task[RUNS], zlib[RUNS], bare[RUNS];
+	uint8_t *from = is_deflate ? bench.plain : bench.packed;
+	size_t size = is_deflate ? len : pack(len);
+	uint64_t num = BYTES_A_RUN / len * (is_deflate ? 1 : 4);
+
+	for (int i = 0; i < RUNS; i++) {
+		task[i] = run_tasks(is_deflate, from, size, num);
+		zlib[i] = run_zlib(is_deflate, from, size, num, true);
+		bare[i] = run_zlib(is_deflate, from, size, num, false);
+	}
+
+	double task_ns = median(task, RUNS), zlib_ns = median(zlib, RUNS), bare_ns = median(bare, RUNS);
+	double ratio = zlib_ns / task_ns, bytes = (double)len * 1e3;
+
+	printf("%s %zu KiB: %.1f MB/s; zlib with checksums %.1f MB/s, ratio %.3f (limit %.2f); without %.1f MB/s, ratio %.3f\n",
+	       is_deflate ? "compress" : "decompress", len >> 10, bytes / task_ns, bytes / zlib_ns, ratio, LIMIT, bytes / bare_ns,
+	       bare_ns / task_ns);
+	return ratio < LIMIT;
+}
+
+static int measure_small(void)
+{
+	double task[RUNS], zlib[RUNS];
+	size_t size = pack(1);
+
+	for (int i = 0; i < RUNS; i++) {
+		task[i] = run_tasks(false, bench.packed, size, SMALL_TASKS);
+		zlib[i] = run_zlib(false, bench.packed, size, SMALL_TASKS, true);
+	}
+
+	double task_ns = median(task, RUNS), zlib_ns = median(zlib, RUNS);
+
+	printf("decompress 1 B: %.1f ns; zlib with checksums %.1f ns, the task itself %.1f ns (limit %d)\n", task_ns, zlib_ns,
+	       task_ns - zlib_ns, LIMIT_NS);
+	return task_ns - zlib_ns > LIMIT_NS;
+}
+
+static void open_side(struct doca_dev *dev)
+{
+	bench.plain = malloc(3 * (size_t)ROOM);
+	bench.packed = bench.plain + ROOM;
+	bench.out = bench.packed + ROOM;
+	memset(bench.plain, 0, 3 * (size_t)ROOM);
+	fill(bench.plain, LEN_MAX);
+	if (deflateInit2(&bench.deflate, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+	    inflateInit2(&bench.inflate, -15) != Z_OK)
+		exit(1);
+	check(doca_mmap_create(&bench.mmap), "mmap");
+	check(doca_mmap_add_dev(bench.mmap, dev), "add the device");
+	check(doca_mmap_set_memrange(bench.mmap, bench.plain, 3 * (size_t)ROOM), "set the range");
+	check(doca_mmap_start(bench.mmap), "start the mmap");
+	check(doca_buf_inventory_create(2, &bench.inventory), "inventory");
+	check(doca_buf_inventory_start(bench.inventory), "start the inventory");
+	check(doca_pe_create(&bench.pe), "progress engine");
+	check(doca_compress_create(dev, &bench.compress), "compress");
+	check(doca_pe_connect_ctx(bench.pe, doca_compress_as_ctx(bench.compress)), "connect");
+	check(doca_compress_task_compress_deflate_set_conf(bench.compress, compress_deflate_done, compress_deflate_done, 1),
+	      "configure");
+	check(doca_compress_task_decompress_deflate_set_conf(bench.compress, decompress_deflate_done, decompress_deflate_done, 1),
+	      "configure");
+	check(doca_ctx_start(doca_compress_as_ctx(bench.compress)), "start");
+}
+
+static void close_side(void)
+{
+	check(doca_ctx_stop(doca_compress_as_ctx(bench.compress)), "stop");
+	check(doca_compress_destroy(bench.compress), "destroy compress");
+	check(doca_pe_destroy(bench.pe), "destroy the progress engine");
+	check(doca_buf_inventory_destroy(bench.inventory), "destroy the inventory");
+	check(doca_mmap_destroy(bench.mmap), "destroy the mmap");
+	(void)deflateEnd(&bench.deflate);
+	(void)inflateEnd(&bench.inflate);
+	free(bench.plain);
+}
+
+int main(void)
+{
+	struct doca_dev *dev = test_dev_open(0);
+	int missed = 0;
+
+	open_side(dev);
+	for (int is_deflate = 1; is_deflate >= 0; is_deflate--) {
+		missed += measure(is_deflate != 0, 64 << 10);
+		missed += measure(is_deflate != 0, LEN_MAX);
+	}
+	missed += measure_small();
+	close_side();
+	check(doca_dev_close(dev), "close");
+	return missed != 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The task that decompresses LZ4, of the releases before 2.9. */
+#include "compress/compress.h"
+
+doca_error_t doca_compress_task_decompress_lz4_set_conf(struct doca_compress *compress,
+							doca_compress_task_decompress_lz4_completion_cb_t task_completion_cb,
+							doca_compress_task_decompress_lz4_completion_cb_t task_error_cb,
+							uint32_t num_tasks)
+{
+	return compress_task_configure(compress, DECOMPRESS_LZ4, (doca_task_completion_cb_t)task_completion_cb,
+				       (doca_task_completion_cb_t)task_error_cb, num_tasks);
+}
+
+doca_error_t doca_compress_task_decompress_lz4_alloc_init(struct doca_compress *compress, struct doca_buf const *src_buff,
+							  struct doca_buf *dst_buff, union doca_data user_data,
+							  struct doca_compress_task_decompress_lz4 **task)
+{
+	return compress_task_alloc(compress, DECOMPRESS_LZ4, src_buff, dst_buff, user_data, (struct compress_task **)task);
+}
+
+struct doca_task *doca_compress_task_decompress_lz4_as_task(struct doca_compress_task_decompress_lz4 *task)
+{
+	return task != NULL ? &task->common.base : NULL;
+}
+
+void doca_compress_task_decompress_lz4_set_src(struct doca_compress_task_decompress_lz4 *task, struct doca_buf const *src_buff)
+{
+	compress_task_set_src((struct compress_task *)task, src_buff, __func__);
+}
+
+struct doca_buf const *doca_compress_task_decompress_lz4_get_src(const struct doca_compress_task_decompress_lz4 *task)
+{
+	return task != NULL ? task->common.src : NULL;
+}
+
+void doca_compress_task_decompress_lz4_set_dst(struct doca_compress_task_decompress_lz4 *task, struct doca_buf *dst_buff)
+{
+	compress_task_set_dst((struct compress_task *)task, dst_buff, __func__);
+}
+
+struct doca_buf *doca_compress_task_decompress_lz4_get_dst(const struct doca_compress_task_decompress_lz4 *task)
+{
+	return task != NULL ? task->common.dst : NULL;
+}
+
+uint32_t doca_compress_task_decompress_lz4_get_crc_cs(const struct doca_compress_task_decompress_lz4 *task)
+{
+	return task != NULL ? task->common.crc : 0;
+}
+
+uint32_t doca_compress_task_decompress_lz4_get_adler_cs(const struct doca_compress_task_decompress_lz4 *task)
+{
+	return task != NULL ? task->common.sum : 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compression when memory runs out, at each allocation of create and start in turn, zlib's among them; and that tasks allocate
+ * nothing, not in zlib either. Runs with and without engine threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "support/compress_rig.h"
+#include "support/failing_alloc.h"
+
+#define GIVE_UP 1000 /* allocations that it does not need */
+#define LEN ((size_t)1 << 20)
+
+static int setup(void **state)
+{
+	static struct rig rig;
+
+	rig_init(&rig, test_dev_open(0), 4 * LEN);
+	*state = &rig;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	rig_fini(*state);
+	return 0;
+}
+
+/* Another context on the rig's device and progress engine. */
+static doca_error_t build(struct rig *rig, struct doca_compress **compress)
+{
+	struct rig other = {0};
+	doca_error_t result = doca_compress_create(rig->dev, compress);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	other.compress = *compress;
+	rig_configure(&other, 2);
+	ok(doca_pe_connect_ctx(rig->pe, doca_compress_as_ctx(*compress)));
+	return doca_ctx_start(doca_compress_as_ctx(*compress));
+}
+
+static void without_memory(void **state)
+{
+	struct rig *rig = *state;
+	int n;
+
+	for (n = 0; n < GIVE_UP; n++) {
+		long live = failing_alloc_live();
+		struct doca_compress *compress = NULL;
+
+		failing_alloc_after(n);
+
+		doca_error_t result = build(rig, &compress);
+		bool failed = failing_alloc_failed();
+
+		failing_alloc_after(-1);
+		assert_int_equal(result, failed ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
+		if (compress != NULL) {
+			ok(doca_ctx_stop(doca_compress_as_ctx(compress)));
+			ok(doca_compress_destroy(compress));
+		}
+		assert_int_equal(failing_alloc_live(), live);
+		if (!failed)
+			break;
+	}
+	assert_in_range(n, 4, GIVE_UP - 1); /* the context, its coders, deflate's four, inflate's two */
+}
+
+static void tasks_allocate_nothing(void **state)
+{
+	static const size_t lengths[] = {1, 100, 10000, 100000, LEN};
+	struct rig *rig = *state;
+	uint8_t *packed = rig->memory + LEN, *out = rig->memory + 3 * LEN;
+	long before = failing_alloc_count();
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		rig_fill(rig->memory, lengths[i], (uint32_t)i);
+
+		struct doca_buf *src = rig_source(rig, rig->mmap, rig->memory, lengths[i]);
+		struct doca_buf *dst = rig_room(rig, rig->mmap, packed, 2 * LEN);
+		struct doca_buf *end = rig_room(rig, rig->mmap, out, LEN);
+
+		ok(rig_run(rig, RIG_DEFLATE, src, dst));
+		ok(rig_run(rig, RIG_INFLATE, dst, end));
+		assert_memory_equal(out, rig->memory, lengths[i]);
+		rig_put(src);
+		rig_put(dst);
+		rig_put(end);
+	}
+	assert_int_equal(failing_alloc_count(), before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(tasks_allocate_nothing, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Compression of memory that another process exported: as source, as destination, and both. The exporter is this program again,
+ * on the host's function d8:00.0; the importer is the DPU's port 03:00.0. Runs with and without engine threads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/little.h"
+#include "support/check.h"
+#include "support/compress_rig.h"
+
+#define HOST_DEVICE "d8:00.0"
+#define LEN ((size_t)2 << 20)
+#define RAGGED 16 /* off a page, so that the ends are no mapped pages */
+#define PLAIN_LEN ((size_t)600001)
+#define OUT_AT (LEN / 2) /* in the exporter's memory, where results go */
+#define SEED 3
+#define DESCRIPTOR_MAX 4096
+
+/* What an exporter sends. */
+struct exported {
+	uint64_t addr;
+	size_t descriptor_len;
+	uint8_t descriptor[DESCRIPTOR_MAX];
+};
+
+static struct doca_dev *open_pci(const char *address)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint32_t num;
+	uint8_t is_equal;
+
+	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
+			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
+	}
+	doca_devinfo_destroy_list(list);
+	CHECK(dev != NULL);
+	return dev;
+}
+
+/* ---- the exporter ---- */
+
+static struct doca_mmap *export_memory(int socket, struct doca_dev *dev, uint8_t *start, uint32_t permissions)
+{
+	struct exported exported = {.addr = (uintptr_t)start};
+	const void *descriptor;
+	struct doca_mmap *mmap;
+
+	CHECK(doca_mmap_create(&mmap) == DOCA_SUCCESS);
+	CHECK(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
+	CHECK(doca_mmap_set_memrange(mmap, start, LEN) == DOCA_SUCCESS);
+	CHECK(doca_mmap_set_permissions(mmap, permissions) == DOCA_SUCCESS);
+	CHECK(doca_mmap_start(mmap) == DOCA_SUCCESS);
+	CHECK(doca_mmap_export_pci(mmap, dev, &descriptor, &exported.descriptor_len) == DOCA_SUCCESS);
+	memcpy(exported.descriptor, descriptor, exported.descriptor_len);
+	CHECK(send(socket, &exported, sizeof(exported), 0) == sizeof(exported));
+	return mmap;
+}
+
+/* Answers each byte with the checksum of the memory; q ends it. */
+static int run_exporter(int socket, uint32_t permissions)
+{
+	struct doca_dev *dev = open_pci(HOST_DEVICE);
+	uint8_t *memory = aligned_alloc(4096, LEN + 4096), *start = memory + RAGGED;
+	char command;
+
+	CHECK(memory != NULL);
+	memset(memory, 0, LEN + 4096);
+	rig_fill(start, PLAIN_LEN, SEED);
+
+	struct doca_mmap *mmap = export_memory(socket, dev, start, permissions);
+
+	while (recv(socket, &command, 1, 0) == 1 && command != 'q') {
+		uint64_t sum = sf_checksum(SF_CHECKSUM_BEGIN, start, LEN);
+
+		CHECK(send(socket, &sum, sizeof(sum), 0) == sizeof(sum));
+	}
+	CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
+	CHECK(doca_dev_close(dev) == DOCA_SUCCESS);
+	free(memory);
+	return 0;
+}
+
+/* ---- the importer ---- */
+
+struct fixture {
+	struct rig rig;
+	pid_t pid; /* 0: it was killed */
+	int socket;
+	struct doca_mmap *imported;
+	uint8_t *there;	 /* the exporter's memory, as the memory map has it */
+	uint8_t *shadow; /* what is in it */
+};
+
+static void exporter_start(struct fixture *f, uint32_t permissions)
+{
+	int sockets[2];
+	char args[2][16];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
+	snprintf(args[1], sizeof(args[1]), "%u", permissions);
+	f->pid = fork();
+	assert_true(f->pid >= 0);
+	if (f->pid == 0) {
+		close(sockets[0]);
+		execl("/proc/self/exe", "compress_process_test", args[0], args[1], (char *)NULL);
+		_exit(127);
+	}
+	close(sockets[1]);
+	f->socket = sockets[0];
+}
+
+static void meet(struct fixture *f, uint32_t permissions)
+{
+	struct exported exported;
+
+	exporter_start(f, permissions);
+	assert_int_equal(recv(f->socket, &exported, sizeof(exported), 0), sizeof(exported));
+	ok(doca_mmap_create_from_export(NULL, exported.descriptor, exported.descriptor_len, f->rig.dev, &f->imported));
+	f->there = (uint8_t *)(uintptr_t)exported.addr;
+}
+
+/* What the exporter has is what the shadow has: nothing beside a result was written. */
+static void expect_shadow(struct fixture *f)
+{
+	uint64_t sum;
+
+	assert_int_equal(send(f->socket, "c", 1, 0), 1);
+	assert_int_equal(recv(f->socket, &sum, sizeof(sum), 0), sizeof(sum));
+	assert_int_equal(sum, sf_checksum(SF_CHECKSUM_BEGIN, f->shadow, LEN));
+}
+
+static int setup(void **state)
+{
+	static struct fixture f;
+
+	memset(&f, 0, sizeof(f));
+	rig_init(&f.rig, open_pci("03:00.0"), 2 * LEN);
+	f.shadow = calloc(1, LEN);
+	rig_fill(f.shadow, PLAIN_LEN, SEED);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+
+	ok(doca_mmap_destroy(f->imported));
+	close(f->socket);
+	if (f->pid != 0) {
+		assert_int_equal(waitpid(f->pid, &status, 0), f->pid);
+		assert_int_equal(status, 0);
+	}
+	rig_fini(&f->rig);
+	free(f->shadow);
+	return 0;
+}
+
+static void their_bytes_are_compressed(void **state)
+{
+	struct fixture *f = *state;
+
+	meet(f, DOCA_ACCESS_FLAG_PCI_READ_ONLY);
+
+	struct doca_buf *src = rig_source(&f->rig, f->imported, f->there, PLAIN_LEN);
+	struct doca_buf *dst = rig_room(&f->rig, f->rig.mmap, f->rig.memory, LEN);
+
+	ok(rig_run(&f->rig, RIG_DEFLATE, src, dst));
+	assert_int_equal(f->rig.crc, rig_crc(f->shadow, PLAIN_LEN));
+	assert_int_equal(rig_inflate(f->rig.memory + LEN, LEN, f->rig.memory, rig_data_len(dst)), PLAIN_LEN);
+	assert_memory_equal(f->rig.memory + LEN, f->shadow, PLAIN_LEN);
+	rig_put(src);
+	rig_put(dst);
+}
+
+/* Into their memory, over what the shadow has there then. */
+static void decompress_there(struct fixture *f, enum rig_kind kind, size_t packed_len, const uint8_t *plain, size_t len)
+{
+	struct doca_buf *src = rig_source(&f->rig, f->rig.mmap, f->rig.memory, packed_len);
+	struct doca_buf *dst = rig_room(&f->rig, f->imported, f->there + OUT_AT, len);
+
+	ok(rig_run(&f->rig, kind, src, dst));
+	assert_int_equal(rig_data_len(dst), len);
+	memcpy(f->shadow + OUT_AT, plain, len);
+	expect_shadow(f);
+	rig_put(src);
+	rig_put(dst);
+}
+
+static void results_go_to_their_memory(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *plain = f->rig.memory + LEN, *packed = f->rig.memory;
+	size_t at, len;
+
+	meet(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	rig_fill(plain, PLAIN_LEN, 1);
+	decompress_there(f, RIG_INFLATE, rig_deflate(packed, LEN, plain, PLAIN_LEN, 6), plain, PLAIN_LEN);
+	rig_fill(plain, PLAIN_LEN, 6);
+	rig_lz4_frame(packed, LEN, plain, PLAIN_LEN, true, false, LZ4F_max64KB, &at, &len);
+	f->rig.has_block_checksum = true;
+	memmove(packed, packed + at, len);
+	decompress_there(f, RIG_LZ4_STREAM, len, plain, PLAIN_LEN);
+	rig_fill(plain, PLAIN_LEN, 9);
+	len = (size_t)LZ4_compress_default((const char *)plain, (char *)packed, PLAIN_LEN, (int)LEN);
+	decompress_there(f, RIG_LZ4_BLOCK, len, plain, PLAIN_LEN);
+}
+
+/* Theirs to theirs, and back from there. */
+static void from_their_memory_to_theirs(void **state)
+{
+	struct fixture *f = *state;
+
+	meet(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+
+	struct doca_buf *src = rig_source(&f->rig, f->imported, f->there, PLAIN_LEN);
+	struct doca_buf *packed = rig_room(&f->rig, f->imported, f->there + OUT_AT, LEN - OUT_AT);
+	struct doca_buf *end = rig_room(&f->rig, f->rig.mmap, f->rig.memory, PLAIN_LEN);
+
+	ok(rig_run(&f->rig, RIG_DEFLATE, src, packed));
+	ok(rig_run(&f->rig, RIG_INFLATE, packed, end));
+	assert_int_equal(rig_data_len(end), PLAIN_LEN);
+	assert_memory_equal(f->rig.memory, f->shadow, PLAIN_LEN);
+	rig_put(src);
+	rig_put(packed);
+	rig_put(end);
+}
+
+static void no_right_to_write_there(void **state)
+{
+	struct fixture *f = *state;
+
+	meet(f, DOCA_ACCESS_FLAG_PCI_READ_ONLY);
+
+	struct doca_buf *src = rig_source(&f->rig, f->rig.mmap, f->rig.memory, 50000);
+	struct doca_buf *dst = rig_room(&f->rig, f->imported, f->there, LEN);
+
+	for (enum rig_kind kind = 0; kind < RIG_KINDS; kind++)
+		assert_int_equal(rig_run(&f->rig, kind, src, dst), DOCA_ERROR_NOT_PERMITTED);
+	expect_shadow(f);
+	rig_put(src);
+	rig_put(dst);
+}
+
+/* Within five seconds; one is promised. */
+static void exporter_that_is_killed(void **state)
+{
+	struct fixture *f = *state;
+
+	meet(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+
+	struct doca_buf *src = rig_source(&f->rig, f->imported, f->there, PLAIN_LEN);
+	struct doca_buf *dst = rig_room(&f->rig, f->rig.mmap, f->rig.memory, LEN);
+	double deadline = sf_now_s() + 5;
+	doca_error_t status;
+
+	assert_int_equal(kill(f->pid, SIGKILL), 0);
+	assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
+	f->pid = 0;
+	while ((status = rig_run(&f->rig, RIG_DEFLATE, src, dst)) == DOCA_SUCCESS) {
+		assert_true(sf_now_s() < deadline);
+		ok(doca_buf_reset_data_len(dst));
+	}
+	assert_int_equal(status, DOCA_ERROR_IO_FAILED);
+	rig_put(src);
+	rig_put(dst);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		T(their_bytes_are_compressed), T(results_go_to_their_memory), T(from_their_memory_to_theirs),
+		T(no_right_to_write_there),    T(exporter_that_is_killed),
+	};
+
+	if (argc == 3)
+		return run_exporter(atoi(argv[1]), (uint32_t)atoi(argv[2]));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
