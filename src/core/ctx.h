@@ -63,8 +63,6 @@ struct sf_ctx_ops {
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
-	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
-	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	bool faults_asked;	  /* faults is what there is to it */
 	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
