@@ -45,6 +45,7 @@
  * A setter of a task in flight changes nothing and logs a line.
  *
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: both types together have more tasks than doca_aes_gcm_cap_get_max_num_tasks()
+ * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_supported: the profile (SOFTFIELD_PROFILE) has no AES-GCM
  * @retval DOCA_ERROR_BAD_STATE *_set_conf: the context is not IDLE
  * @retval DOCA_ERROR_INVALID_VALUE *_alloc_init: iv_length is above 12, or tag_size neither 12 nor 16
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING

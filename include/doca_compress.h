@@ -44,6 +44,7 @@
  *
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is 0, or with the other types' exceeds
  * doca_compress_cap_get_max_num_tasks()
+ * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_is_supported: the profile (SOFTFIELD_PROFILE) lacks this type of task
  * @retval DOCA_ERROR_BAD_STATE *_set_conf: the context is not IDLE
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING
  * @retval DOCA_ERROR_NO_MEMORY *_alloc_init: all configured tasks are allocated

@@ -52,6 +52,7 @@
  * task functions: doca_pe.h)
  *
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is 0 or above 65536, or a callback is NULL
+ * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_is_supported: the profile (SOFTFIELD_PROFILE) has no erasure coding
  * @retval DOCA_ERROR_BAD_STATE *_set_conf: the context is not IDLE
  * @retval DOCA_ERROR_BAD_STATE *_allocate_init: the context is not RUNNING
  * @retval DOCA_ERROR_NO_MEMORY *_allocate_init: all configured tasks are allocated

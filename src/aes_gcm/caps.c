@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What AES-GCM can do: the same on every device, and for both types of task. */
+/* What AES-GCM can do: the same on every device, unless a profile has none, and for both types of task. */
 #include "aes_gcm/aes_gcm.h"
 #include "base/log.h"
+#include "base/profile.h"
 
-/* Every device has it. */
 static doca_error_t answer_yes(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
-		return DOCA_SUCCESS;
+		return sf_profile_has(SF_PROFILE_AES_GCM) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 	SF_LOG_ERR("no device info given to ask for AES-GCM");
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -23,7 +23,7 @@ static doca_error_t answer_key_type(const struct doca_devinfo *devinfo, enum doc
 static doca_error_t check_question(const void *asked, const void *place)
 {
 	if (asked != NULL && place != NULL)
-		return DOCA_SUCCESS;
+		return sf_profile_has(SF_PROFILE_AES_GCM) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 	SF_LOG_ERR("no %s given to ask what AES-GCM can do", asked == NULL ? "device info or context" : "place");
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -42,7 +42,7 @@ static doca_error_t answer_len(const struct doca_devinfo *devinfo, uint64_t *pla
 	doca_error_t result = check_question(devinfo, place);
 
 	if (result == DOCA_SUCCESS)
-		*place = AES_GCM_LEN_MAX;
+		*place = sf_profile_limit(SF_PROFILE_AES_GCM_BUF_SIZE, AES_GCM_LEN_MAX);
 	return result;
 }
 

@@ -2,6 +2,7 @@
 /* What is the same for tasks of both types, but for their work. */
 #include "aes_gcm/aes_gcm.h"
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 
 #define CLASS(called, type)                                                                                                      \
@@ -28,6 +29,8 @@ doca_error_t aes_gcm_task_configure(struct doca_aes_gcm *aes_gcm, int pool, doca
 		SF_LOG_ERR("no AES-GCM context given to configure %s tasks for", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (sf_profile_require(SF_PROFILE_AES_GCM) != DOCA_SUCCESS)
+		return DOCA_ERROR_NOT_SUPPORTED;
 	if (sf_dev_desc(aes_gcm->dev)->engine_threads != 0)
 		cls = &engine_classes[pool];
 	return sf_task_pool_configure(&aes_gcm->ctx, &aes_gcm->pools[pool], cls, completed, failed, num_tasks,

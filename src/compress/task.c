@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "compress/compress.h"
 #include "core/dev.h"
 
@@ -191,6 +192,12 @@ static uint32_t num_of_others(const struct doca_compress *compress, enum compres
 	return num;
 }
 
+/* What a profile has to have for each kind. */
+static const enum sf_profile_feature features[COMPRESS_KINDS] = {
+	SF_PROFILE_COMPRESS_DEFLATE, SF_PROFILE_DECOMPRESS_DEFLATE, SF_PROFILE_DECOMPRESS_LZ4,
+	SF_PROFILE_DECOMPRESS_LZ4,   SF_PROFILE_DECOMPRESS_LZ4,
+};
+
 doca_error_t compress_task_configure(struct doca_compress *compress, enum compress_kind kind, doca_task_completion_cb_t completed,
 				     doca_task_completion_cb_t failed, uint32_t num_tasks)
 {
@@ -200,6 +207,8 @@ doca_error_t compress_task_configure(struct doca_compress *compress, enum compre
 		SF_LOG_ERR("no compress context given to configure %s tasks for", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (sf_profile_require(features[kind]) != DOCA_SUCCESS)
+		return DOCA_ERROR_NOT_SUPPORTED;
 
 	uint32_t others = num_of_others(compress, kind);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What EC can do: the same on every device. */
+/* What EC can do: the same on every device, unless a profile has none. */
 #include "base/log.h"
+#include "base/profile.h"
 #include "erasure_coding/erasure_coding.h"
 
 static doca_error_t supported(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
-		return DOCA_SUCCESS; /* every device has every type of task */
+		return sf_profile_has(SF_PROFILE_ERASURE_CODING) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 	SF_LOG_ERR("no device info given to ask for erasure coding");
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -14,7 +15,7 @@ static doca_error_t supported(const struct doca_devinfo *devinfo)
 static doca_error_t check_asked(const struct doca_devinfo *devinfo, const void *place)
 {
 	if (devinfo != NULL && place != NULL)
-		return DOCA_SUCCESS;
+		return supported(devinfo);
 	SF_LOG_ERR("no %s given to ask what erasure coding can do", devinfo == NULL ? "device info" : "place");
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -44,7 +45,7 @@ doca_error_t doca_ec_cap_get_max_block_size(const struct doca_devinfo *devinfo, 
 	doca_error_t result = check_asked(devinfo, max_block_size);
 
 	if (result == DOCA_SUCCESS)
-		*max_block_size = EC_BLOCK_MAX;
+		*max_block_size = sf_profile_limit(SF_PROFILE_ERASURE_CODING_BLOCK_SIZE, EC_BLOCK_MAX);
 	return result;
 }
 

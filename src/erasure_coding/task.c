@@ -3,6 +3,7 @@
 #include <isa-l/erasure_code.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 #include "erasure_coding/erasure_coding.h"
 
@@ -237,6 +238,8 @@ doca_error_t ec_task_configure(struct doca_ec *ec, int pool, doca_task_completio
 		SF_LOG_ERR("no EC context given to configure %s tasks for", classes[pool].name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (sf_profile_require(SF_PROFILE_ERASURE_CODING) != DOCA_SUCCESS)
+		return DOCA_ERROR_NOT_SUPPORTED;
 	return sf_task_pool_configure(&ec->ctx, &ec->pools[pool],
 				      sf_dev_desc(ec->dev)->engine_threads != 0 ? &engine_classes[pool] : &classes[pool],
 				      completed, failed, num_tasks, EC_TASKS_MAX);

@@ -22,8 +22,8 @@ struct attempt_entry {
 	void (*attempt)(const struct attempt *a); /* fails the test unless the answer is true */
 };
 
-extern const struct attempt_entry comch_attempts[], event_attempts[];
-extern const size_t num_comch_attempts, num_event_attempts;
+extern const struct attempt_entry comch_attempts[], compress_attempts[], event_attempts[];
+extern const size_t num_comch_attempts, num_compress_attempts, num_event_attempts;
 #ifdef HAVE_ISAL
 extern const struct attempt_entry erasure_coding_attempts[];
 extern const size_t num_erasure_coding_attempts;

@@ -127,12 +127,27 @@ static doca_error_t run(struct side *side, struct doca_task *task)
 	return result == DOCA_SUCCESS ? side->status : result;
 }
 
+/* Of a card that has no erasure coding. */
+static bool is_lacking(const struct attempt *a)
+{
+	doca_ec_task_create_completion_cb_t callback = (doca_ec_task_create_completion_cb_t)ended;
+	struct doca_ec *ec;
+	doca_error_t result;
+
+	ok(doca_ec_create(a->dev, &ec));
+	result = doca_ec_task_create_set_conf(ec, callback, callback, 1);
+	ok(doca_ec_destroy(ec));
+	return result == DOCA_ERROR_NOT_SUPPORTED;
+}
+
 /* A task of two blocks of that size, as a list of so many buffers. */
 static doca_error_t try_task(const struct attempt *a, enum kind kind, size_t size, uint32_t num)
 {
 	struct doca_buf *src = NULL, *dst, *part;
 	struct side side;
 
+	if (is_lacking(a))
+		return DOCA_ERROR_NOT_SUPPORTED;
 	side_begin(&side, a, 3 * size);
 	for (uint32_t i = 0; i < num; i++) {
 		size_t begin = 2 * size * i / num, end = 2 * size * (i + 1) / num;

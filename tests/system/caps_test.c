@@ -625,6 +625,8 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 				entry = find(erasure_coding_attempts, num_erasure_coding_attempts, capabilities[c].function);
 #endif
 			if (entry == NULL)
+				entry = find(compress_attempts, num_compress_attempts, capabilities[c].function);
+			if (entry == NULL)
 				entry = find(aes_gcm_attempts, num_aes_gcm_attempts, capabilities[c].function);
 			if (entry == NULL)
 				fail_msg("nothing here tries what %s says", capabilities[c].function);
