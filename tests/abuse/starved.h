@@ -42,7 +42,7 @@ static uint32_t num_descriptors(void)
 }
 
 /* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only
- * answer. */
+ * answer, unless the allocation was of one of the library's own threads, which may have been about something else. */
 static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig *rig), uint32_t max_without)
 {
 	uint32_t num_without = 0;
@@ -67,7 +67,7 @@ static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig 
 		doca_error_t result = make(&rig);
 		bool has_failed = starve_end();
 
-		if (has_failed && result == expected && num_without++ < max_without)
+		if (has_failed && result == expected && (starve_was_elsewhere() || num_without++ < max_without))
 			result = DOCA_ERROR_NO_MEMORY;
 		if (has_failed ? result != DOCA_ERROR_NO_MEMORY : result != expected)
 			fail_msg("allocation %llu %s, and the answer was %s", (unsigned long long)n,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,23 +13,33 @@
 #include <unistd.h>
 
 static _Atomic int64_t left; /* allocations until the one that fails; 0 or less: none */
+static pthread_t starver;    /* who began */
+static _Atomic bool was_elsewhere;
 
 static bool is_to_fail(void)
 {
 	if (atomic_load(&left) <= 0 || atomic_fetch_sub(&left, 1) != 1)
 		return false;
+	atomic_store(&was_elsewhere, !pthread_equal(pthread_self(), starver));
 	errno = ENOMEM;
 	return true;
 }
 
 void starve_begin(uint64_t n)
 {
+	starver = pthread_self();
+	atomic_store(&was_elsewhere, false);
 	atomic_store(&left, (int64_t)n);
 }
 
 bool starve_end(void)
 {
 	return atomic_exchange(&left, 0) <= 0;
+}
+
+bool starve_was_elsewhere(void)
+{
+	return atomic_load(&was_elsewhere);
 }
 
 /* ---- the replacements ---- */

@@ -19,4 +19,7 @@ void starve_begin(uint64_t n);
 /* Has it failed since then? Ends it. */
 bool starve_end(void);
 
+/* Was it one of another thread than the caller of starve_begin, of which that may not hear? */
+bool starve_was_elsewhere(void);
+
 #endif
