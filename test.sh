@@ -53,7 +53,8 @@ configure() { # NAME COMPILER ARGS...
 run_tests() { # NAME ARGS...
 	local build=$root/$1
 	shift
-	meson test -C "$build" --no-rebuild --print-errorlogs "$@" >"$build.test.log" 2>&1
+	# One more than there are processors: many tests wait.
+	meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $(($(nproc) + 1)) "$@" >"$build.test.log" 2>&1
 	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
 	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
 	count "$build.test.log"

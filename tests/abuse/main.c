@@ -248,6 +248,12 @@ static bool is_any_wrong(void)
 	return false;
 }
 
+/* Then a part of the turns is enough, and not every function needs to succeed: without faults it does. */
+static bool has_faults(void)
+{
+	return getenv("SOFTFIELD_FAULTS") != NULL;
+}
+
 static int report(void)
 {
 	uint64_t calls = 0;
@@ -262,7 +268,7 @@ static int report(void)
 			printf("%8llu calls, %8llu successes: %s\n", (unsigned long long)tallies[i].calls,
 			       (unsigned long long)tallies[i].successes, function);
 		called += tallies[i].calls > 0;
-		if (problem == NULL)
+		if (problem == NULL && !has_faults())
 			problem = missing(i);
 		if (problem == NULL && tallies[i].successes > 0 && is_never)
 			problem = "succeeded though it is listed as never doing so";
@@ -277,9 +283,10 @@ static int report(void)
 
 static void run_all(void)
 {
+	const uint32_t num = has_faults() ? suite.num_sequences / 3 : suite.num_sequences;
+
 	/* Chance may leave something out: then it gets more turns. */
-	for (sequence = 0; sequence < suite.num_sequences || (sequence < MORE_TURNS * suite.num_sequences && is_any_missing());
-	     sequence++)
+	for (sequence = 0; sequence < num || (sequence < MORE_TURNS * num && !has_faults() && is_any_missing()); sequence++)
 		run_sequence();
 }
 
