@@ -154,8 +154,8 @@ void comch_endpoint_close(struct comch_endpoint *endpoint)
 {
 	if (endpoint->receives != NULL) {
 		comch_receives_flush(endpoint->receives);
-		while (!comch_receives_flushed(endpoint->receives) && sf_ep_poll(endpoint->ep, COMCH_POLL_BUDGET) > 0)
-			; /* only after a failed start: drained has seen to it otherwise */
+		while (!comch_receives_flushed(endpoint->receives))	   /* after a failed start: else drained has seen to it */
+			(void)sf_ep_poll(endpoint->ep, COMCH_POLL_BUDGET); /* which may have nothing to say yet */
 	}
 	sf_ep_close(endpoint->ep);
 	endpoint->ep = NULL;
