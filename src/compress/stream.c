@@ -5,6 +5,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "compress/checksum.h"
 
 #define FRAME_MAGIC UINT32_C(0x184d2204)
 #define ADLER_BEGIN 1
@@ -121,11 +122,11 @@ static void sum(struct compress_stream *stream, const uint8_t *bytes, size_t len
 {
 	if (len == 0)
 		return;
-	stream->crc = (uint32_t)crc32_z(stream->crc, bytes, len);
+	stream->crc = compress_crc32(stream->crc, bytes, len);
 	if (is_lz4(stream))
 		(void)XXH32_update(&stream->xxh, bytes, len);
 	if (!is_lz4(stream) || stream->format.kind == DECOMPRESS_LZ4)
-		stream->adler = (uint32_t)adler32_z(stream->adler, bytes, len);
+		stream->adler = compress_adler32(stream->adler, bytes, len);
 }
 
 static doca_error_t step_take(struct compress_stream *stream, struct compress_coder *coder, const struct compress_step *step,
