@@ -35,7 +35,7 @@ SOFTFIELD_DEVICE int softfield_fetch_can(void)
 #endif
 }
 
-/** How many at once, if it can: its part of all, by a power of two of threads. */
+/** Returns how many lines it can fetch at once. The threads of a block, rounded up to a power of two, share all lines. */
 SOFTFIELD_DEVICE uint32_t softfield_fetch_max(void)
 {
 	return min(SOFTFIELD_FETCH_LINES >> (32 - __clz((int)softfield_fetch_threads() - 1)), SOFTFIELD_FETCH_LINES_MAX);
