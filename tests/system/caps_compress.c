@@ -19,7 +19,8 @@
 
 #include "caps_attempts.h"
 
-#define ROOM 1048576 /* for the result, bytes */
+#define ROOM 1048576	/* for the result, bytes */
+#define BEGINNING 65536 /* bytes that are neither the beginning of a stream nor that of a block, however long */
 
 static void ok(doca_error_t result)
 {
@@ -145,7 +146,7 @@ static void bench_end(struct bench *b)
 /* The status of a task with that source, in so many pieces. */
 static doca_error_t run(const struct attempt *a, const struct type *type, const uint8_t *source, size_t len, uint32_t pieces)
 {
-	uint8_t *memory = malloc(len + ROOM);
+	uint8_t *memory = calloc(1, len + ROOM);
 	struct bench b = {0};
 	doca_error_t result;
 
@@ -153,7 +154,7 @@ static doca_error_t run(const struct attempt *a, const struct type *type, const 
 	if (source != NULL)
 		memcpy(memory, source, len);
 	else
-		memset(memory, 0xff, len); /* neither a stream nor a block, from the first byte on */
+		memset(memory, 0xff, len < BEGINNING ? len : BEGINNING);
 	ok(doca_compress_create(a->dev, &b.compress));
 	result = type->set_conf(b.compress, 1);
 	if (result != DOCA_SUCCESS) {
