@@ -28,15 +28,17 @@ static struct step step_of(const struct piece *piece, uint32_t i)
 
 /* ---- the end ---- */
 
-static void release(struct piece *piece)
+/* Not before its sends have ended: a host that is done may leave at once, and its worker with it. */
+static void finish(struct piece *piece)
 {
-	if (piece->sends != 0)
-		return;
 	LIST_REMOVE(piece, next);
-	if (piece->notification != NULL)
+	if (piece->notification != NULL) {
 		ucs_list_add_tail(&piece->allreduce->notifications, &piece->notification->entry);
-	else
+	} else {
+		if (piece->vector != NULL)
+			vector_piece_ended(piece->vector, piece->command.offset, piece->data, piece->len, piece->status);
 		free(piece->data);
+	}
 	free(piece);
 }
 
@@ -46,20 +48,24 @@ static void end(struct piece *piece, doca_error_t status)
 		TAILQ_REMOVE(&piece->allreduce->ready, piece, in_ready);
 	piece->ready = false;
 	piece->ended = true;
+	piece->status = status;
 	if (piece->notification != NULL) {
 		piece->notification->worker_notif.status = status;
 		piece->notification->worker_notif.len = status == DOCA_SUCCESS ? piece->len : 0;
-	} else {
-		vector_piece_ended(piece->vector, piece->command.offset, piece->data, piece->len, status);
 	}
-	release(piece);
+	if (status != DOCA_SUCCESS)
+		piece->vector = NULL; /* which ends too */
+	if (piece->sends == 0)
+		finish(piece);
 }
 
+/* Called by UCX, within which nothing is sent. */
 void piece_sent(struct piece *piece)
 {
-	piece->sends--;
-	if (piece->ended)
-		release(piece);
+	if (--piece->sends != 0 || !piece->ended || piece->ready)
+		return;
+	piece->ready = true;
+	TAILQ_INSERT_TAIL(&piece->allreduce->ready, piece, in_ready);
 }
 
 /* ---- messages that came early ---- */
@@ -178,7 +184,10 @@ void pieces_run(struct allreduce *allreduce)
 	for (struct piece *piece; (piece = TAILQ_FIRST(&allreduce->ready)) != NULL;) {
 		TAILQ_REMOVE(&allreduce->ready, piece, in_ready);
 		piece->ready = false;
-		run(piece);
+		if (piece->ended)
+			finish(piece);
+		else
+			run(piece);
 	}
 }
 
@@ -299,8 +308,12 @@ void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status,
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		for (struct piece *piece = LIST_FIRST(&allreduce->pieces[i]), *next; piece != NULL; piece = next) {
 			next = LIST_NEXT(piece, next);
-			if (piece->ended || piece->command.tag != tag)
+			if (piece->command.tag != tag)
 				continue;
+			if (piece->ended) {
+				piece->vector = NULL;
+				continue;
+			}
 			if (piece->command.shape.num_ranks > *num_ranks)
 				*num_ranks = piece->command.shape.num_ranks;
 			end(piece, status);

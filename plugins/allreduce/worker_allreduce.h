@@ -163,13 +163,14 @@ struct piece {
 	struct allreduce_command command;
 	uint64_t client;
 	struct urom_worker_notif_desc *notification; /* holds the data; NULL: of a vector in its rank's memory */
-	struct vector *vector;
+	struct vector *vector;			     /* NULL: it has ended */
 	uint8_t *data;
 	uint32_t len, element;
 	uint32_t step;
 	uint32_t sends; /* that have not ended */
-	bool ended;	/* but for its sends */
-	bool ready;	/* in the list of those for which something came */
+	doca_error_t status;
+	bool ended; /* but for its sends */
+	bool ready; /* in the list of those for which something came, or whose last send ended */
 	TAILQ_ENTRY(piece) in_ready;
 };
 

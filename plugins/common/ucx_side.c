@@ -119,18 +119,23 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 	free(endpoint);
 }
 
-/* What has been sent gets some time to leave. */
+/* What has been sent gets some time to leave. By endpoint: a worker's flush is over at once although sends wait for room in a
+ * peer's shared memory (UCX 1.13). */
 static void flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
 	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
-	ucs_status_ptr_t request = ucp_worker_flush_nbx(side->worker, &param);
+	const struct ucx_endpoint *endpoint;
 
-	if (!UCS_PTR_IS_PTR(request))
-		return;
-	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until)
-		(void)ucp_worker_progress(side->worker);
-	ucp_request_free(request);
+	LIST_FOREACH (endpoint, &side->endpoints, next) {
+		ucs_status_ptr_t request = endpoint->failed ? NULL : ucp_ep_flush_nbx(endpoint->ep, &param);
+
+		if (!UCS_PTR_IS_PTR(request))
+			continue;
+		while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until)
+			(void)ucp_worker_progress(side->worker);
+		ucp_request_free(request);
+	}
 }
 
 void ucx_side_close_endpoints(struct ucx_side *side)

@@ -161,6 +161,38 @@ static void several_in_any_order(void **state)
 	assert_int_equal(ranks_run(4, &run), 0);
 }
 
+/* A rank that is done leaves at once, also when what it sent waits for room in another worker's memory: here there is little. */
+static int leave_at_once(struct rank *rank, void *arg)
+{
+	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
+	struct urom_allreduce_comm *comm;
+
+	(void)arg;
+	EXPECT(open_comm(rank, &comm));
+	for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
+		fill(&runs[i], rank->index, i, 20000, UROM_ALLREDUCE_INT64, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE);
+		EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+	}
+	for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
+		EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
+		EXPECT(is_right(&runs[i], rank->index, rank->num));
+		free(runs[i].vector);
+	}
+	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	return 0;
+}
+
+static void who_is_done_leaves_nobody_behind(void **state)
+{
+	const struct ranks_run run = {.process = leave_at_once, .plugin = PLUGIN};
+
+	(void)state;
+	setenv("UCX_POSIX_FIFO_SIZE", "4", 1); /* messages */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(ranks_run(4, &run), 0);
+	unsetenv("UCX_POSIX_FIFO_SIZE");
+}
+
 /* ---- what goes wrong ---- */
 
 static int disagree(struct rank *rank, void *arg)
@@ -452,6 +484,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_large_vector),
 		cmocka_unit_test(every_rank_has_the_same_bits),
 		cmocka_unit_test(several_in_any_order),
+		cmocka_unit_test(who_is_done_leaves_nobody_behind),
 		cmocka_unit_test(ranks_that_do_not_agree),
 		cmocka_unit_test(what_cannot_be),
 		cmocka_unit_test(a_worker_that_does_not_run_yet),
