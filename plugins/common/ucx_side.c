@@ -119,8 +119,17 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 	free(endpoint);
 }
 
-/* What has been sent gets some time to leave. By endpoint: a worker's flush is over at once although sends wait for room in a
- * peer's shared memory (UCX 1.13). */
+static void wait_until(struct ucx_side *side, ucs_status_ptr_t request, uint64_t until_ms)
+{
+	if (!UCS_PTR_IS_PTR(request))
+		return;
+	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until_ms)
+		(void)ucp_worker_progress(side->worker);
+	ucp_request_free(request);
+}
+
+/* What has been sent gets some time to leave. The worker's flush is for UCX's own messages to those who found us. It does not
+ * wait for sends that wait for room in a peer's shared memory (UCX 1.13): an endpoint's does. */
 static void flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -128,14 +137,10 @@ static void flush(struct ucx_side *side)
 	const struct ucx_endpoint *endpoint;
 
 	LIST_FOREACH (endpoint, &side->endpoints, next) {
-		ucs_status_ptr_t request = endpoint->failed ? NULL : ucp_ep_flush_nbx(endpoint->ep, &param);
-
-		if (!UCS_PTR_IS_PTR(request))
-			continue;
-		while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until)
-			(void)ucp_worker_progress(side->worker);
-		ucp_request_free(request);
+		if (!endpoint->failed)
+			wait_until(side, ucp_ep_flush_nbx(endpoint->ep, &param), until);
 	}
+	wait_until(side, ucp_worker_flush_nbx(side->worker, &param), until);
 }
 
 void ucx_side_close_endpoints(struct ucx_side *side)
