@@ -85,7 +85,7 @@ SOFTFIELD_KERNEL(bench_ping, struct bench_args, args)
 	doca_gpu_dev_rdma_get_recv(q->rdma, &recv);
 	doca_gpu_dev_buf_get_buf(q->host, 0, &host);
 	doca_gpu_dev_buf_get_addr(host, &word);
-	for (number = 1; number <= args->rounds && good(args, result); number++) {
+	for (number = 1; number <= args->rounds && result == DOCA_SUCCESS; number++) {
 		if (args->sends)
 			while (result == DOCA_SUCCESS && came == 0)
 				result = doca_gpu_dev_rdma_recv_wait_all(recv, DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB, &came, 0, 0);

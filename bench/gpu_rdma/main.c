@@ -123,17 +123,15 @@ static void print_json(const struct point *point, const struct shared *shared, b
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--json]\n");
+	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--relaxed] [--json]\n");
 	exit(2);
 }
 
 static void read_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},
-						{"runs", required_argument, NULL, 'r'},
-						{"scale", required_argument, NULL, 's'},
-						{"json", no_argument, NULL, 'j'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},	 {"runs", required_argument, NULL, 'r'},
+						{"scale", required_argument, NULL, 's'}, {"relaxed", no_argument, NULL, 'o'},
+						{"json", no_argument, NULL, 'j'},	 {NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -143,6 +141,8 @@ static void read_options(int argc, char **argv)
 			runs = (uint32_t)atoi(optarg);
 		else if (option == 's')
 			scale = atof(optarg);
+		else if (option == 'o')
+			side_relaxed = true;
 		else if (option == 'j')
 			json = true;
 		else

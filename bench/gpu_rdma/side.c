@@ -9,6 +9,8 @@
 
 #include "measure.h"
 
+bool side_relaxed;
+
 struct doca_dev *side_open_device(uint32_t index)
 {
 	struct doca_devinfo **list;
@@ -29,7 +31,8 @@ struct doca_mmap *side_share(struct doca_dev *dev, void *memory)
 	OK(doca_mmap_create(&mmap));
 	OK(doca_mmap_set_memrange(mmap, memory, SIDE_MEMORY));
 	OK(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
-						   DOCA_ACCESS_FLAG_RDMA_WRITE));
+						   DOCA_ACCESS_FLAG_RDMA_WRITE |
+						   (side_relaxed ? DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING : 0)));
 	OK(doca_mmap_add_dev(mmap, dev));
 	OK(doca_mmap_start(mmap));
 	return mmap;

@@ -40,6 +40,9 @@ struct doca_mmap;
 struct doca_rdma;
 struct doca_rdma_connection;
 
+/* Memory is exported with DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING. */
+extern bool side_relaxed;
+
 struct doca_dev *side_open_device(uint32_t index);
 /* Memory of a queue, whole pages, for the other side to read and write. */
 struct doca_mmap *side_share(struct doca_dev *dev, void *memory);

@@ -79,50 +79,70 @@ struct softfield_rdma_arrival {
 	struct softfield_slot16 slot16[4];
 } __attribute__((aligned(64)));
 
-/** An operation, from its post until it is done. In the GPU's memory, the kernels' alone. */
+/**
+ * A work queue entry: an operation, from its post until it is done. In the GPU's memory, the kernels' alone. The last word of
+ * each 16-byte slot is its position plus 1, so all of it can be loaded at once, and says by itself whether it is there.
+ */
+struct softfield_rdma_wqe {
+	struct softfield_slot16 slot16[6];
+	uint32_t ready; /**< its position plus 1, stored before the slots: what the poster wrote before can be read then */
+	/* since it was carried out */
+	uint32_t command;   /**< commands of the connection up to it */
+	uint64_t arena_end; /**< where the arena's head stood behind it */
+	uint32_t staged;    /**< its bytes are in the arena */
+	uint32_t reserved[3];
+} __attribute__((aligned(128)));
+
+#define SOFTFIELD_RDMA_WQE_DATA 2 /**< the first slot with the bytes of an inline operation, 12 in each */
+
+/** An operation taken apart. */
 struct softfield_rdma_op {
-	uint32_t ready; /**< its position plus 1: it is filled in */
-	uint32_t kind;	/**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in data */
+	uint32_t kind; /**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in the entry */
 	uint32_t imm, len;
+	uint32_t id;	      /**< by which the host finds the remote memory */
+	uint32_t permissions; /**< of the remote memory */
 	uint64_t local;	      /**< an address for kernels */
 	uint64_t local_cpu;   /**< the CPU's, or 0 */
 	uint64_t remote;      /**< an address for kernels; if id is not 0, the owner's */
-	uint32_t id;	      /**< by which the host finds the remote memory */
-	uint32_t permissions; /**< of the remote memory */
-	uint64_t arena_end;   /**< where the arena's head stood behind it */
-	uint32_t command;     /**< commands of the connection up to it */
-	uint32_t staged;      /**< its bytes are in the arena */
-	uint8_t data[48];
-	uint64_t reserved;
-} __attribute__((aligned(128)));
+	struct softfield_rdma_wqe *wqe;
+};
 
 /** Of a connection, or of an instance: word STATE, and what calls answer when it has ended. */
 enum { SOFTFIELD_RDMA_STATE, SOFTFIELD_RDMA_STATUS, SOFTFIELD_RDMA_PERMISSIONS };
 enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
-/** A connection's operations. */
+/** Writes to the peer since the last fence: those that later ones may overtake, as the peer's memory map allows, and others. */
+enum { SOFTFIELD_RDMA_DIRTY_RELAXED = 1, SOFTFIELD_RDMA_DIRTY = 2 };
+
+/**
+ * A connection's operations. What every post looks at changes seldom, so its line stays in a multiprocessor's cache; what changes
+ * with every post, and what changes under the lock, is in lines of its own.
+ */
 struct softfield_rdma_queue {
 	struct softfield_slot16 state; /**< the host writes it */
-	uint32_t reserved, committed;  /**< positions: the next free one, and what the kernel has committed up to */
-	uint32_t executed, done;       /**< what was begun up to, and what is over */
-	uint32_t lock;
-	uint32_t commits;	 /**< since the last wait_all */
-	uint32_t status;	 /**< a doca_error_t that ended it, or 0 */
-	uint32_t sent, finished; /**< commands; finished as last read */
-	uint32_t dirty;		 /**< something was written to the peer since the last fence */
-	uint32_t reading;	 /**< the operation at executed is a read by way of the arena */
-	uint32_t reserved_0;
-	/* fixed */
-	struct softfield_rdma_op *ops __attribute__((aligned(128)));
+	struct softfield_rdma_wqe *wqes;
 	struct softfield_rdma_cmd *cmds;
 	const struct softfield_slot16 *progress;
 	uint8_t *arena;
-	uint32_t size;	       /**< operations, a power of two */
+	uint32_t size;	       /**< entries, a power of two */
 	uint32_t depth, shift; /**< commands, and the logarithm */
 	uint32_t arena_size;   /**< bytes, a power of two */
-	/* the kernels' */
+	uint32_t done;	       /**< position: what is over */
+	uint32_t reserved_0[11];
+	/* changed by each post */
+	uint32_t reserved __attribute__((aligned(128))); /**< position: the next free one */
+	uint32_t lock;
+	uint32_t reserved_1[30];
+	/* changed under the lock */
+	uint32_t committed __attribute__((aligned(128))); /**< position: what the kernel has committed up to */
+	uint32_t executed;				  /**< what was begun up to */
+	uint32_t commits;				  /**< since the last wait_all */
+	uint32_t status;				  /**< a doca_error_t that ended it, or 0 */
+	uint32_t sent, finished;			  /**< commands; finished as last read */
+	uint32_t dirty;					  /**< flags above */
+	uint32_t reading;				  /**< the operation at executed is a read by way of the arena */
 	uint64_t arena_head, arena_tail;
-	uint64_t reserved_1[6];
+	uint64_t reserved_2[10];
 } __attribute__((aligned(128)));
 
 /** A posted receive. */

@@ -15,8 +15,8 @@
 /** Loads of 16 bytes that the thread has in flight. */
 #define SOFTFIELD_RDMA_FLIGHT 8
 /** Bulk copies: bytes of one, how many at a time, the least message. */
-#define SOFTFIELD_BULK_PIECE 4096u
-#define SOFTFIELD_BULK_PIECES 6u
+#define SOFTFIELD_BULK_PIECE 8192u
+#define SOFTFIELD_BULK_PIECES 4u
 #define SOFTFIELD_BULK_MIN 1024u
 
 /** Words of type T, as many as there are; returns bytes moved. */

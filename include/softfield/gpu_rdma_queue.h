@@ -37,13 +37,14 @@ SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_queue *q)
 	return q->sent != q->finished;
 }
 
-/** Looks whether the host ended the connection. */
-SOFTFIELD_DEVICE void softfield_queue_look(struct softfield_rdma_queue *q)
+/** Looks whether the host ended the connection. @return what the peer's instance permits */
+SOFTFIELD_DEVICE uint32_t softfield_queue_look(struct softfield_rdma_queue *q)
 {
 	struct softfield_slot16 state = softfield_load_slot16(&q->state);
 
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED && q->status == 0)
 		q->status = state.w[SOFTFIELD_RDMA_STATUS];
+	return state.w[SOFTFIELD_RDMA_PERMISSIONS];
 }
 
 /** Operations that the host has finished, or that never needed it, are done; what they had of the arena is free. */
@@ -51,21 +52,91 @@ SOFTFIELD_DEVICE void softfield_queue_reclaim(struct softfield_rdma_queue *q)
 {
 	uint32_t done = q->done;
 
+	if (q->sent == q->finished) {
+		q->arena_tail = q->arena_head;
+		done = q->executed;
+	}
 	while (done != q->executed) {
-		const struct softfield_rdma_op *op = &q->ops[done & (q->size - 1)];
+		const struct softfield_rdma_wqe *wqe = &q->wqes[done & (q->size - 1)];
 
-		if ((int32_t)(op->command - q->finished) > 0)
+		if ((int32_t)(wqe->command - q->finished) > 0)
 			break;
-		if (op->staged)
-			q->arena_tail = op->arena_end;
+		if (wqe->staged)
+			q->arena_tail = wqe->arena_end;
 		done++;
 	}
 	softfield_store_word(&q->done, done);
 }
 
+/* ---- entries ---- */
+
+/** A send's receive is taken by the host, and so is memory that kernels have no address for. */
+SOFTFIELD_DEVICE int softfield_rdma_needs_host(const struct softfield_rdma_op *op)
+{
+	return (op->kind & 0xff) == SOFTFIELD_RDMA_SEND || op->id != 0;
+}
+
+/** Bytes at of an inline operation, from its entry. */
+SOFTFIELD_DEVICE uint32_t softfield_wqe_word(const struct softfield_rdma_wqe *wqe, uint32_t at)
+{
+	return softfield_load_word(&wqe->slot16[SOFTFIELD_RDMA_WQE_DATA + at / 12].w[at / 4 % 3]);
+}
+
+/** Are the first three 16-byte slots of the entry at position there? An operation that no host takes part in has no more. */
+SOFTFIELD_DEVICE int softfield_wqe_is_there(uint32_t ready, const struct softfield_slot16 *slots16, uint32_t position)
+{
+	return ready == position + 1 && slots16[0].w[3] == position + 1 && slots16[1].w[3] == position + 1 &&
+	       slots16[2].w[3] == position + 1;
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_wqe_pair(uint32_t low, uint32_t high)
+{
+	return low | (uint64_t)high << 32;
+}
+
+/** Takes an entry apart, once the thread that reserved it has filled it in. */
+SOFTFIELD_DEVICE struct softfield_rdma_op softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t position)
+{
+	struct softfield_slot16 slots16[4];
+	struct softfield_rdma_op op;
+	uint32_t i, num = 3, ready;
+
+	do {
+		ready = softfield_load_word(&wqe->ready);
+		for (i = 0; i < 3; i++)
+			slots16[i] = softfield_load_slot16(&wqe->slot16[i]);
+		if (softfield_wqe_is_there(ready, slots16, position))
+			break;
+		softfield_rdma_relax();
+	} while (1);
+	op.kind = slots16[0].w[0] & 0xffff;
+	op.permissions = slots16[0].w[0] >> 16;
+	op.len = slots16[0].w[1];
+	op.imm = slots16[0].w[2];
+	op.remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
+	op.id = slots16[1].w[2];
+	op.local = op.local_cpu = 0;
+	op.wqe = wqe;
+	if (op.kind & SOFTFIELD_RDMA_IN_COMMAND)
+		num = SOFTFIELD_RDMA_WQE_DATA + (op.len + 11) / 12;
+	else
+		op.local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
+	if ((op.kind & SOFTFIELD_RDMA_IN_COMMAND) == 0 && softfield_rdma_needs_host(&op))
+		num = 4;
+	for (i = 3; i < num; i++) {
+		while (slots16[3] = softfield_load_slot16(&wqe->slot16[i]), slots16[3].w[3] != position + 1)
+			softfield_rdma_relax();
+		if ((op.kind & SOFTFIELD_RDMA_IN_COMMAND) == 0)
+			op.local_cpu = softfield_wqe_pair(slots16[3].w[0], slots16[3].w[1]);
+	}
+	softfield_observed(wqe);
+	softfield_after_load();
+	return op;
+}
+
 /* ---- commands ---- */
 
-/** Word at of the local bytes of a command. */
+/** Up to four bytes from an address, as a word. */
 SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t len, uint32_t at)
 {
 	uint32_t word = 0, b;
@@ -77,9 +148,9 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t l
 	return word;
 }
 
-/** Writes a command: its header, and inline_len bytes from a kernel's address. */
+/** Writes a command: its header, and inline_len bytes of the operation. */
 SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					  const uint32_t header[8], const uint8_t *from, uint32_t inline_len)
+					  const uint32_t header[8], const struct softfield_rdma_op *op, uint32_t inline_len)
 {
 	struct softfield_slot16 *slots16 = q->cmds[q->sent & (q->depth - 1)].slot16;
 	uint32_t mark = softfield_rdma_mark(q->sent, q->shift), words = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 3) / 4, i, k;
@@ -89,13 +160,14 @@ SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct
 		struct softfield_slot16 slot16 = {{0, 0, 0, mark}};
 
 		for (k = 0; k < 3; k++) {
-			uint32_t word = i * 3 + k;
+			uint32_t word = i * 3 + k, at = word * 4 - SOFTFIELD_RDMA_CMD_HEADER;
 
 			if (word < SOFTFIELD_RDMA_CMD_HEADER / 4)
 				slot16.w[k] = header[word];
+			else if (word < words && (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0)
+				slot16.w[k] = softfield_wqe_word(op->wqe, at);
 			else if (word < words)
-				slot16.w[k] =
-					softfield_queue_gather(from, inline_len, (word - SOFTFIELD_RDMA_CMD_HEADER / 4) * 4);
+				slot16.w[k] = softfield_queue_gather((const uint8_t *)(uintptr_t)op->local, inline_len, at);
 		}
 		softfield_store_slot16(slots16 + i, slot16);
 	}
@@ -118,14 +190,16 @@ SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct do
 
 /** Asks the host for an operation. @return 0 when there is no room for the command or its bytes now */
 SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					   struct softfield_rdma_op *op)
+					   const struct softfield_rdma_op *op)
 {
 	enum softfield_rdma_place place = softfield_queue_place(rdma, op);
 	uint32_t kind = op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM), inline_len = place == SOFTFIELD_PLACE_COMMAND ? op->len : 0,
 		 offset = 0;
-	const uint8_t *from = op->kind & SOFTFIELD_RDMA_IN_COMMAND ? op->data : (const uint8_t *)(uintptr_t)op->local;
 	uint64_t at = op->local_cpu;
 
+	if (q->sent == q->finished) /* what was carried out without the host has nothing in its entry to be reclaimed by */
+		softfield_queue_reclaim(q);
+	op->wqe->staged = 0;
 	if (q->sent - q->finished >= q->depth)
 		softfield_queue_refresh(q);
 	if (q->sent - q->finished >= q->depth)
@@ -138,11 +212,11 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 		if (!softfield_rdma_take(&q->arena_head, q->arena_tail, q->arena_size, op->len, &offset))
 			return 0;
 		if (kind != SOFTFIELD_RDMA_READ)
-			softfield_rdma_copy(q->arena + offset, from, op->len);
-		op->staged = 1;
-		op->arena_end = q->arena_head;
+			softfield_rdma_copy(q->arena + offset, (const uint8_t *)(uintptr_t)op->local, op->len);
+		op->wqe->staged = 1;
+		op->wqe->arena_end = q->arena_head;
 		at = offset;
-		q->dirty = 1;
+		q->dirty |= SOFTFIELD_RDMA_DIRTY;
 	}
 	if (q->dirty)
 		softfield_fence_system();
@@ -160,9 +234,9 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 					    (uint32_t)op->remote,
 					    (uint32_t)(op->remote >> 32)};
 
-		softfield_queue_write(rdma, q, header, from, inline_len);
+		softfield_queue_write(rdma, q, header, op, inline_len);
 	}
-	op->command = q->sent;
+	op->wqe->command = q->sent;
 	return 1;
 }
 
@@ -177,7 +251,7 @@ SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struc
 	if (q->sent - q->finished >= q->depth)
 		softfield_queue_refresh(q);
 	if (q->sent - q->finished < q->depth)
-		softfield_queue_write(rdma, q, header, op->data, 0);
+		softfield_queue_write(rdma, q, header, op, 0);
 }
 
 /* ---- carrying out ---- */
@@ -193,31 +267,72 @@ SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_queue *
 	return (given & (kind == SOFTFIELD_RDMA_READ ? DOCA_ACCESS_FLAG_RDMA_READ : DOCA_ACCESS_FLAG_RDMA_WRITE)) != 0;
 }
 
+SOFTFIELD_DEVICE uint32_t softfield_queue_dirt(uint32_t permissions)
+{
+	return permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING ? SOFTFIELD_RDMA_DIRTY_RELAXED : SOFTFIELD_RDMA_DIRTY;
+}
+
+/** Before a write to the peer. */
+SOFTFIELD_DEVICE void softfield_queue_order(const struct softfield_rdma_queue *q, uint32_t permissions)
+{
+	if (q->dirty && (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0)
+		softfield_fence_system();
+}
+
+/** Moves the bytes of an inline write, in words as large as softfield_rdma_copy's. */
+SOFTFIELD_DEVICE void softfield_queue_spill(const struct softfield_rdma_op *op)
+{
+	uint8_t *to = (uint8_t *)(uintptr_t)op->remote;
+	uint32_t at = 0, b;
+
+	for (; at + 8 <= op->len && (op->remote & 7) == 0; at += 8)
+		*(volatile uint64_t *)(to + at) =
+			softfield_wqe_pair(softfield_wqe_word(op->wqe, at), softfield_wqe_word(op->wqe, at + 4));
+	for (; at + 4 <= op->len && (op->remote & 3) == 0; at += 4)
+		*(volatile uint32_t *)(to + at) = softfield_wqe_word(op->wqe, at);
+	for (; at < op->len; at += 4) {
+		uint32_t word = softfield_wqe_word(op->wqe, at);
+
+		if (op->len - at >= 2 && (op->remote & 1) == 0) {
+			*(volatile uint16_t *)(to + at) = (uint16_t)word;
+			if (op->len - at >= 4)
+				*(volatile uint16_t *)(to + at + 2) = (uint16_t)(word >> 16);
+			else if (op->len - at == 3)
+				*(volatile uint8_t *)(to + at + 2) = (uint8_t)(word >> 16);
+			continue;
+		}
+		for (b = 0; b < 4 && at + b < op->len; b++)
+			*(volatile uint8_t *)(to + at + b) = (uint8_t)(word >> 8 * b);
+	}
+}
+
 /** A write whose bytes the kernel moves. */
 SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					       struct softfield_rdma_op *op)
+					       const struct softfield_rdma_op *op)
 {
-	const uint8_t *from = op->kind & SOFTFIELD_RDMA_IN_COMMAND ? op->data : (const uint8_t *)(uintptr_t)op->local;
 	struct softfield_rdma_op told;
 
 	if (softfield_queue_waits(q))
 		return 0;
-	if (q->dirty)
-		softfield_fence_system();
-	softfield_rdma_copy((uint8_t *)(uintptr_t)op->remote, from, op->len);
-	q->dirty = op->len != 0;
+	softfield_queue_order(q, op->permissions);
+	if (op->kind & SOFTFIELD_RDMA_IN_COMMAND)
+		softfield_queue_spill(op);
+	else
+		softfield_rdma_copy((uint8_t *)(uintptr_t)op->remote, (const uint8_t *)(uintptr_t)op->local, op->len);
+	if (op->len != 0)
+		q->dirty |= softfield_queue_dirt(op->permissions);
 	if ((op->kind & SOFTFIELD_RDMA_HAS_IMM) == 0)
 		return 1;
 	told.kind = SOFTFIELD_RDMA_WRITTEN | SOFTFIELD_RDMA_HAS_IMM;
 	told.imm = op->imm;
-	told.len = told.id = 0;
+	told.len = told.id = told.permissions = 0;
 	told.local = told.local_cpu = told.remote = 0;
+	told.wqe = op->wqe;
 	softfield_queue_command(rdma, q, &told); /* the host has none, so there is room */
-	op->command = told.command;
 	return 1;
 }
 
-SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op)
 {
 	if (softfield_queue_waits(q))
 		return 0;
@@ -230,7 +345,7 @@ SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, str
 
 /** A read by the host: what it brought to the arena goes where it belongs once it is there. */
 SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-						struct softfield_rdma_op *op)
+						const struct softfield_rdma_op *op)
 {
 	if (!q->reading) {
 		if (!softfield_queue_command(rdma, q, op))
@@ -240,45 +355,135 @@ SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, 
 	if (softfield_queue_waits(q))
 		return 0;
 	q->reading = 0;
-	if (op->staged && q->status == 0)
+	if (op->wqe->staged && q->status == 0)
 		softfield_rdma_copy((uint8_t *)(uintptr_t)op->local,
-				    q->arena + ((op->arena_end - softfield_rdma_room(op->len)) & (q->arena_size - 1)), op->len);
+				    q->arena + ((op->wqe->arena_end - softfield_rdma_room(op->len)) & (q->arena_size - 1)),
+				    op->len);
 	return 1;
 }
 
 /** @return 0: not now */
 SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					  struct softfield_rdma_op *op)
+					  const struct softfield_rdma_op *op)
 {
 	uint32_t kind = op->kind & 0xff;
 
-	if (!q->reading) {
-		op->staged = 0;
-		op->command = q->finished;
-		if (!softfield_queue_permits(q, op)) {
-			softfield_queue_refuse(rdma, q, op, DOCA_ERROR_NOT_PERMITTED);
-			return 0;
-		}
+	if (!q->reading && !softfield_queue_permits(q, op)) {
+		softfield_queue_refuse(rdma, q, op, DOCA_ERROR_NOT_PERMITTED);
+		return 0;
 	}
 	if (kind == SOFTFIELD_RDMA_READ && op->id != 0)
 		return softfield_queue_read_command(rdma, q, op);
-	if (kind == SOFTFIELD_RDMA_SEND || op->id != 0)
+	if (softfield_rdma_needs_host(op))
 		return softfield_queue_command(rdma, q, op);
 	return kind == SOFTFIELD_RDMA_READ ? softfield_queue_read_in(q, op) : softfield_queue_write_out(rdma, q, op);
+}
+
+/** Operations whose loads are in flight together. */
+#define SOFTFIELD_RDMA_GROUP 8
+#if defined(__CUDACC__)
+#define SOFTFIELD_UNROLL _Pragma("unroll")
+#else
+#define SOFTFIELD_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/** Is the entry a write of a word, which the kernel carries out by one load and one store? */
+SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_slot16 *slots16, uint32_t given)
+{
+	uint32_t kind = slots16[0].w[0] & 0xffff, len = slots16[0].w[1], unaligned = slots16[1].w[0];
+
+	if ((kind & SOFTFIELD_RDMA_IN_COMMAND) == 0)
+		unaligned |= slots16[2].w[0];
+	return (kind & ~(uint32_t)SOFTFIELD_RDMA_IN_COMMAND) == SOFTFIELD_RDMA_WRITE && (len == 8 || len == 4) &&
+	       (unaligned & (len - 1)) == 0 && slots16[1].w[2] == 0 &&
+	       (slots16[0].w[0] >> 16 & given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_slot16 *slots16)
+{
+	uint64_t local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
+
+	if (slots16[0].w[0] & SOFTFIELD_RDMA_IN_COMMAND)
+		return local; /* the bytes themselves */
+	if (slots16[0].w[1] == 4)
+		return *(const volatile uint32_t *)(uintptr_t)local;
+	return *(const volatile uint64_t *)(uintptr_t)local;
+}
+
+SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_slot16 *slots16, uint64_t word)
+{
+	uint64_t remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
+
+	if (slots16[0].w[1] == 4)
+		*(volatile uint32_t *)(uintptr_t)remote = (uint32_t)word;
+	else
+		*(volatile uint64_t *)(uintptr_t)remote = word;
+}
+
+/**
+ * Carries out writes of words that follow each other, in order, but with the loads of several in flight.
+ * @return how many of the group at position it did; all that were there may be fewer than the group
+ */
+SOFTFIELD_DEVICE uint32_t softfield_queue_words(struct softfield_rdma_queue *q, uint32_t position, uint32_t num, uint32_t given)
+{
+	struct softfield_slot16 slots16[SOFTFIELD_RDMA_GROUP][3];
+	uint32_t ready[SOFTFIELD_RDMA_GROUP], i, k, good = 1, count = 0;
+	uint64_t words[SOFTFIELD_RDMA_GROUP];
+
+	SOFTFIELD_UNROLL
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
+		const struct softfield_rdma_wqe *wqe = &q->wqes[(position + i) & (q->size - 1)];
+
+		ready[i] = softfield_load_word(&wqe->ready);
+		SOFTFIELD_UNROLL
+		for (k = 0; k < 3; k++)
+			slots16[i][k] = softfield_load_slot16(&wqe->slot16[k]);
+	}
+	SOFTFIELD_UNROLL
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
+		words[i] = 0;
+		good = good && i < num && softfield_wqe_is_there(ready[i], slots16[i], position + i) &&
+		       softfield_wqe_is_word(slots16[i], given);
+		if (!good)
+			continue;
+		softfield_observed(&q->wqes[(position + i) & (q->size - 1)]);
+		softfield_after_load();
+		words[i] = softfield_wqe_load_word(slots16[i]);
+		count++;
+	}
+	SOFTFIELD_UNROLL
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
+		if (i >= count)
+			continue;
+		softfield_queue_order(q, slots16[i][0].w[0] >> 16);
+		softfield_wqe_store_word(slots16[i], words[i]);
+		q->dirty |= softfield_queue_dirt(slots16[i][0].w[0] >> 16);
+	}
+	return count;
 }
 
 /** Goes as far as it can now. With the lock. */
 SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q)
 {
-	softfield_queue_look(q);
-	while (q->status == 0 && q->executed != q->committed) {
-		struct softfield_rdma_op *op = &q->ops[q->executed & (q->size - 1)];
+	uint32_t given = softfield_queue_look(q), count;
 
-		softfield_rdma_wait_ready(&op->ready, q->executed);
-		softfield_rdma_publish();
-		if (!softfield_queue_step(rdma, q, op))
+	while (q->status == 0 && q->executed != q->committed) {
+		struct softfield_rdma_op op;
+
+		if (!q->reading && !softfield_queue_waits(q)) {
+			count = softfield_queue_words(q, q->executed, q->committed - q->executed, given);
+			q->executed += count;
+			if (count == SOFTFIELD_RDMA_GROUP || q->executed == q->committed)
+				continue;
+		}
+		op = softfield_wqe_wait(&q->wqes[q->executed & (q->size - 1)], q->executed);
+		if (!softfield_queue_step(rdma, q, &op))
 			break;
 		q->executed++;
+	}
+	if (q->dirty & SOFTFIELD_RDMA_DIRTY) { /* now, while the caller has nothing to wait for, not before the next write */
+		softfield_fence_system();
+		q->dirty = 0;
 	}
 	if (q->status != 0) { /* all that is left is flushed */
 		q->executed = q->committed;
@@ -305,63 +510,82 @@ struct softfield_rdma_request {
 	uint32_t inl_max;
 };
 
-/** Is the piece inside the buffer's memory map? */
-SOFTFIELD_DEVICE int softfield_rdma_inside(const struct doca_gpu_buf *buf, uint64_t offset, uint64_t len)
+/** Is the piece in memory of that range? */
+SOFTFIELD_DEVICE int softfield_rdma_in_range(uint64_t addr, uint64_t offset, uint64_t len, uint64_t range_addr,
+					     uint64_t range_len)
 {
-	const struct doca_gpu_buf_arr *arr;
-	uint64_t at;
+	uint64_t at = addr + offset - range_addr;
 
-	if (buf == 0 || buf->arr == 0)
+	return offset <= range_len && at <= range_len && len <= range_len - at;
+}
+
+/**
+ * Finds what an operation of len bytes, more than none, moves. What it needs to know of both buffers is loaded together; one that
+ * the operation does not have is taken to be the other. @return 0 when it can never be carried out
+ */
+SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
+{
+	const int has_local = r->inl_max == 0, has_remote = (r->kind & 0xff) != SOFTFIELD_RDMA_SEND;
+	const struct doca_gpu_buf *local = has_local ? r->local : r->remote, *remote = has_remote ? r->remote : r->local;
+	const struct doca_gpu_buf_arr *local_arr, *remote_arr;
+	uint64_t local_addr, remote_addr, local_base, remote_base, local_len, remote_len, to_cpu;
+	uint32_t local_flags, remote_flags, id, permissions;
+
+	if (!has_local && !has_remote)
+		return 1;
+	if (local == 0 || remote == 0)
 		return 0;
-	arr = buf->arr;
-	at = buf->addr + offset - arr->range_addr;
-	return offset <= arr->range_len && at <= arr->range_len && len <= arr->range_len - at;
+	local_arr = local->arr;
+	remote_arr = remote->arr;
+	local_addr = local->addr;
+	remote_addr = remote->addr;
+	if (local_arr == 0 || remote_arr == 0)
+		return 0;
+	local_base = local_arr->range_addr;
+	remote_base = remote_arr->range_addr;
+	local_len = local_arr->range_len;
+	remote_len = remote_arr->range_len;
+	to_cpu = local_arr->to_cpu;
+	local_flags = local_arr->flags;
+	remote_flags = remote_arr->flags;
+	id = remote_arr->id;
+	permissions = remote_arr->permissions;
+	if (has_local) {
+		if (!softfield_rdma_in_range(local_addr, r->local_offset, r->len, local_base, local_len) ||
+		    (local_flags & SOFTFIELD_BUF_REMOTE) != 0 ||
+		    ((r->kind & 0xff) == SOFTFIELD_RDMA_READ && (local_flags & SOFTFIELD_BUF_WRITABLE) == 0))
+			return 0;
+		op->local = local_addr + r->local_offset;
+		op->local_cpu = local_flags & SOFTFIELD_BUF_CPU ? op->local + to_cpu : 0;
+	}
+	if (has_remote) {
+		if (!softfield_rdma_in_range(remote_addr, r->remote_offset, r->len, remote_base, remote_len) ||
+		    (remote_flags & SOFTFIELD_BUF_REMOTE) == 0)
+			return 0;
+		op->remote = remote_addr + r->remote_offset;
+		op->id = remote_flags & SOFTFIELD_BUF_DIRECT ? 0 : id;
+		op->permissions = permissions;
+	}
+	return 1;
 }
 
 /** Takes a request apart. @return 0 when it can never be carried out */
 SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, const struct softfield_rdma_queue *q,
 					 const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
 {
-	uint32_t i;
-
-	op->kind = r->kind;
+	op->kind = r->kind | (r->inl_max != 0 ? (uint32_t)SOFTFIELD_RDMA_IN_COMMAND : 0);
 	op->imm = r->imm;
 	op->len = (uint32_t)r->len;
 	op->local = op->local_cpu = op->remote = 0;
 	op->id = op->permissions = 0;
+	op->wqe = 0;
 	if (r->len > SOFTFIELD_RDMA_LEN_MAX || (r->inl_max != 0 && (r->len > r->inl_max || (r->inl_data == 0 && r->len != 0))))
 		return 0;
-	if (r->inl_max != 0) {
-		op->kind |= SOFTFIELD_RDMA_IN_COMMAND;
-		for (i = 0; i < op->len; i++)
-			op->data[i] = r->inl_data[i];
-	} else if (op->len != 0) {
-		const struct doca_gpu_buf_arr *arr;
-
-		if (!softfield_rdma_inside(r->local, r->local_offset, r->len))
-			return 0;
-		arr = r->local->arr;
-		if ((arr->flags & SOFTFIELD_BUF_REMOTE) != 0 ||
-		    ((r->kind & 0xff) == SOFTFIELD_RDMA_READ && (arr->flags & SOFTFIELD_BUF_WRITABLE) == 0))
-			return 0;
-		op->local = r->local->addr + r->local_offset;
-		op->local_cpu = arr->flags & SOFTFIELD_BUF_CPU ? op->local + arr->to_cpu : 0;
-	}
-	if ((r->kind & 0xff) != SOFTFIELD_RDMA_SEND && op->len != 0) {
-		const struct doca_gpu_buf_arr *arr;
-
-		if (!softfield_rdma_inside(r->remote, r->remote_offset, r->len))
-			return 0;
-		arr = r->remote->arr;
-		if ((arr->flags & SOFTFIELD_BUF_REMOTE) == 0)
-			return 0;
-		op->remote = r->remote->addr + r->remote_offset;
-		op->id = arr->flags & SOFTFIELD_BUF_DIRECT ? 0 : arr->id;
-		op->permissions = arr->permissions;
-	}
+	if (op->len != 0 && !softfield_rdma_fill_memory(r, op))
+		return 0;
 	/* what the host takes of memory that only kernels reach must fit into the arena */
-	return ((r->kind & 0xff) != SOFTFIELD_RDMA_SEND && op->id == 0) ||
-	       softfield_queue_place(rdma, op) != SOFTFIELD_PLACE_ARENA || softfield_rdma_room(op->len) <= q->arena_size;
+	return !softfield_rdma_needs_host(op) || softfield_queue_place(rdma, op) != SOFTFIELD_PLACE_ARENA ||
+	       softfield_rdma_room(op->len) <= q->arena_size;
 }
 
 /** The queue of a connection that operations can be posted for. */
@@ -373,6 +597,10 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 	if (rdma == 0 || index >= rdma->num_queues)
 		return DOCA_ERROR_INVALID_VALUE;
 	*queue = &rdma->queues[index];
+#if defined(__CUDACC__)
+	if (softfield_rdma_cached_word(&(*queue)->state.w[SOFTFIELD_RDMA_STATE]) == SOFTFIELD_RDMA_OPEN)
+		return DOCA_SUCCESS; /* its end is noticed when operations are carried out */
+#endif
 	state = softfield_load_slot16(&(*queue)->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
 		return DOCA_SUCCESS;
@@ -380,24 +608,35 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 								   : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
 }
 
-SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op, uint32_t position)
+/** Fills in the entry at a position. */
+SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op,
+					 const uint8_t *inl_data, uint32_t position)
 {
-	struct softfield_rdma_op *to = &q->ops[position & (q->size - 1)];
+	struct softfield_rdma_wqe *to = &q->wqes[position & (q->size - 1)];
+	const uint32_t mark = position + 1;
+	const struct softfield_slot16 what = {{op->kind | op->permissions << 16, op->len, op->imm, mark}};
+	const struct softfield_slot16 remote = {{(uint32_t)op->remote, (uint32_t)(op->remote >> 32), op->id, mark}};
+	const struct softfield_slot16 local = {{(uint32_t)op->local, (uint32_t)(op->local >> 32), 0, mark}};
+	const struct softfield_slot16 cpu = {{(uint32_t)op->local_cpu, (uint32_t)(op->local_cpu >> 32), 0, mark}};
 	uint32_t i;
 
-	to->kind = op->kind;
-	to->imm = op->imm;
-	to->len = op->len;
-	to->local = op->local;
-	to->local_cpu = op->local_cpu;
-	to->remote = op->remote;
-	to->id = op->id;
-	to->permissions = op->permissions;
-	if (op->kind & SOFTFIELD_RDMA_IN_COMMAND)
-		for (i = 0; i < op->len; i++)
-			to->data[i] = op->data[i];
-	softfield_rdma_publish();
-	softfield_store_word(&to->ready, position + 1);
+	softfield_published(to);
+	softfield_rdma_release_word(&to->ready, mark);
+	softfield_store_slot16(&to->slot16[0], what);
+	softfield_store_slot16(&to->slot16[1], remote);
+	if ((op->kind & SOFTFIELD_RDMA_IN_COMMAND) == 0) {
+		softfield_store_slot16(&to->slot16[2], local);
+		if (softfield_rdma_needs_host(op))
+			softfield_store_slot16(&to->slot16[3], cpu);
+		return;
+	}
+	for (i = 0; i == 0 || i * 12 < op->len; i++) {
+		const struct softfield_slot16 data = {{softfield_queue_gather(inl_data, op->len, i * 12),
+						       softfield_queue_gather(inl_data, op->len, i * 12 + 4),
+						       softfield_queue_gather(inl_data, op->len, i * 12 + 8), mark}};
+
+		softfield_store_slot16(&to->slot16[SOFTFIELD_RDMA_WQE_DATA + i], data);
+	}
 }
 
 /** Posts at the next free position. */
@@ -413,7 +652,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 		return result;
 	if (!softfield_rdma_fill(rdma, q, r, &op))
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position)) {
+	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, q->size, &position)) {
 		softfield_rdma_lock(&q->lock);
 		if (q->sent != q->finished)
 			softfield_queue_refresh(q);
@@ -422,7 +661,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 		if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position))
 			return DOCA_ERROR_AGAIN;
 	}
-	softfield_rdma_put(q, &op, position);
+	softfield_rdma_put(q, &op, r->inl_data, position);
 	return DOCA_SUCCESS;
 }
 
@@ -448,7 +687,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 		if (position - softfield_load_word(&q->done) >= q->size)
 			return DOCA_ERROR_AGAIN;
 	}
-	softfield_rdma_put(q, &op, position);
+	softfield_rdma_put(q, &op, r->inl_data, position);
 	return DOCA_SUCCESS;
 }
 
@@ -468,7 +707,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	softfield_store_word(&q->committed, q->committed + num_ops);
-	softfield_rdma_reserve_to(&q->reserved, q->committed);
+	if (!strong)
+		softfield_rdma_reserve_to(&q->reserved, q->committed);
 	q->commits++;
 	softfield_queue_run(rdma, q);
 	softfield_rdma_unlock(&q->lock);

@@ -8,6 +8,9 @@
 #ifndef SOFTFIELD_GPU_RDMA_RECV_H_
 #define SOFTFIELD_GPU_RDMA_RECV_H_
 
+#if defined(__CUDACC__)
+#include <softfield/gpu_fetch.h>
+#endif
 #include <softfield/gpu_rdma_queue.h>
 
 /** Fills in a receive. @return 0: it can never be filled */
@@ -18,9 +21,9 @@ SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, co
 	op->len = 0;
 	if (buf == 0)
 		return 1;
-	if (!softfield_rdma_inside(buf, offset, len) || (buf->arr->flags & SOFTFIELD_BUF_REMOTE) != 0 ||
-	    (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 || softfield_rdma_room((uint32_t)len) > r->arena_size ||
-	    len > SOFTFIELD_RDMA_LEN_MAX)
+	if (buf->arr == 0 || !softfield_rdma_in_range(buf->addr, offset, len, buf->arr->range_addr, buf->arr->range_len) ||
+	    (buf->arr->flags & SOFTFIELD_BUF_REMOTE) != 0 || (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 ||
+	    softfield_rdma_room((uint32_t)len) > r->arena_size || len > SOFTFIELD_RDMA_LEN_MAX)
 		return 0;
 	op->addr = buf->addr + offset;
 	op->len = (uint32_t)len;
@@ -34,8 +37,7 @@ SOFTFIELD_DEVICE void softfield_recv_put(struct doca_gpu_dev_rdma_r *r, const st
 
 	to->addr = op->addr;
 	to->len = op->len;
-	softfield_rdma_publish();
-	softfield_store_word(&to->ready, position + 1);
+	softfield_rdma_release_word(&to->ready, position + 1);
 }
 
 /** Why there can be no more receives, or SUCCESS. */
@@ -85,8 +87,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 		struct softfield_slot16 post = {{0, 0, 0, softfield_rdma_mark(at, r->shift)}};
 
 		softfield_rdma_wait_ready(&op->ready, at);
-		softfield_rdma_publish();
-		post.w[0] = op->len;
+		post.w[0] = softfield_load_word(&op->len);
 		softfield_store_slot16(&r->posts[at & (r->size - 1)], post);
 	}
 	softfield_store_word(&r->committed, r->committed + num_ops);
@@ -130,8 +131,16 @@ SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *
 	uint32_t mark = softfield_rdma_mark(r->taken, r->shift), i;
 	struct softfield_slot16 slot16[4];
 
-	for (i = 0; i < 4; i++)
-		slot16[i] = softfield_load_slot16(from + i);
+#if defined(__CUDACC__)
+	if (softfield_fetch_can()) { /* one trip across PCIe, which separate loads are not */
+		const struct softfield_slot16 *fetched = softfield_fetch(from, 1, 0, 0);
+
+		for (i = 0; i < 4; i++)
+			slot16[i] = fetched[i];
+	} else
+#endif
+		for (i = 0; i < 4; i++)
+			slot16[i] = softfield_load_slot16(from + i);
 	for (i = 0; i < 4; i++)
 		if (slot16[i].w[3] != mark)
 			return 0;

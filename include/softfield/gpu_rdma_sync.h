@@ -14,29 +14,47 @@
 
 #if defined(__CUDACC__)
 
+/** Stores a word that another thread of the GPU loads: it finds what was written before then. */
+SOFTFIELD_DEVICE void softfield_rdma_release_word(uint32_t *to, uint32_t value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+#else
+	__threadfence();
+	softfield_store_word(to, value);
+#endif
+}
+
 SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	uint32_t before;
+
+	do
+		asm volatile("atom.acquire.gpu.cas.b32 %0, [%1], 0, 1;" : "=r"(before) : "l"(lock) : "memory");
+	while (before != 0);
+#else
 	while (atomicCAS(lock, 0, 1) != 0)
 		;
 	__threadfence();
+#endif
 }
 
 SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 {
-	__threadfence();
-	atomicExch(lock, 0);
+	softfield_rdma_release_word(lock, 0);
 }
 
-/** Sets *word to value if it is expected. @return whether it was */
-SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+/** A word as this multiprocessor last saw it since its last lock: at once, but it may have changed since. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
 {
-	return atomicCAS(word, expected, value) == expected;
+	return *word;
 }
 
-/** What was written before is there for other threads of the GPU before what is written after. */
-SOFTFIELD_DEVICE void softfield_rdma_publish(void)
+/** Sets *word to value if it is expected. @return what it was */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
 {
-	__threadfence();
+	return atomicCAS(word, expected, value);
 }
 
 /** Nothing could be done. */
@@ -63,12 +81,16 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 	softfield_unlock(lock);
 }
 
-SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
 {
-	return __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	__atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return expected;
 }
 
-SOFTFIELD_DEVICE void softfield_rdma_publish(void) {}
+SOFTFIELD_DEVICE void softfield_rdma_release_word(uint32_t *to, uint32_t value)
+{
+	softfield_store_word(to, value);
+}
 
 SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what)
 {
@@ -95,16 +117,45 @@ SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
 /** The next free position of a ring; done is what is over. @return 0 when it is full */
 SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
 {
-	uint32_t at;
+	uint32_t at = softfield_load_word(reserved), before;
 
-	do {
-		at = softfield_load_word(reserved);
+	for (;; at = before) {
 		if (at - softfield_load_word(done) >= size)
 			return 0;
-	} while (!softfield_rdma_swap(reserved, at, at + 1));
+		before = softfield_rdma_swap(reserved, at, at + 1);
+		if (before == at)
+			break;
+	}
 	*position = at;
 	return 1;
 }
+
+#if defined(__CUDACC__)
+#define SOFTFIELD_RDMA_HINTS 32u
+
+/**
+ * The same, but tries the position after the block's last one first, and looks at done as the multiprocessor last saw it: one
+ * trip to the GPU's second-level cache in place of two. A wrong guess only costs the trip.
+ */
+SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+{
+	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
+	uint32_t *hint = &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS], at = *hint;
+
+	if (at - softfield_rdma_cached_word(done) >= size || softfield_rdma_swap(reserved, at, at + 1) != at) {
+		if (!softfield_rdma_reserve(reserved, done, size, &at))
+			return 0;
+	}
+	*hint = at + 1;
+	*position = at;
+	return 1;
+}
+#else
+SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+{
+	return softfield_rdma_reserve(reserved, done, size, position);
+}
+#endif
 
 /** Committed positions are reserved too, whoever chose them. */
 SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t position)
@@ -113,7 +164,7 @@ SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t pos
 
 	do {
 		at = softfield_load_word(reserved);
-	} while ((int32_t)(position - at) > 0 && !softfield_rdma_swap(reserved, at, position));
+	} while ((int32_t)(position - at) > 0 && softfield_rdma_swap(reserved, at, position) != at);
 }
 
 /** The position that a caller of a weak function means by its number: the first from committed on that falls there. */

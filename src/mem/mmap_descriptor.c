@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct wire) == SF_MMAP_DESCRIPTOR_HEADER, "the header has
 uint32_t sf_mmap_export_flags(enum sf_mmap_export kind)
 {
 	if (kind == SF_MMAP_EXPORT_PCI)
-		return DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING;
+		return DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE;
 	return DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC;
 }
 
@@ -75,7 +75,7 @@ static const char *fault_of(const struct wire *wire, const uint8_t *region, size
 	if (fault != NULL)
 		return fault;
 	if (wire->start.kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 ||
-	    (wire->permissions & ~sf_mmap_export_flags(wire->start.kind)) != 0)
+	    (wire->permissions & ~(sf_mmap_export_flags(wire->start.kind) | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING)) != 0)
 		return "holds values that no export has";
 	if (!is_device_name(wire->device))
 		return "names a device by what is no name";

@@ -36,7 +36,7 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 /* INVALID_VALUE, logged: not a descriptor, truncated, altered, or of another version. region points into bytes. */
 doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_mmap_descriptor *descriptor);
 
-/* The permissions that an export of that kind passes on. */
+/* The rights that an export of that kind passes on. */
 uint32_t sf_mmap_export_flags(enum sf_mmap_export kind);
 
 #endif

@@ -99,7 +99,7 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 	uint8_t region[SF_DESCRIPTOR_MAX];
 	struct sf_mmap_descriptor descriptor = {
 		.kind = kind,
-		.permissions = passed_on(mmap, kind),
+		.permissions = passed_on(mmap, kind) | (mmap->permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING),
 		.is_gpu_memory = mmap->is_gpu_memory,
 		.addr = (uintptr_t)mmap->addr,
 		.len = mmap->len,

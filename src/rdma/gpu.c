@@ -104,11 +104,11 @@ static size_t queues_offset(void)
 static doca_error_t make_handle(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *rdma = gpu->rdma;
-	size_t ops = rdma->send_queue_size * sizeof(struct softfield_rdma_op);
+	size_t wqes = rdma->send_queue_size * sizeof(struct softfield_rdma_wqe);
 	void *addr = NULL, *cpu = NULL;
 
-	gpu->ops_offset = queues_offset() + align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
-	gpu->recv_ops_offset = gpu->ops_offset + align(gpu->num_queues * ops);
+	gpu->wqes_offset = queues_offset() + align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
+	gpu->recv_ops_offset = gpu->wqes_offset + align(gpu->num_queues * wqes);
 	doca_error_t result = gpu->device->ops->mem_alloc(
 		gpu->device, gpu->recv_ops_offset + align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
 		DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu);
@@ -118,7 +118,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	for (uint32_t i = 0; i < gpu->num_queues; i++) {
 		struct softfield_rdma_queue *image = &gpu->images[i];
 
-		image->ops = (struct softfield_rdma_op *)(void *)(gpu->handle + gpu->ops_offset + i * ops);
+		image->wqes = (struct softfield_rdma_wqe *)(void *)(gpu->handle + gpu->wqes_offset + i * wqes);
 		image->cmds = (struct softfield_rdma_cmd *)for_kernels(gpu, gpu->queues[i].cmds);
 		image->progress = (const struct softfield_slot16 *)for_kernels(gpu, gpu->queues[i].progress);
 		image->arena = (uint8_t *)for_kernels(gpu, gpu->queues[i].arena);
@@ -258,8 +258,8 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 {
 	struct rdma_gpu *gpu = queue->gpu;
 	uint32_t index = (uint32_t)(queue - gpu->queues);
-	size_t ops = gpu->rdma->send_queue_size * sizeof(struct softfield_rdma_op);
-	void *zeros = calloc(1, ops);
+	size_t wqes = gpu->rdma->send_queue_size * sizeof(struct softfield_rdma_wqe);
+	void *zeros = calloc(1, wqes);
 
 	queue->taken = queue->submitted = queue->finished = queue->told = 0;
 	queue->status = queue->told_status = DOCA_SUCCESS;
@@ -267,7 +267,7 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 	memset(queue->cmds, 0, gpu->depth * sizeof(*queue->cmds));
 	memset(queue->progress, 0, sizeof(*queue->progress));
 	if (zeros != NULL)
-		gpu->device->ops->copy_to(gpu->device, gpu->handle + gpu->ops_offset + index * ops, zeros, ops);
+		gpu->device->ops->copy_to(gpu->device, gpu->handle + gpu->wqes_offset + index * wqes, zeros, wqes);
 	free(zeros);
 	gpu->device->ops->copy_to(gpu->device, gpu->handle + queues_offset() + index * sizeof(struct softfield_rdma_queue),
 				  &gpu->images[index], sizeof(gpu->images[index]));

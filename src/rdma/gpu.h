@@ -74,7 +74,7 @@ struct rdma_gpu {
 	struct doca_gpu *device;
 	/* kernels' memory */
 	uint8_t *handle; /* the instance, its queues and their operations */
-	size_t ops_offset, recv_ops_offset;
+	size_t wqes_offset, recv_ops_offset;
 	struct softfield_rdma_queue *images; /* the queues as they are at first */
 	uint8_t *rings, *rings_gpu;	     /* what both reach */
 	uint8_t *recv_arena, *recv_arena_gpu;
