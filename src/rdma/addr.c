@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rdma/rdma.h"
+#include "rdma/addr.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rdma/check.h"
 
 static const char *const type_names[] = {"IPv4 address", "IPv6 address", "GID"};
 

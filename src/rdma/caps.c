@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
-#include "rdma/rdma.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
 
 static doca_error_t answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value)
 {

@@ -11,13 +11,23 @@
  * also run inside a poll: the caller's always do, the callee's when a message or the end of the connection comes first. So an
  * established callback comes before the first message, and a disconnection callback after the last task.
  */
+#include "rdma/cm.h"
+
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "core/dev.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
+#include "rdma/cm_listen.h"
+#include "rdma/cm_name.h"
+#include "rdma/cm_wire.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_lock.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 static bool is_started(const struct doca_rdma *rdma)
 {

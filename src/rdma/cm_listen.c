@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that are listened to, and the peers that call there. */
+#include "rdma/cm_listen.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
+#include "rdma/cm_name.h"
+#include "rdma/cm_wire.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/properties.h"
 #include "rdma/rdma.h"
 
 struct rdma_listener {

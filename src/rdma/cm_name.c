@@ -3,11 +3,14 @@
  * Under which names ports are listened to and called. A port of a software device is a name of the runtime folder, in which the
  * topology says whose address is whose. A real device's addresses are those of a network: its ports are too.
  */
+#include "rdma/cm_name.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/dev.h"
+#include "rdma/addr.h"
 #include "rdma/rdma.h"
 
 #define FAR_NAME "rdma-cm"

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connecting by descriptors that the programs exchange. */
+#include "rdma/export.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/check.h"
+#include "rdma/connection.h"
+#include "rdma/descriptor.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/guest.h"
+#include "rdma/properties.h"
 #include "rdma/rdma.h"
 
 /* ---- peers that arrive ---- */
@@ -39,24 +46,6 @@ static bool is_peer(const struct doca_rdma_connection *connection, const struct 
 					  memcmp(connection->peer.token, handshake->from, RDMA_TOKEN_SIZE) == 0);
 }
 
-/* With DC anybody who has the details may come. */
-static bool add_guest(struct doca_rdma_connection *connection, struct sf_conn *conn)
-{
-	struct doca_rdma *rdma = connection->rdma;
-	struct rdma_guest *guest;
-
-	if (rdma->transport != DOCA_RDMA_TRANSPORT_TYPE_DC || rdma->num_guests == RDMA_GUESTS_MAX)
-		return false;
-	guest = malloc(sizeof(*guest));
-	if (guest == NULL)
-		return false;
-	guest->conn = conn;
-	guest->next = rdma->guests;
-	rdma->guests = guest;
-	rdma->num_guests++;
-	return true;
-}
-
 void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_rdma_connection *connection = NULL;
@@ -70,42 +59,9 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
 		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
-	} else if (connection == NULL || !add_guest(connection, conn)) {
+	} else if (connection == NULL || !rdma_guest_add(connection, conn)) {
 		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
 		sf_conn_close(conn);
-	}
-}
-
-static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
-{
-	struct rdma_guest *guest = *at;
-
-	*at = guest->next;
-	rdma->num_guests--;
-	free(guest);
-}
-
-void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_conn *conn)
-{
-	for (struct rdma_guest **at = &rdma->guests; *at != NULL; at = &(*at)->next) {
-		if ((*at)->conn != conn)
-			continue;
-		drop_guest(rdma, at);
-		return;
-	}
-}
-
-void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
-{
-	struct rdma_guest **at = &rdma->guests;
-
-	while (*at != NULL) {
-		if ((*at)->conn->user != connection) {
-			at = &(*at)->next;
-			continue;
-		}
-		sf_conn_close((*at)->conn);
-		drop_guest(rdma, at);
 	}
 }
 
@@ -208,7 +164,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 {
 	if (connection->in == NULL || memcmp(connection->in_token, connection->peer.token, RDMA_TOKEN_SIZE) == 0)
 		return;
-	if (add_guest(connection, connection->in)) {
+	if (rdma_guest_add(connection, connection->in)) {
 		connection->in = NULL;
 		return;
 	}

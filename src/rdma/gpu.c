@@ -9,8 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "core/dev.h"
+#include "rdma/check.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_commands.h"
+#include "rdma/rdma.h"
 
 #define PAGE 4096u
 
@@ -98,6 +103,13 @@ static void *for_kernels(const struct rdma_gpu *gpu, const void *in_rings)
 static size_t queues_offset(void)
 {
 	return align(sizeof(struct doca_gpu_dev_rdma));
+}
+
+void rdma_gpu_ring(void *arg)
+{
+	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
+
+	sf_doorbell_ring(gpu->event_fd);
 }
 
 /* The queues as kernels find them, in memory of the GPU. */

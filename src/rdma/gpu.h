@@ -4,7 +4,8 @@
  * the fabric as tasks do.
  *
  *   gpu.c           memory, handle, start and stop; what kernels are told of connections
- *   gpu_thread.c    the thread, and the lock that it and the program's calls share
+ *   gpu_thread.c    the thread
+ *   gpu_lock.c      the lock that it and the program's calls share
  *   gpu_commands.c  operations that kernels ask for
  *   gpu_receives.c  receives that kernels post
  *
@@ -20,6 +21,7 @@
 #include <softfield/gpu_rdma.h>
 
 #include "core/gpu.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
 
 #define RDMA_GPU_DEPTH_MIN 16 /* commands of a connection that the host has at a time */
@@ -102,40 +104,13 @@ struct rdma_gpu {
 	uint32_t *sleeping;	 /* in rings */
 };
 
-/* ---- gpu.c ---- */
-
 /* Makes what kernels use; those of an earlier run may not use it any more. The endpoint is opened after it, with event_fd. */
 doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
 /* Frees it: no kernel may use it. NULL does nothing. */
 void rdma_gpu_release(struct doca_rdma *rdma);
 /* Tells kernels what connections there are now. With the lock. */
 void rdma_gpu_tell(struct rdma_gpu *gpu);
-
-/* ---- gpu_thread.c ---- */
-
-doca_error_t rdma_gpu_run(struct rdma_gpu *gpu);
-/* The thread ends. Without the lock. */
-void rdma_gpu_join(struct rdma_gpu *gpu);
-/* For softfield_rdma_ring. */
+/* Wakes the thread: for softfield_rdma_ring. */
 void rdma_gpu_ring(void *gpu);
-/* Does what is due once; true when anything was. With the lock. */
-bool rdma_gpu_step(struct rdma_gpu *gpu);
-/* The same from the program's progress, whose callbacks may run in it. With the lock. */
-bool rdma_gpu_poll(struct rdma_gpu *gpu);
-/* After a cancel: has the fabric given back all operations and receives? */
-bool rdma_gpu_is_drained(struct rdma_gpu *gpu);
-
-/* ---- gpu_commands.c ---- */
-
-bool rdma_gpu_commands(struct rdma_gpu_queue *queue);
-/* Is there one to look at? */
-bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue);
-/* The connection has ended: no operation is left but those that the fabric has. */
-void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue);
-
-/* ---- gpu_receives.c ---- */
-
-bool rdma_gpu_receives(struct rdma_gpu *gpu);
-bool rdma_gpu_receives_due(const struct rdma_gpu *gpu);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations that kernels ask for: from their command to the count that says that they are finished. */
+#include "rdma/gpu_commands.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/buf_remote.h"
+#include "rdma/connection.h"
 #include "rdma/gpu.h"
 #include "rdma/rnr.h"
 

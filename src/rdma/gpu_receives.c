@@ -3,10 +3,13 @@
  * Receives that kernels post: each gets room in the arena and goes to the endpoint, where the peers fill it. What is in the arena
  * is the kernels' until they say that they are done with it.
  */
+#include "rdma/gpu_receives.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "rdma/gpu.h"
+#include "rdma/receive.h"
 
 static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 {

@@ -6,55 +6,17 @@
  * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those
  * that were done are told of before anything that the fabric reports.
  */
+#include "rdma/inline_completion.h"
+
 #include "core/submit.h"
 #include "fabric/mapping.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
-
-/* ---- telling ---- */
-
-void rdma_succeeded(struct rdma_request *request)
-{
-	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
-	struct doca_task *task = &request->base;
-
-	task->next = NULL;
-	if (rdma->completed_inline != NULL)
-		rdma->completed_inline_last->next = task;
-	else
-		rdma->completed_inline = task;
-	rdma->completed_inline_last = task;
-}
-
-static inline void settle(struct rdma_request *request)
-{
-	enum sf_op_kind kind = ((const struct rdma_verb *)request->base.cls)->kind;
-	struct doca_buf *dst = request->dst;
-
-	if (likely((kind == SF_OP_READ || kind == SF_OP_WRITE) && dst != NULL && request->len <= sf_buf_tailroom(dst))) {
-		request->result_len = (uint32_t)request->len;
-		dst->data_len += request->len;
-	} else {
-		rdma_request_settle(request);
-	}
-}
-
-uint32_t rdma_inline_complete(struct doca_rdma *rdma)
-{
-	struct doca_task *task = rdma->completed_inline;
-	uint32_t told = 0;
-
-	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
-	for (struct doca_task *next; task != NULL; task = next, told++) {
-		next = task->next;
-		settle((struct rdma_request *)task);
-		sf_task_end(task, DOCA_SUCCESS);
-	}
-	return told;
-}
-
-/* ---- doing ---- */
 
 /* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
 static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,

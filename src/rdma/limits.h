@@ -11,9 +11,10 @@
 #define RDMA_LIST_MAX 16		     /* buffers of a local list */
 #define RDMA_RECV_LIST_MAX 6		     /* buffers of a receive: what a receive of the fabric holds */
 #define RDMA_MESSAGE_MAX (UINT32_C(1) << 31) /* bytes */
-#define RDMA_CONNECTIONS_MAX 1024	     /* of one instance */
-#define RDMA_LISTENERS_MAX 16		     /* ports that one instance listens to */
-#define RDMA_CALLS_MAX 1024		     /* of peers that have no connection yet */
+#define RDMA_HEADER_SIZE 5	  /* what goes with an immediate: its four bytes as they are, and the receive's opcode */
+#define RDMA_CONNECTIONS_MAX 1024 /* of one instance */
+#define RDMA_LISTENERS_MAX 16	  /* ports that one instance listens to */
+#define RDMA_CALLS_MAX 1024	  /* of peers that have no connection yet */
 #define RDMA_CALL_WAIT_NS UINT64_C(50000000) /* in which a full instance may get room for one */
 #define RDMA_GUESTS_MAX 1024		     /* further peers of an instance's DC exports */
 #define RDMA_REQUEST_TIMEOUT_MS 10000	     /* of a connect by address, if none is set */

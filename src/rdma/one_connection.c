@@ -2,6 +2,8 @@
 #include "rdma/one_connection.h"
 
 #include "base/log.h"
+#include "rdma/check.h"
+#include "rdma/gpu_lock.h"
 #include "rdma/rdma.h"
 
 void sf_rdma_one_connection(struct doca_rdma *rdma)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task names: its buffers, checked and put into the words of the fabric. */
+#include "rdma/operands.h"
+
 #include "base/log.h"
 #include "base/profile.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 {

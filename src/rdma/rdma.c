@@ -12,23 +12,15 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
+#include "rdma/check.h"
+#include "rdma/cm.h"
+#include "rdma/completion.h"
+#include "rdma/connections.h"
 #include "rdma/gpu.h"
-
-doca_error_t rdma_check_given(const void *pointer, const char *what)
-{
-	if (pointer != NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: no %s given", what);
-	return DOCA_ERROR_INVALID_VALUE;
-}
-
-doca_error_t rdma_check_tasks(const struct doca_rdma *rdma)
-{
-	if (rdma->ctx.gpu == NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: the instance's data path is on a GPU: its kernels do what tasks do");
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
+#include "rdma/gpu_lock.h"
+#include "rdma/gpu_thread.h"
+#include "rdma/one_connection.h"
+#include "rdma/submit.h"
 
 /* ---- start and stop ---- */
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receive task: posted on the instance's endpoint, for the messages of all connections. */
+#include "rdma/receive.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "mem/mmap.h"
 #include "mem/buf_checks.h"
+#include "mem/mmap.h"
+#include "rdma/check.h"
+#include "rdma/cm.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 /* ---- what it does ---- */
 

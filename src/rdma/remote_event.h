@@ -9,7 +9,7 @@
 #ifndef RDMA_REMOTE_EVENT_H
 #define RDMA_REMOTE_EVENT_H
 
-#include "rdma/rdma.h"
+#include "rdma/request.h"
 
 /* For rdma_verb.take: the remote operand. INVALID_VALUE, logged: no event, or one of another device. */
 doca_error_t rdma_remote_event_take(struct rdma_request *request);

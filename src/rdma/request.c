@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in
  * submit.c. */
+#include "rdma/request.h"
+
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/buf_checks.h"
+#include "rdma/check.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
+#include "rdma/operands.h"
 #include "rdma/rdma.h"
 
 static struct rdma_request *request_of(struct sf_op *op)
 {
 	return (struct rdma_request *)(void *)((char *)op - offsetof(struct rdma_request, op));
-}
-
-void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status)
-{
-	task->status = status;
-	task->next = NULL;
-	if (rdma->ended_last != NULL)
-		rdma->ended_last->next = task;
-	else
-		rdma->ended = task;
-	rdma->ended_last = task;
 }
 
 /* Messages and copies of no bytes are allowed. */
@@ -30,25 +25,6 @@ void rdma_request_inspect(const struct doca_task *base)
 	sf_buf_check_list(base, request->src);
 	sf_buf_check_list(base, request->dst);
 	sf_buf_check_list(base, request->result);
-}
-
-void rdma_request_settle(struct rdma_request *request)
-{
-	const struct rdma_verb *verb = rdma_verb_of(request);
-	enum sf_op_kind kind = verb->kind;
-
-	request->result_len = (uint32_t)request->len;
-	if (verb->settle != NULL) {
-		verb->settle(request);
-	} else if (kind == SF_OP_CAS || kind == SF_OP_FAA) {
-		if (request->result->data_len < sizeof(uint64_t))
-			request->result->data_len = sizeof(uint64_t);
-	} else if (kind == SF_OP_READ || kind == SF_OP_WRITE) {
-		if (__builtin_expect(request->dst != NULL && request->len <= sf_buf_tailroom(request->dst), 1))
-			request->dst->data_len += request->len;
-		else
-			sf_reg_grow(request->dst, request->len);
-	}
 }
 
 /* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks on their way out: by the fabric, in order, once it takes them. */
+#include "rdma/submit.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
+#include "rdma/operands.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 #include "rdma/rnr.h"
 #include "validation/validation.h"
 

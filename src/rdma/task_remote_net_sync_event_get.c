@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
 #include "rdma/remote_event.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 
 struct doca_rdma_task_remote_net_sync_event_get {
 	struct rdma_request request;

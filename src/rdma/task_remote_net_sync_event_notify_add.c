@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that adds to a remote sync event. */
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
 #include "rdma/remote_event.h"
+#include "rdma/request.h"
 
 struct doca_rdma_task_remote_net_sync_event_notify_add {
 	struct rdma_request request;
