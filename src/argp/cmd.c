@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argp/argp.h"
 #include "argp/cmd.h"
+#include "argp/parser.h"
 #include "base/log.h"
 
 static const char *cmd_name(const struct doca_argp_cmd *cmd)

@@ -6,8 +6,8 @@
 #include <doca_log.h>
 #include <doca_version.h>
 
-#include "argp/argp.h"
 #include "argp/general.h"
+#include "argp/parser.h"
 #include "argp/report.h"
 
 #define LEVELS "<10=DISABLE, 20=CRITICAL, 30=ERROR, 40=WARNING, 50=INFO, 60=DEBUG, 70=TRACE>"
@@ -131,12 +131,9 @@ doca_error_t sf_argp_general_version(void)
 		result = callback(&given, sf_argp_config());
 	else
 		printf("%s: DOCA API %s\n", sf_argp_program_name(), doca_version_runtime());
-	if (result != DOCA_SUCCESS)
-		return result;
-	fflush(stdout);
-	if (sf_argp_initialized()) /* the program's callback may have done it */
-		doca_argp_destroy();
-	exit(EXIT_SUCCESS);
+	if (result == DOCA_SUCCESS)
+		fflush(stdout);
+	return result;
 }
 
 int sf_argp_general_log_level(void)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argp/argp.h"
 #include "argp/param.h"
+#include "argp/parser.h"
 #include "base/log.h"
 
 /* A registered flag no longer changes: lookups rely on its names. */

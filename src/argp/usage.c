@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "argp/argp.h"
+#include "argp/parser.h"
 #include "argp/usage.h"
 
 /* Column where descriptions begin, moved right for longer flags as far as the last one; longer ones still stick out. */
