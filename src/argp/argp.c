@@ -33,7 +33,8 @@ doca_error_t doca_argp_init(const char *program_name, void *program_config)
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (program_name != NULL && strlen(program_name) > SF_ARGP_PROGRAM_NAME_LEN_MAX) {
-		SF_LOG_ERR("the program name has %zu characters, %d are the most", strlen(program_name), SF_ARGP_PROGRAM_NAME_LEN_MAX);
+		SF_LOG_ERR("the program name has %zu characters, %d are the most", strlen(program_name),
+			   SF_ARGP_PROGRAM_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memset(&sf_argp, 0, sizeof(sf_argp));
