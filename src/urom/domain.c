@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The domain context. */
+#include "urom/domain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/domain_exchange.h"
+#include "urom/domain_tell.h"
+#include "urom/worker.h"
 
 /* ---- start and stop ---- */
 
@@ -63,7 +68,9 @@ static bool domain_progress(struct doca_ctx *ctx)
 
 	if (__builtin_expect(domain->phase == UROM_DOMAIN_ON || domain->phase == UROM_DOMAIN_OFF, 1))
 		return false;
-	bool any = urom_domain_exchange(domain);
+	bool any = domain->phase == UROM_DOMAIN_TELLING ? urom_domain_tell(domain) : urom_domain_exchange(domain);
+	if (domain->phase == UROM_DOMAIN_GATHERED)
+		urom_domain_tell_begin(domain);
 	if (domain->phase == UROM_DOMAIN_FAILED)
 		sf_ctx_fail(ctx);
 	else if (domain->phase == UROM_DOMAIN_ON)

@@ -4,12 +4,15 @@
  * rounds: of each process so many bytes that all together are UROM_GATHER_BYTES at most, for an allgather takes the same of all.
  * What comes goes to its place in the directory at once, so there is never more than that and the directory.
  */
+#include "urom/domain_exchange.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "urom/auth.h"
-#include "urom/urom.h"
+#include "urom/domain.h"
+#include "urom/worker.h"
 
 void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_error_t why)
 {
@@ -206,7 +209,7 @@ static void end_entries(struct doca_urom_domain *domain)
 	if (result == DOCA_SUCCESS)
 		result = urom_digest(domain->directory, domain->directory_len, domain->digest);
 	if (result == DOCA_SUCCESS)
-		urom_domain_tell_begin(domain);
+		domain->phase = UROM_DOMAIN_GATHERED;
 	else
 		urom_domain_fail(domain, reason, result);
 }
@@ -215,8 +218,6 @@ static void end_entries(struct doca_urom_domain *domain)
 
 bool urom_domain_exchange(struct doca_urom_domain *domain)
 {
-	if (domain->phase == UROM_DOMAIN_TELLING)
-		return urom_domain_tell(domain);
 	if (domain->phase != UROM_DOMAIN_SIZES && domain->phase != UROM_DOMAIN_ENTRIES)
 		return domain->phase == UROM_DOMAIN_FAILED;
 	doca_error_t result = gather_ended(domain);

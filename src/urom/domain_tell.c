@@ -3,10 +3,14 @@
  * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks
  * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
+#include "urom/domain_tell.h"
+
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/domain.h"
+#include "urom/domain_exchange.h"
+#include "urom/worker.h"
 
 static bool is_there(const struct urom_member *member)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The service context. */
+#include "urom/service.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -7,15 +9,11 @@
 
 #include "base/log.h"
 #include "core/dev.h"
-#include "urom/urom.h"
-
-doca_error_t urom_check_given(const void *pointer, const char *what)
-{
-	if (pointer != NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: no %s given", what);
-	return DOCA_ERROR_INVALID_VALUE;
-}
+#include "urom/check.h"
+#include "urom/service_connect.h"
+#include "urom/service_peer.h"
+#include "urom/service_request.h"
+#include "urom/service_task_gid.h"
 
 /* ---- start and stop ---- */
 

@@ -3,6 +3,8 @@
  * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share
  * of the time that is left, until one answers as a service does.
  */
+#include "urom/service_connect.h"
+
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netdb.h>
@@ -18,7 +20,9 @@
 #include "urom/comm/device_list.h"
 #include "urom/host_lookup.h"
 #include "urom/net_devices.h"
-#include "urom/urom.h"
+#include "urom/service.h"
+#include "urom/service_peer.h"
+#include "urom/service_request.h"
 
 /* What became of each address, for the one line of a start that fails. */
 struct attempts {

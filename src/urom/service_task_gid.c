@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that asks for the workers of a group. */
+#include "urom/service_task_gid.h"
+
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/service.h"
+#include "urom/service_request.h"
 
 typedef struct doca_urom_service_get_workers_by_gid_task gid_task;
 

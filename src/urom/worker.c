@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker context. */
-#include <stdio.h>
+#include "urom/worker.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/log_rate.h"
-#include "urom/urom.h"
+#include "base/log.h"
+#include "urom/check.h"
+#include "urom/domain_tell.h"
+#include "urom/service.h"
+#include "urom/service_request.h"
+#include "urom/worker_peer.h"
+#include "urom/worker_task_cmd.h"
 
 /* ---- start ---- */
 
@@ -151,22 +157,6 @@ static void worker_stop(struct doca_ctx *ctx)
 }
 
 /* ---- progress ---- */
-
-void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason)
-{
-	if (worker->phase == UROM_WORKER_RELEASING)
-		return; /* which ends by the service's answer */
-	char id[24] = "";
-	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
-		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
-	if (!worker->told)
-		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
-	worker->told = true;
-	urom_worker_end_join(worker);
-	worker->phase = UROM_WORKER_LOST;
-	sf_ctx_kick(&worker->ctx);
-	urom_domains_kick(worker);
-}
 
 static void spawn_ended(struct doca_urom_worker *worker)
 {

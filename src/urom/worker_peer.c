@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker context's connection to its process. */
+#include "urom/worker_peer.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "urom/urom.h"
+#include "base/log_rate.h"
+#include "urom/domain_tell.h"
+#include "urom/worker.h"
+#include "urom/service.h"
+#include "urom/worker_task_cmd.h"
 
 /* ---- the time that joining may take ---- */
 
@@ -32,6 +38,22 @@ void urom_worker_end_join(struct doca_urom_worker *worker)
 	sf_ctx_unwatch_fd(&worker->ctx, worker->join_fd);
 	close(worker->join_fd);
 	worker->join_fd = -1;
+}
+
+void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason)
+{
+	if (worker->phase == UROM_WORKER_RELEASING)
+		return; /* which ends by the service's answer */
+	char id[24] = "";
+	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
+		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
+	if (!worker->told)
+		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
+	worker->told = true;
+	urom_worker_end_join(worker);
+	worker->phase = UROM_WORKER_LOST;
+	sf_ctx_kick(&worker->ctx);
+	urom_domains_kick(worker);
 }
 
 bool urom_worker_check_join(struct doca_urom_worker *worker)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that takes a command to a plugin. */
+#include "urom/worker_task_cmd.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log_rate.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/worker.h"
 
 typedef struct doca_urom_worker_cmd_task cmd_task;
 
