@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/clock.h"
 #include "directory.h"
 
 #include <string.h>
 
 #include <doca_ctx.h>
 #include <doca_log.h>
+
+#include "remote_offload/clock.h"
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::DIRECTORY);
 
@@ -24,11 +25,11 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 
 static void stop(struct doca_ctx *ctx, struct doca_pe *pe)
 {
-	uint64_t deadline = sf_now_ms() + STOP_TIMEOUT_MS;
+	uint64_t deadline = clock_ms() + STOP_TIMEOUT_MS;
 
 	if (state_of(ctx) == DOCA_CTX_STATE_RUNNING || state_of(ctx) == DOCA_CTX_STATE_STARTING)
 		doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
 }
 
@@ -145,7 +146,7 @@ static void told(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32
 static void ask(struct doca_comch_client *client, struct doca_pe *pe, struct question *question)
 {
 	struct doca_ctx *ctx = doca_comch_client_as_ctx(client);
-	uint64_t deadline = sf_now_ms() + ASK_TIMEOUT_MS;
+	uint64_t deadline = clock_ms() + ASK_TIMEOUT_MS;
 	doca_error_t result = doca_pe_connect_ctx(pe, ctx);
 
 	if (result == DOCA_SUCCESS)
@@ -156,7 +157,7 @@ static void ask(struct doca_comch_client *client, struct doca_pe *pe, struct que
 		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = question});
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(ctx);
-	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
+	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
 	stop(ctx, pe);
 }

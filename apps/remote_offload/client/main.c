@@ -15,9 +15,9 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
 #include "config.h"
 #include "messages.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/signals.h"
 #include "report.h"
 #include "worker.h"
@@ -83,7 +83,7 @@ static void wait_for(struct control *control, struct worker *workers, uint32_t s
 {
 	struct pollfd fds[] = {{.fd = signal_fd, .events = POLLIN}, {.fd = control->done_fd, .events = POLLIN}};
 	uint64_t total = (uint64_t)control->config->iterations * started;
-	uint64_t done = 0, begin_ns = sf_now_ns();
+	uint64_t done = 0, begin_ns = clock_ns();
 
 	while (done < started) {
 		eventfd_t finished = 0;
@@ -93,7 +93,7 @@ static void wait_for(struct control *control, struct worker *workers, uint32_t s
 			on_signal(control, signal_fd);
 		if ((fds[1].revents & POLLIN) && eventfd_read(control->done_fd, &finished) == 0)
 			done += finished;
-		report_progress(answered_sum(workers, started), total, (double)(sf_now_ns() - begin_ns) / 1e9);
+		report_progress(answered_sum(workers, started), total, (double)(clock_ns() - begin_ns) / 1e9);
 	}
 	report_progress_end();
 }

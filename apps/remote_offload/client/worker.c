@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/clock.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -13,6 +12,8 @@
 #include <unistd.h>
 
 #include <doca_log.h>
+
+#include "remote_offload/clock.h"
 
 DOCA_LOG_REGISTER(CLIENT::WORKER);
 
@@ -117,7 +118,7 @@ static void check_timeout(struct worker *worker, const char *waiting_for)
 {
 	uint64_t limit_ns = (uint64_t)worker->control->config->timeout_s * 1000000000ULL;
 
-	if (sf_now_ns() - worker->progress_ns < limit_ns || control_failed(worker->control))
+	if (clock_ns() - worker->progress_ns < limit_ns || control_failed(worker->control))
 		return;
 	control_fail(worker->control, "nothing from %s for %u s while waiting for %s; --timeout sets how long to wait",
 		     worker->control->server, worker->control->config->timeout_s, waiting_for);
@@ -173,8 +174,8 @@ static void receive(struct worker *worker, struct connection *connection)
 				     len < 0 ? ": " : "", len < 0 ? strerror(errno) : "");
 			return;
 		}
-		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, sf_now_ns(),
-				       latency) != CONNECTION_OK) {
+		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, clock_ns(), latency) !=
+		    CONNECTION_OK) {
 			connection_fail(worker);
 			return;
 		}
@@ -187,7 +188,7 @@ static void open_all(struct worker *worker)
 	uint32_t total = worker->control->config->connections;
 	struct epoll_event events[EVENTS_MAX];
 
-	worker->progress_ns = sf_now_ns();
+	worker->progress_ns = clock_ns();
 	while (worker->connected < total && !control_failed(worker->control) && !stop_wanted(worker)) {
 		int count;
 
@@ -204,7 +205,7 @@ static void open_all(struct worker *worker)
 				opened_one(worker, connection);
 		}
 		if (count > 0)
-			worker->progress_ns = sf_now_ns();
+			worker->progress_ns = clock_ns();
 		else
 			check_timeout(worker, "a connection");
 	}
@@ -231,7 +232,7 @@ static void handle(struct worker *worker, const struct epoll_event *event)
 	if (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		receive(worker, connection);
 	if (!control_failed(worker->control))
-		send_granted(worker, connection, sf_now_ns());
+		send_granted(worker, connection, clock_ns());
 }
 
 /* Waits for answers, for a while without sleeping, but so that others on this CPU can run. */
@@ -242,8 +243,8 @@ static int wait_for_answers(struct worker *worker, struct epoll_event *events)
 
 	if (ready != 0)
 		return ready;
-	until_ns = sf_now_ns() + SPIN_NS;
-	while (ready == 0 && sf_now_ns() < until_ns) {
+	until_ns = clock_ns() + SPIN_NS;
+	while (ready == 0 && clock_ns() < until_ns) {
 		sched_yield();
 		ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, 0);
 	}
@@ -258,14 +259,14 @@ static void run_phase(struct worker *worker, uint64_t count)
 
 	worker->remaining = count;
 	worker->due = count;
-	worker->progress_ns = sf_now_ns();
+	worker->progress_ns = clock_ns();
 	for (uint32_t i = 0; i < connections && !control_failed(worker->control); i++) {
 		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* a fair one of what is left */
 		uint64_t grant = share < worker->control->config->depth ? share : worker->control->config->depth;
 
 		worker->connections[i].granted += grant;
 		worker->remaining -= grant;
-		send_granted(worker, &worker->connections[i], sf_now_ns());
+		send_granted(worker, &worker->connections[i], clock_ns());
 	}
 	while (worker->due > 0 && !control_failed(worker->control)) {
 		int ready = wait_for_answers(worker, events);
@@ -275,7 +276,7 @@ static void run_phase(struct worker *worker, uint64_t count)
 		if (!worker->stopping && stop_wanted(worker))
 			stop_granting(worker);
 		if (ready > 0)
-			worker->progress_ns = sf_now_ns();
+			worker->progress_ns = clock_ns();
 		else
 			check_timeout(worker, "answers");
 	}
@@ -291,10 +292,10 @@ static void run_all(struct worker *worker)
 		run_phase(worker, control->config->warm_up);
 	gate_pass(control);
 	worker->measuring = true;
-	worker->start_ns = sf_now_ns();
+	worker->start_ns = clock_ns();
 	if (!control_failed(control) && !stop_wanted(worker))
 		run_phase(worker, control->config->iterations);
-	worker->end_ns = sf_now_ns();
+	worker->end_ns = clock_ns();
 }
 
 static bool resources_take(struct worker *worker)

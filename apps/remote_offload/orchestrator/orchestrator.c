@@ -14,11 +14,11 @@
 #include <doca_gpunetio.h>
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
 #include "remote_offload/signals.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR);
@@ -35,12 +35,12 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
 	orchestrator->state = state;
-	orchestrator->deadline_ms = timeout_ms ? sf_now_ms() + timeout_ms : 0;
+	orchestrator->deadline_ms = timeout_ms ? clock_ms() + timeout_ms : 0;
 }
 
 static bool is_late(const struct orchestrator *orchestrator)
 {
-	return orchestrator->deadline_ms && sf_now_ms() >= orchestrator->deadline_ms;
+	return orchestrator->deadline_ms && clock_ms() >= orchestrator->deadline_ms;
 }
 
 static void end(struct orchestrator *orchestrator, bool failed)
@@ -126,12 +126,12 @@ static void connect_again(struct orchestrator *orchestrator)
 		return;
 	}
 	log_waiting(orchestrator);
-	orchestrator->last_attempt = sf_now_ms() >= orchestrator->connect_until_ms;
-	if (!orchestrator->last_attempt && sf_now_ms() < orchestrator->retry_at_ms)
+	orchestrator->last_attempt = clock_ms() >= orchestrator->connect_until_ms;
+	if (!orchestrator->last_attempt && clock_ms() < orchestrator->retry_at_ms)
 		return;
 	doca_log_level_set_global_sdk_limit(orchestrator->last_attempt ? orchestrator->sdk_log_level : DOCA_LOG_LEVEL_CRIT);
 	orchestrator->attempts++;
-	orchestrator->retry_at_ms = sf_now_ms() + orchestrator->retry_ms;
+	orchestrator->retry_at_ms = clock_ms() + orchestrator->retry_ms;
 	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
 	link_connect(&orchestrator->link, orchestrator->config->channel_name);
 }
@@ -202,7 +202,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 		response.consumer_id = orchestrator->queues[orchestrator->queue_count - 1].consumer_id;
 	}
 	link_send(&orchestrator->link, &response);
-	orchestrator->deadline_ms = sf_now_ms() + EXCHANGE_TIMEOUT_MS;
+	orchestrator->deadline_ms = clock_ms() + EXCHANGE_TIMEOUT_MS;
 	if (refused)
 		end(orchestrator, true);
 }
@@ -275,7 +275,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 			take_exchange(orchestrator, message);
 		else
-			PROGRAM_LOG_WARN_LIMITED("the server asks for a queue after the start and is ignored");
+			LIMITED_LOG_WARN("the server asks for a queue after the start and is ignored");
 		break;
 	case CONTROL_START_SHUTDOWN:
 		DOCA_LOG_INFO("the server is shutting down");
@@ -288,7 +288,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 			end(orchestrator, false);
 		break;
 	default:
-		PROGRAM_LOG_WARN_LIMITED("control message %d is out of place and ignored", message->id);
+		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
 	}
 }
 
@@ -328,12 +328,12 @@ static void take_signal(struct orchestrator *orchestrator)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (orchestrator->stop_requested) {
-		if (sf_now_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
+		if (clock_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	orchestrator->signalled_ms = sf_now_ms();
+	orchestrator->signalled_ms = clock_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	request_stop(orchestrator);
 }
@@ -376,6 +376,7 @@ static void loop(struct orchestrator *orchestrator)
 			DOCA_LOG_ERR("the server did not complete the shutdown within %d s", CLOSE_TIMEOUT_MS / 1000);
 			end(orchestrator, true);
 		}
+		log_limits_report(false);
 		if (orchestrator->state != ORCHESTRATOR_ENDED)
 			wait_for_events(orchestrator);
 	}
@@ -470,7 +471,7 @@ int orchestrator_run(const struct orchestrator_config *config)
 		orchestrator.failed = true;
 	} else {
 		enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
-		orchestrator.connect_until_ms = sf_now_ms() + config->wait_server_s * UINT64_C(1000);
+		orchestrator.connect_until_ms = clock_ms() + config->wait_server_s * UINT64_C(1000);
 		orchestrator.retry_ms = RETRY_MS_MIN;
 		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
 		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
@@ -479,5 +480,6 @@ int orchestrator_run(const struct orchestrator_config *config)
 		loop(&orchestrator);
 	}
 	close_all(&orchestrator);
+	log_limits_report(true);
 	return orchestrator.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

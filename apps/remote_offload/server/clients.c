@@ -9,8 +9,8 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
+#include "remote_offload/log_limit.h"
 #include "server.h"
 
 DOCA_LOG_REGISTER(SERVER::CLIENTS);
@@ -111,9 +111,9 @@ static void notify_closed(struct server *server, bool wanted)
 
 static void log_full(struct clients *clients)
 {
-	if (clients->full_logged_ms != 0 && sf_now_ms() - clients->full_logged_ms < FULL_LOG_MS)
+	if (clients->full_logged_ms != 0 && clock_ms() - clients->full_logged_ms < FULL_LOG_MS)
 		return;
-	clients->full_logged_ms = sf_now_ms();
+	clients->full_logged_ms = clock_ms();
 	DOCA_LOG_WARN("%u clients are connected, %s: more wait until one leaves", clients->max,
 		      clients->files_limit ? "as many as the limit on open files admits (ulimit -n)" : "--max-connections");
 }
@@ -150,8 +150,8 @@ void clients_accept(struct server *server)
 			worker_add(least_loaded(server), fd, &peer);
 			break;
 		case LISTENER_EXHAUSTED:
-			PROGRAM_LOG_WARN_LIMITED("new clients wait: %s", strerror(errno));
-			server->clients.accept_after_ms = sf_now_ms() + ACCEPT_PAUSE_MS;
+			LIMITED_LOG_WARN("new clients wait: %s", strerror(errno));
+			server->clients.accept_after_ms = clock_ms() + ACCEPT_PAUSE_MS;
 			return;
 		case LISTENER_NOBODY:
 			return;
@@ -166,7 +166,7 @@ bool clients_may_come(struct server *server, int *retry_ms)
 	*retry_ms = -1;
 	if (!server->listener.open || is_full(server))
 		return false;
-	if (clients->accept_after_ms && sf_now_ms() < clients->accept_after_ms) {
+	if (clients->accept_after_ms && clock_ms() < clients->accept_after_ms) {
 		*retry_ms = ACCEPT_PAUSE_MS;
 		return false;
 	}

@@ -9,8 +9,8 @@
 
 #include <doca_log.h>
 
-#include "base/log_rate.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 
@@ -86,7 +86,7 @@ void traffic_close(struct worker *worker, struct connection *connection)
 /* For what a client did wrong: one line, that connection alone. */
 static void close_bad(struct worker *worker, struct connection *connection, const char *why)
 {
-	PROGRAM_LOG_WARN_LIMITED("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
+	LIMITED_LOG_WARN("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
 	worker->stats.bad_connections++;
 	traffic_close(worker, connection);
 }
@@ -101,8 +101,8 @@ void traffic_close_failed(struct worker *worker, struct connection *connection, 
 
 void traffic_close_idle(struct worker *worker, struct connection *connection)
 {
-	PROGRAM_LOG_INFO_LIMITED("client %s closed: idle for --idle-timeout %u s",
-				 connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), worker->limits.idle_timeout_s);
+	LIMITED_LOG_INFO("client %s closed: idle for --idle-timeout %u s",
+			 connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), worker->limits.idle_timeout_s);
 	worker->stats.idle_connections++;
 	traffic_close(worker, connection);
 }
@@ -178,7 +178,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	struct requester requester;
 
 	if (traffic_inflight(worker) == 0) {
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator sent an answer that nobody asked for");
+		LIMITED_LOG_ERR("the orchestrator sent an answer that nobody asked for");
 		worker->dp->failed = true;
 		return;
 	}

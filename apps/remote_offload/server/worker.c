@@ -10,7 +10,7 @@
 
 #include <doca_log.h>
 
-#include "base/log_rate.h"
+#include "remote_offload/log_limit.h"
 #include "traffic.h"
 #include "worker_thread.h"
 
@@ -152,7 +152,7 @@ void worker_add(struct worker *worker, int fd, const union peer_address *peer)
 	struct connection *connection = connection_create(fd, peer);
 
 	if (!connection) {
-		PROGRAM_LOG_WARN_LIMITED("a client is closed: no memory for its connection");
+		LIMITED_LOG_WARN("a client is closed: no memory for its connection");
 		close(fd);
 		return;
 	}

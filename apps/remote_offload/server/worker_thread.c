@@ -11,8 +11,8 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
+#include "remote_offload/log_limit.h"
 #include "traffic.h"
 
 DOCA_LOG_REGISTER(SERVER::THREAD);
@@ -87,9 +87,8 @@ static void abandon(struct worker *worker)
 	}
 	worker->stats.failed_requests += requests;
 	if (requests > 0)
-		PROGRAM_LOG_WARN_LIMITED(
-			"cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost", worker->cpu,
-			requests, clients);
+		LIMITED_LOG_WARN("cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost",
+				 worker->cpu, requests, clients);
 }
 
 static void close_all(struct worker *worker)
@@ -115,7 +114,7 @@ static void begin_drain(struct worker *worker)
 {
 	struct connection *next;
 
-	worker->drain_deadline_ms = sf_now_ms() + DRAIN_TIMEOUT_MS;
+	worker->drain_deadline_ms = clock_ms() + DRAIN_TIMEOUT_MS;
 	for (struct connection *connection = worker->all; connection; connection = next) {
 		next = connection->next;
 		if (connection->fd >= 0)
@@ -165,7 +164,7 @@ static void obey(struct worker *worker)
 
 static void finish_drain(struct worker *worker)
 {
-	if (worker->all && sf_now_ms() < worker->drain_deadline_ms)
+	if (worker->all && clock_ms() < worker->drain_deadline_ms)
 		return;
 	if (worker->all && !worker->lingering)
 		DOCA_LOG_WARN("cpu %u: clients still open after %d ms are closed", worker->cpu, DRAIN_TIMEOUT_MS);
@@ -198,7 +197,7 @@ static void progress_drain(struct worker *worker)
 	}
 	if (!owed && !worker->lingering) {
 		worker->lingering = true;
-		worker->drain_deadline_ms = sf_now_ms() + LINGER_MS;
+		worker->drain_deadline_ms = clock_ms() + LINGER_MS;
 	}
 	finish_drain(worker);
 }
@@ -333,7 +332,7 @@ static void serve(struct worker *worker)
 		if (++idle_turns <= WRITE_AFTER_TURNS && !traffic_is_written(worker))
 			continue;
 		if (spin_us(worker) > 0) {
-			uint64_t now = sf_now_ns() / 1000;
+			uint64_t now = clock_ns() / 1000;
 
 			if (idle_since_us == 0)
 				idle_since_us = now;
