@@ -11,6 +11,7 @@
 
 #include "remote_offload/frame.h"
 #include "remote_offload/log_limit.h"
+#include "worker_notify.h"
 
 DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 

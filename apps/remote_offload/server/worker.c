@@ -20,21 +20,6 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define OUT_BYTES_MIN (256u << 10)
 #define OUT_FRAMES_MIN 8u
 
-void worker_notify(struct worker *worker)
-{
-	uint64_t one = 1;
-
-	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
-		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
-}
-
-void worker_count_closed(struct worker *worker)
-{
-	atomic_fetch_sub(&worker->connection_count, 1);
-	if (atomic_load(&worker->notify_closed))
-		worker_notify(worker);
-}
-
 static bool add_fd(int epoll_fd, int fd, void *tag)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = tag};

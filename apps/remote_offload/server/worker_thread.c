@@ -14,6 +14,7 @@
 #include "remote_offload/clock.h"
 #include "remote_offload/log_limit.h"
 #include "traffic.h"
+#include "worker_notify.h"
 
 DOCA_LOG_REGISTER(SERVER::THREAD);
 
