@@ -18,7 +18,15 @@
 
 #include <doca_log.h>
 
+#include "../../apps/urom/daemon/clients.h"
+#include "../../apps/urom/daemon/clock.h"
 #include "../../apps/urom/daemon/daemon.h"
+#include "../../apps/urom/daemon/output.h"
+#include "../../apps/urom/daemon/plugins.h"
+#include "../../apps/urom/daemon/ref.h"
+#include "../../apps/urom/daemon/spawn.h"
+#include "../../apps/urom/daemon/supervise.h"
+#include "../../apps/urom/daemon/workers.h"
 #include "fuzz_check.h"
 #include "urom_fake_comm.h"
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clients.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -8,29 +10,14 @@
 
 #include <doca_log.h>
 
+#include "answer.h"
+#include "base/log_rate.h"
+#include "clock.h"
+#include "cpus.h"
 #include "daemon.h"
+#include "workers.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
-
-/* ---- sending ---- */
-
-static void answer(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
-		   uint64_t request, uint64_t subject, const void *body, size_t len)
-{
-	struct urom_head head = urom_head_make(kind, status, request, subject);
-	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
-
-	client->broken |=
-		result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
-}
-
-static void answer_text(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
-			uint64_t request, uint64_t subject, const char *text)
-{
-	uint8_t body[UROM_TEXT_MAX];
-
-	answer(daemon, client, kind, status, request, subject, body, urom_text_pack(text, body, sizeof(body)));
-}
 
 /* ---- the end of one ---- */
 
@@ -44,7 +31,7 @@ static void drop(struct daemon *daemon, struct daemon_client *client)
 static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s was refused: %s", client->peer->address, text);
-	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
+	client_answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
 	drop(daemon, client);
 }
@@ -106,7 +93,8 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	if (result != DOCA_SUCCESS)
 		return result;
 	client->state = CLIENT_CHALLENGED;
-	answer(daemon, client, UROM_CHALLENGE, DOCA_SUCCESS, 0, 0, packed, urom_challenge_pack(&out, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_CHALLENGE, DOCA_SUCCESS, 0, 0, packed,
+		      urom_challenge_pack(&out, packed, sizeof(packed)));
 	return DOCA_SUCCESS;
 }
 
@@ -118,7 +106,7 @@ static void welcome(struct daemon *daemon, struct daemon_client *client)
 	cpus_offer(daemon->cpus, out.cpuset);
 	for (uint32_t i = 0; i < daemon->num_plugins; i++)
 		out.plugins[i] = daemon->plugins[i].info;
-	answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
 }
 
 static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
@@ -173,8 +161,8 @@ static void list_group(struct daemon *daemon, struct daemon_client *client, cons
 			group.ids[group.num++] = worker->id;
 	}
 	qsort(group.ids, group.num, sizeof(group.ids[0]), by_id);
-	answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
-	       urom_group_pack(&group, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
+		      urom_group_pack(&group, packed, sizeof(packed)));
 }
 
 static doca_error_t take_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
@@ -185,7 +173,7 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 		return spawn(daemon, client, head, body, len);
 	case UROM_RELEASE:
 		workers_release(daemon, client, head->subject);
-		answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
+		client_answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
 		return DOCA_SUCCESS;
 	case UROM_GROUP:
 		list_group(daemon, client, head);
@@ -270,50 +258,3 @@ static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
 }
 
 const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost, .hand = hand};
-
-/* ---- for workers.c ---- */
-
-static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM_TOKEN_SIZE])
-{
-	const struct urom_head head = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
-	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE];
-	doca_error_t result = urom_random(token, UROM_TOKEN_SIZE);
-
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(packet, &head, sizeof(head));
-	memcpy(packet + sizeof(head), token, UROM_TOKEN_SIZE);
-	if (send(worker->fd, packet, sizeof(packet), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		return DOCA_SUCCESS;
-	return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? DOCA_ERROR_AGAIN : DOCA_ERROR_CONNECTION_ABORTED;
-}
-
-doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_worker *worker,
-				   const struct daemon_request *request)
-{
-	struct urom_spawned spawned = {.worker_id = worker->id,
-				       .gid = worker->gid,
-				       .has_gid = worker->has_gid,
-				       .service_process = (uint64_t)getpid(),
-				       .process = (uint64_t)worker->pid};
-	uint8_t packed[256];
-	doca_error_t result = admit(worker, spawned.token);
-
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(spawned.key, worker->key.bytes, sizeof(spawned.key));
-	answer(daemon, request->client, UROM_SPAWNED, DOCA_SUCCESS, request->tag, worker->id, packed,
-	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
-	return DOCA_SUCCESS;
-}
-
-void client_reject_request(struct daemon *daemon, uint64_t worker_id, const struct daemon_request *request, doca_error_t status,
-			   const char *reason)
-{
-	answer_text(daemon, request->client, UROM_SPAWNED, status, request->tag, worker_id, reason);
-}
-
-void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)
-{
-	answer_text(daemon, client, UROM_WORKER_DIED, DOCA_SUCCESS, 0, worker_id, reason);
-}

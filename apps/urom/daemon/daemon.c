@@ -13,17 +13,20 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
+#include "base/log_rate.h"
+#include "clients.h"
+#include "clock.h"
+#include "cpus.h"
+#include "networks.h"
+#include "node.h"
+#include "plugins.h"
+#include "spawn.h"
+#include "workers.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON);
 
 #define EVENTS_MAX 64
 #define REPORT_MS 1000 /* between two looks for lines that were suppressed */
-
-uint64_t daemon_now_ns(void)
-{
-	return sf_now_ns();
-}
 
 /* ---- what comes ---- */
 
@@ -98,27 +101,6 @@ static doca_error_t watch(struct daemon *daemon, int fd, void *what)
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = what}};
 
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
-}
-
-doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
-{
-	const in_port_t port = htons((uint16_t)daemon->config.port);
-	struct sockaddr_in *in = (struct sockaddr_in *)address;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
-
-	memset(address, 0, sizeof(*address));
-	if (inet_pton(AF_INET, daemon->config.bind, &in->sin_addr) == 1) {
-		in->sin_family = AF_INET;
-		in->sin_port = port;
-		*len = sizeof(*in);
-		return DOCA_SUCCESS;
-	}
-	if (inet_pton(AF_INET6, daemon->config.bind, &in6->sin6_addr) != 1)
-		return DOCA_ERROR_INVALID_VALUE;
-	in6->sin6_family = AF_INET6;
-	in6->sin6_port = port;
-	*len = sizeof(*in6);
-	return DOCA_SUCCESS;
 }
 
 static doca_error_t open_comm(struct daemon *daemon)

@@ -17,6 +17,8 @@
 #include <doca_version.h>
 
 #include "daemon.h"
+#include "output.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::MAIN);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "node.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +14,7 @@
 #include <doca_log.h>
 
 #include "base/runtime_folder.h"
-#include "daemon.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::NODE);
 

@@ -3,6 +3,8 @@
  * What workers write to standard output and error goes to the daemon's standard error, line by line, and only so much of it in so
  * much time. A daemon whose own output nobody takes loses lines rather than to wait.
  */
+#include "output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +16,8 @@
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+#include "clock.h"
 #include "daemon.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);

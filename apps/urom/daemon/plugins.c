@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plugin is looked at by a process of its own: one that crashes when it is loaded does not take the daemon along. */
+#include "plugins.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 
 #include <doca_log.h>
 
+#include "clock.h"
 #include "daemon.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::PLUGINS);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The daemon's side of its spawner: a worker's descriptors, and the request for its process. */
+#include "spawn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -108,20 +110,6 @@ static bool open_ends(struct ends *ends)
 }
 
 /* ---- the process ---- */
-
-static const char *advice(int error)
-{
-	if (error == EMFILE || error == ENFILE)
-		return "; the service has too many open files: end workers, or raise its limit (ulimit -n)";
-	if (error == EAGAIN)
-		return "; its user has too many processes: end some, or raise the limit (ulimit -u)";
-	return error == ENOMEM ? "; there is no memory: end workers" : "";
-}
-
-void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
-{
-	snprintf(reason, UROM_TEXT_MAX, "%s: %s%s", what, strerror(error), advice(error));
-}
 
 static bool send_request(int fd, const struct ends *ends, void *body, size_t len)
 {

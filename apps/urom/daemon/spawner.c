@@ -31,6 +31,8 @@
 #include <unistd.h>
 
 #include "compat/linux.h"
+#include "cpus.h"
+#include "plugins.h"
 
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
 #define HEARTBEAT_FD 4
@@ -141,6 +143,20 @@ static bool place_all(const int fds[SPAWNER_FDS])
 	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
 	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
 	       place(fds[SPAWNER_HEARTBEAT], HEARTBEAT_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
+}
+
+static const char *advice(int error)
+{
+	if (error == EMFILE || error == ENFILE)
+		return "; the service has too many open files: end workers, or raise its limit (ulimit -n)";
+	if (error == EAGAIN)
+		return "; its user has too many processes: end some, or raise the limit (ulimit -u)";
+	return error == ENOMEM ? "; there is no memory: end workers" : "";
+}
+
+void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
+{
+	snprintf(reason, UROM_TEXT_MAX, "%s: %s%s", what, strerror(error), advice(error));
 }
 
 static __attribute__((noreturn)) void fail(const struct order *order, const char *what, int error)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which workers still move, and of what the others died. */
+#include "supervise.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <doca_log.h>
 
 #include "daemon.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 

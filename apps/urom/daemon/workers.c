@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "workers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,7 +14,15 @@
 
 #include <doca_log.h>
 
+#include "answer.h"
+#include "base/log_rate.h"
+#include "clock.h"
 #include "daemon.h"
+#include "output.h"
+#include "plugins.h"
+#include "ref.h"
+#include "spawn.h"
+#include "supervise.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 
@@ -28,43 +38,6 @@ struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 			return worker;
 	}
 	return NULL;
-}
-
-/* ---- refs ---- */
-
-static struct daemon_ref *ref_find(const struct daemon_client *client, const struct daemon_worker *worker)
-{
-	struct daemon_ref *ref;
-
-	LIST_FOREACH (ref, &client->refs, of_client) {
-		if (ref->worker == worker)
-			return ref;
-	}
-	return NULL;
-}
-
-static doca_error_t ref_add(struct daemon_client *client, struct daemon_worker *worker)
-{
-	struct daemon_ref *ref = ref_find(client, worker);
-
-	if (ref == NULL) {
-		ref = (struct daemon_ref *)calloc(1, sizeof(*ref));
-		if (ref == NULL)
-			return DOCA_ERROR_NO_MEMORY;
-		ref->client = client;
-		ref->worker = worker;
-		LIST_INSERT_HEAD(&client->refs, ref, of_client);
-		LIST_INSERT_HEAD(&worker->refs, ref, of_worker);
-	}
-	ref->count++;
-	return DOCA_SUCCESS;
-}
-
-static void ref_drop(struct daemon_ref *ref)
-{
-	LIST_REMOVE(ref, of_client);
-	LIST_REMOVE(ref, of_worker);
-	free(ref);
 }
 
 /* ---- the end ---- */
@@ -120,7 +93,7 @@ static void fail_requests(struct daemon *daemon, struct daemon_worker *worker, c
 static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 {
 	for (struct daemon_ref *ref; (ref = LIST_FIRST(&worker->refs)) != NULL;)
-		ref_drop(ref);
+		daemon_ref_drop(ref);
 	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;)
 		drop_request(worker, request);
 	output_close(worker);
@@ -320,7 +293,7 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (status == DOCA_SUCCESS) {
-		status = ref_add(client, worker);
+		status = daemon_ref_add(client, worker);
 		snprintf(reason, sizeof(reason), "no memory");
 	}
 	if (status != DOCA_SUCCESS) {
@@ -338,13 +311,13 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id)
 {
 	struct daemon_worker *worker = workers_find(daemon, id);
-	struct daemon_ref *ref = worker != NULL ? ref_find(client, worker) : NULL;
+	struct daemon_ref *ref = worker != NULL ? daemon_ref_find(client, worker) : NULL;
 
 	if (ref == NULL) /* it died meanwhile */
 		return;
 	if (--ref->count != 0)
 		return;
-	ref_drop(ref);
+	daemon_ref_drop(ref);
 	end_if_unused(worker);
 }
 
@@ -361,7 +334,7 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 	}
 	for (struct daemon_ref *ref; (ref = LIST_FIRST(&client->refs)) != NULL;) {
 		worker = ref->worker;
-		ref_drop(ref);
+		daemon_ref_drop(ref);
 		end_if_unused(worker);
 	}
 }
