@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clients.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+#include "client.h"
+#include "clock.h"
+#include "domains.h"
+#include "notify_queue.h"
+#include "parent.h"
+#include "plugin.h"
+#include "tokens.h"
 #include "urom/auth.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::CLIENTS);
-
-void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE])
-{
-	if (worker->num_tokens == WORKER_TOKENS_MAX) { /* the oldest never came */
-		memmove(worker->tokens[0], worker->tokens[1], sizeof(worker->tokens[0]) * (WORKER_TOKENS_MAX - 1));
-		worker->num_tokens--;
-	}
-	memcpy(worker->tokens[worker->num_tokens++], token, UROM_TOKEN_SIZE);
-}
-
-/* A token is good for one. */
-static bool use_token(struct worker *worker, const void *token, size_t len)
-{
-	for (uint32_t i = 0; i < worker->num_tokens && len == UROM_TOKEN_SIZE; i++) {
-		if (!urom_bytes_equal(worker->tokens[i], token, UROM_TOKEN_SIZE))
-			continue;
-		memcpy(worker->tokens[i], worker->tokens[--worker->num_tokens], UROM_TOKEN_SIZE);
-		return true;
-	}
-	return false;
-}
 
 /* ---- arrivals ---- */
 
@@ -70,24 +59,6 @@ static void drop(struct worker *worker, struct worker_client *client)
 	free_client(client);
 }
 
-struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
-{
-	struct worker_client *client;
-
-	TAILQ_FOREACH (client, &worker->clients, next) {
-		if (client->dest_id == dest_id)
-			return client;
-	}
-	return NULL;
-}
-
-doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
-{
-	const struct worker_client *client = clients_find(worker, dest_id);
-
-	return client != NULL ? sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0) : DOCA_SUCCESS;
-}
-
 void client_disconnect(struct worker *worker, struct worker_client *client)
 {
 	PROGRAM_LOG_WARN_LIMITED(
@@ -119,7 +90,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 
 	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
 		;
-	bool may = !client->joined && use_token(worker, body, len);
+	bool may = !client->joined && tokens_use(worker, body, len);
 	struct urom_head answer =
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
 	doca_error_t result =
@@ -154,15 +125,6 @@ void clients_expire(struct worker *worker)
 
 /* ---- commands ---- */
 
-doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type,
-				      uint64_t urom_context, doca_error_t status)
-{
-	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
-	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
-
-	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
-}
-
 void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc)
 {
 	struct worker_client *client = clients_find(worker, desc->dest_id);
@@ -174,14 +136,6 @@ void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *de
 						       DOCA_ERROR_UNEXPECTED);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
 		client_disconnect(worker, client);
-}
-
-void client_answered(struct worker *worker, struct worker_client *client)
-{
-	if (client->num_outstanding == 0)
-		return;
-	client->num_outstanding--;
-	worker->num_outstanding--;
 }
 
 static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "domains.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
 #include "urom/auth.h"
 #include "worker.h"
 

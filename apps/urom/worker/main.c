@@ -15,6 +15,7 @@
 
 #include <doca_log.h>
 
+#include "plugin.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::MAIN);

@@ -8,7 +8,14 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
+#include "base/log_rate.h"
+#include "clients.h"
+#include "clock.h"
+#include "domains.h"
+#include "notify.h"
+#include "parent.h"
+#include "plugin.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
@@ -22,11 +29,6 @@ DOCA_LOG_REGISTER(UROM_WORKER);
 #define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
 #define NAP_IDLE_NS UINT64_C(10000000)
 #define PARENT_EVERY 1024 /* turns of the loop */
-
-uint64_t worker_now_ns(void)
-{
-	return sf_now_ns();
-}
 
 /* Sleeps until something comes or the time is over. */
 static void nap(struct worker *worker, uint64_t ns)
