@@ -40,7 +40,7 @@ void rdma_addr_format(struct doca_rdma_addr *addr)
 static bool has_gid(const struct sf_device *device, const uint8_t gid[RDMA_ADDR_SIZE])
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
-	uint32_t num = rdma_device_gids(device, gids);
+	uint32_t num = rdma_addr_device_gids(device, gids);
 
 	for (uint32_t i = 0; i < num; i++) {
 		if (memcmp(gids[i].raw, gid, RDMA_ADDR_SIZE) == 0)
@@ -89,7 +89,7 @@ void rdma_addr_of_device(const struct sf_device *device, enum doca_rdma_addr_typ
 	} else if (addr->type == DOCA_RDMA_ADDR_TYPE_IPv6) {
 		memcpy(addr->bytes, device->ipv6, sizeof(device->ipv6));
 	} else {
-		uint32_t num = rdma_device_gids(device, gids);
+		uint32_t num = rdma_addr_device_gids(device, gids);
 
 		memcpy(addr->bytes, gids[gid_index < num ? gid_index : 0].raw, RDMA_ADDR_SIZE);
 	}

@@ -22,7 +22,7 @@ static doca_error_t is_supported(const struct doca_devinfo *devinfo)
 }
 
 /* RoCE's table: the link-local address, then the mapped IPv4 address, each for both of its versions. */
-uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
+uint32_t rdma_addr_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
 {
 	const uint8_t *mac = device->mac;
 	uint8_t local[DOCA_GID_BYTE_LENGTH] = {0xfe,	   0x80,   0,	   0,	 0,    0,      0,      0,
@@ -61,7 +61,7 @@ doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *devinfo
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
 
-	return answer(devinfo, gid_table_size, devinfo != NULL ? rdma_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
+	return answer(devinfo, gid_table_size, devinfo != NULL ? rdma_addr_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
 }
 
 doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t start_index, uint32_t num_entries,
@@ -71,7 +71,7 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 
 	if (devinfo == NULL || gid_array == NULL)
 		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for GIDs");
-	uint32_t num = rdma_device_gids(sf_devinfo_desc(devinfo), gids);
+	uint32_t num = rdma_addr_device_gids(sf_devinfo_desc(devinfo), gids);
 	if (num_entries == 0 || start_index >= num || num_entries > num - start_index) {
 		SF_LOG_ERR("rdma: %u GIDs from %u on asked for, the device has %u", num_entries, start_index, num);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -42,7 +42,7 @@ static void tell_established(struct doca_rdma_connection *connection)
 
 	connection->state = RDMA_CONNECTION_CONNECTED;
 	connection->established = true;
-	rdma_connection_note(connection);
+	rdma_connection_show(connection);
 	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
 }
 
@@ -101,7 +101,7 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	return DOCA_SUCCESS;
 }
 
-void rdma_cm_tell_accepted(struct doca_rdma_connection *connection)
+void rdma_cm_report_accepted(struct doca_rdma_connection *connection)
 {
 	if (connection->state == RDMA_CONNECTION_ACCEPTED && connection->rdma->gpu == NULL)
 		tell_established(connection);
@@ -143,7 +143,7 @@ static void fail_to_connect(struct doca_rdma_connection *connection, const char 
 	connection->out = NULL;
 	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_FAILED;
-	rdma_connection_changes(connection);
+	rdma_connection_mark_changed(connection);
 }
 
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len)
@@ -277,7 +277,7 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 
 	do
 		any |= walk(rdma, &later);
-	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_take_calls(rdma));
+	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_serve_calls(rdma));
 	if (is_started(rdma))
 		rdma->changing = later;
 	return any;
@@ -324,8 +324,8 @@ static doca_error_t check_request(const struct doca_rdma_connection *connection,
 doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
 					 uint8_t private_data_len)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) =
+		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "accept");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -341,25 +341,25 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 		return result;
 	}
 	rdma_connection->state = RDMA_CONNECTION_ACCEPTED;
-	rdma_connection_changes(rdma_connection);
+	rdma_connection_mark_changed(rdma_connection);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) =
+		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "reject");
 	if (result != DOCA_SUCCESS)
 		return result;
-	rdma_cm_refuse(rdma_connection, RDMA_CM_REJECTED);
+	rdma_cm_reject(rdma_connection, RDMA_CM_REJECTED);
 	rdma_connection_release(rdma_connection);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || addr == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "address to connect to");
 	doca_error_t result = rdma_check_started(rdma, "connect to an address");
@@ -370,7 +370,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 			   "doca_rdma_set_connection_state_callbacks before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma connect: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
 			   rdma->max_num_connections);
@@ -388,7 +388,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 		return result;
 	}
 	connection->state = RDMA_CONNECTION_CONNECTING;
-	rdma_connection_note(connection);
-	rdma_connection_changes(connection);
+	rdma_connection_show(connection);
+	rdma_connection_mark_changed(connection);
 	return DOCA_SUCCESS;
 }

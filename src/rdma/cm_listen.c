@@ -44,7 +44,7 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, enu
 	sf_conn_reject(listener, request, refusal, sizeof(refusal));
 }
 
-void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
+void rdma_cm_reject(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
 {
 	refuse(connection->listener, connection->request, reason);
 	connection->request = NULL;
@@ -132,17 +132,17 @@ static void connect_call(const struct rdma_call *call, struct doca_rdma_connecti
 	memcpy(connection->addr.bytes, call->said.addr, RDMA_ADDR_SIZE);
 	rdma_addr_format(&connection->addr);
 	connection->state = RDMA_CONNECTION_REQUESTED;
-	rdma_connection_changes(connection);
+	rdma_connection_mark_changed(connection);
 }
 
-bool rdma_cm_take_calls(struct doca_rdma *rdma)
+bool rdma_cm_serve_calls(struct doca_rdma *rdma)
 {
 	struct rdma_call **at = &rdma->calls, *before = NULL;
 	bool any = false;
 
 	while (*at != NULL) {
 		struct rdma_call *call = *at;
-		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+		struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 
 		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
 		if (connection == NULL && sf_now_ns() < call->deadline_ns) {
@@ -201,7 +201,7 @@ static void forget_callers(struct rdma_listener *listener)
 		connection->listener = NULL;
 		connection->request = NULL;
 		connection->state = RDMA_CONNECTION_FAILED;
-		rdma_connection_changes(connection);
+		rdma_connection_mark_changed(connection);
 	}
 }
 
@@ -256,7 +256,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 
 doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	char name[SF_NAME_MAX];
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to listen");
@@ -283,7 +283,7 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 
 doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	uint32_t num;
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to stop listening");

@@ -7,7 +7,7 @@
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
-void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status)
+void rdma_task_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status)
 {
 	task->status = status;
 	task->next = NULL;
@@ -20,7 +20,7 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 
 void rdma_request_settle(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct rdma_verb *verb = rdma_request_verb(request);
 	enum sf_op_kind kind = verb->kind;
 
 	request->result_len = (uint32_t)request->len;
@@ -50,7 +50,7 @@ static inline void settle(struct rdma_request *request)
 	}
 }
 
-uint32_t rdma_inline_complete(struct doca_rdma *rdma)
+uint32_t rdma_completions_run(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->completed_inline;
 	uint32_t told = 0;

@@ -9,9 +9,9 @@
 #include "rdma/request.h"
 
 /* The request has succeeded; nothing of its connection is under way, nor waits. */
-static inline void rdma_succeeded(struct rdma_request *request)
+static inline void rdma_request_succeed(struct rdma_request *request)
 {
-	struct doca_rdma *rdma = rdma_of(request);
+	struct doca_rdma *rdma = rdma_request_rdma(request);
 	struct doca_task *task = &request->base;
 
 	task->next = NULL;
@@ -24,9 +24,9 @@ static inline void rdma_succeeded(struct rdma_request *request)
 
 /* Runs the callbacks of those, and returns how many. Call it before any other task of their connections is told of; it may be
  * inside a poll. */
-uint32_t rdma_inline_complete(struct doca_rdma *rdma);
+uint32_t rdma_completions_run(struct doca_rdma *rdma);
 /* The task ends with status from the next progress call. */
-void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
+void rdma_task_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
 /* A success: what it changes in the buffers. */
 void rdma_request_settle(struct rdma_request *request);
 

@@ -14,7 +14,7 @@
 /* ---- slots ---- */
 
 /* New slots first, then the one that ended first: a pointer that a program still holds stays a dead connection for long. */
-struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma)
+struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *connection = rdma->ended_slots.first;
 	uint32_t id = rdma->num_connections;
@@ -50,7 +50,7 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 
 /* ---- the end of one ---- */
 
-void rdma_connection_changes(struct doca_rdma_connection *connection)
+void rdma_connection_mark_changed(struct doca_rdma_connection *connection)
 {
 	struct rdma_connection_list *list = &connection->rdma->changing;
 
@@ -63,7 +63,7 @@ void rdma_connection_changes(struct doca_rdma_connection *connection)
 	else
 		list->first = connection;
 	list->last = connection;
-	rdma_kick(connection->rdma);
+	rdma_instance_kick(connection->rdma);
 }
 
 /* A run without a working connection is over, unless new ones may still be connected. */
@@ -78,7 +78,7 @@ static void note_if_last(struct doca_rdma *rdma)
 			return;
 	}
 	rdma->fatal = true;
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 }
 
 void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why)
@@ -89,7 +89,7 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 	if (connection->out != NULL)
 		sf_conn_disconnect(connection->out);
 	if (connection->by_addr)
-		rdma_connection_changes(connection);
+		rdma_connection_mark_changed(connection);
 	/* That a peer went away is told by the disconnection callback, where there is one, and the program goes on. */
 	if (!connection->by_addr || why != DOCA_ERROR_CONNECTION_ABORTED)
 		note_if_last(connection->rdma);
@@ -104,13 +104,13 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 	connection->state = RDMA_CONNECTION_LOST;
 	connection->lost_by = why;
 	if (connection->by_addr)
-		rdma_connection_changes(connection);
+		rdma_connection_mark_changed(connection);
 	/* The error is the next task's. Without one this is no failure, and by address the program has a callback. */
 	if (!connection->by_addr)
-		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_loss(connection));
+		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_connection_loss(connection));
 }
 
-const char *rdma_loss(const struct doca_rdma_connection *connection)
+const char *rdma_connection_loss(const struct doca_rdma_connection *connection)
 {
 	return connection->lost_by == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
 	       : connection->lost_by == DOCA_ERROR_NOT_FOUND
@@ -118,7 +118,7 @@ const char *rdma_loss(const struct doca_rdma_connection *connection)
 		       : "the peer is gone or does not answer";
 }
 
-void rdma_connection_note(struct doca_rdma_connection *connection)
+void rdma_connection_show(struct doca_rdma_connection *connection)
 {
 	struct sf_conn *conn = connection->out != NULL ? connection->out : connection->in;
 

@@ -53,7 +53,7 @@ struct doca_rdma_connection {
 };
 
 /* A connection in a slot that nothing uses, all fields anew, state ENDED; NULL when there is none. */
-struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma);
+struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma);
 /* The slot may be used again. */
 void rdma_connection_release(struct doca_rdma_connection *connection);
 /* A task ended with that status, or is about to: the connection takes no more, and those that wait are flushed. */
@@ -61,11 +61,11 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 /* The peer is gone. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why);
 /* For the log of a task on a connection that is LOST: what became of the peer. */
-const char *rdma_loss(const struct doca_rdma_connection *connection);
+const char *rdma_connection_loss(const struct doca_rdma_connection *connection);
 /* Progress has to look at it. */
-void rdma_connection_changes(struct doca_rdma_connection *connection);
+void rdma_connection_mark_changed(struct doca_rdma_connection *connection);
 /* It is being made by address, or is connected: for the status page. */
-void rdma_connection_note(struct doca_rdma_connection *connection);
+void rdma_connection_show(struct doca_rdma_connection *connection);
 /* Closes what connections there are. No operation of theirs is in flight. */
 void rdma_connection_close_conns(struct doca_rdma_connection *connection);
 

@@ -32,7 +32,7 @@ static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 {
 	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
 
-	rdma_cm_tell_accepted(connection);
+	rdma_cm_report_accepted(connection);
 	if (conn == connection->in || conn == connection->out) {
 		if (connection->in == conn)
 			connection->in = NULL;
@@ -78,8 +78,8 @@ void rdma_connections_close(struct doca_rdma *rdma)
 
 doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) =
+		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	struct doca_rdma_connection *connection = rdma_connection;
 	if (connection == NULL)
 		return rdma_check_given(NULL, "connection to disconnect");
@@ -98,6 +98,6 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 		sf_conn_disconnect(connection->out);
 	if (connection->in != NULL)
 		sf_conn_disconnect(connection->in);
-	rdma_connection_changes(connection);
+	rdma_connection_mark_changed(connection);
 	return DOCA_SUCCESS;
 }

@@ -70,7 +70,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
 			      struct doca_rdma_connection **rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
 	doca_error_t result = rdma_check_started(rdma, "export");
@@ -84,7 +84,7 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 	strcpy(descriptor.name, rdma->name);
 	if (sf_listener_address(rdma->listener, descriptor.address) != DOCA_SUCCESS) /* the fabric has said why */
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma export: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
 			   rdma->max_num_connections);
@@ -176,7 +176,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size,
 			       struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	struct rdma_descriptor peer;
 	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");
@@ -199,6 +199,6 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;
-	rdma_connection_note(rdma_connection);
+	rdma_connection_show(rdma_connection);
 	return DOCA_SUCCESS;
 }

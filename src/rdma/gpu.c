@@ -352,7 +352,7 @@ static uint32_t state_of_all(const struct doca_rdma *rdma)
 	return rdma->num_connections != 0 ? SOFTFIELD_RDMA_ENDED : SOFTFIELD_RDMA_NEW;
 }
 
-void rdma_gpu_tell(struct rdma_gpu *gpu)
+void rdma_gpu_publish(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	uint32_t state = gpu->flushing ? SOFTFIELD_RDMA_ENDED : state_of_all(rdma);

@@ -109,7 +109,7 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
 /* Frees it: no kernel may use it. NULL does nothing. */
 void rdma_gpu_release(struct doca_rdma *rdma);
 /* Tells kernels what connections there are now. With the lock. */
-void rdma_gpu_tell(struct rdma_gpu *gpu);
+void rdma_gpu_publish(struct rdma_gpu *gpu);
 /* Wakes the thread: for softfield_rdma_ring. */
 void rdma_gpu_ring(void *gpu);
 

@@ -86,7 +86,7 @@ static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_loss(queue->connection));
+		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_connection_loss(queue->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -256,7 +256,7 @@ static void tell_progress(struct rdma_gpu_queue *queue)
 	queue->told_status = queue->status;
 }
 
-bool rdma_gpu_commands(struct rdma_gpu_queue *queue)
+bool rdma_gpu_commands_run(struct rdma_gpu_queue *queue)
 {
 	bool moved = false;
 

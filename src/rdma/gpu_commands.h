@@ -5,7 +5,7 @@
 
 #include "rdma/gpu.h"
 
-bool rdma_gpu_commands(struct rdma_gpu_queue *queue);
+bool rdma_gpu_commands_run(struct rdma_gpu_queue *queue);
 /* Is there one to look at? */
 bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue);
 /* The connection has ended: no operation is left but those that the fabric has. */

@@ -14,7 +14,7 @@ struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma)
 
 void rdma_gpu_leave(struct doca_rdma *rdma)
 {
-	rdma_gpu_tell(rdma->gpu);
+	rdma_gpu_publish(rdma->gpu);
 	pthread_mutex_unlock(&rdma->gpu->lock);
 	if (__atomic_load_n(rdma->gpu->sleeping, __ATOMIC_RELAXED) != 0)
 		rdma_gpu_ring(rdma->gpu);

@@ -116,7 +116,7 @@ bool rdma_gpu_receives_due(const struct rdma_gpu *gpu)
 	return softfield_load_word(gpu->freed) != gpu->reclaimed || is_posted(gpu, &len);
 }
 
-bool rdma_gpu_receives(struct rdma_gpu *gpu)
+bool rdma_gpu_receives_run(struct rdma_gpu *gpu)
 {
 	bool moved = false;
 	uint32_t len;

@@ -5,7 +5,7 @@
 
 #include "rdma/gpu.h"
 
-bool rdma_gpu_receives(struct rdma_gpu *gpu);
+bool rdma_gpu_receives_run(struct rdma_gpu *gpu);
 bool rdma_gpu_receives_due(const struct rdma_gpu *gpu);
 
 #endif

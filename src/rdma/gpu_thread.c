@@ -46,10 +46,10 @@ static bool look(struct rdma_gpu *gpu, bool poll_ep)
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
-			moved |= rdma_gpu_commands(&gpu->queues[i]);
+			moved |= rdma_gpu_commands_run(&gpu->queues[i]);
 	}
-	moved |= rdma_gpu_receives(gpu);
-	rdma_gpu_tell(gpu);
+	moved |= rdma_gpu_receives_run(gpu);
+	rdma_gpu_publish(gpu);
 	return moved;
 }
 
@@ -65,7 +65,7 @@ bool rdma_gpu_poll(struct rdma_gpu *gpu)
 
 bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(gpu->rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(gpu->rdma);
 	(void)look(gpu, true);
 	if (gpu->num_posted != 0)
 		return false;

@@ -51,7 +51,7 @@ static inline doca_error_t finish(struct rdma_request *request, const struct sf_
 	if (!likely(sf_mapping_stands(mapping)))
 		return rdma_request_submit(&request->base, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	request->len = len;
-	rdma_succeeded(request);
+	rdma_request_succeed(request);
 	return DOCA_SUCCESS;
 }
 

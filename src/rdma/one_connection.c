@@ -40,7 +40,7 @@ doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *details, si
 	if (result != DOCA_SUCCESS)
 		return result;
 	rdma->one.due = rdma->ctx.state == DOCA_CTX_STATE_STARTING;
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 	return DOCA_SUCCESS;
 }
 

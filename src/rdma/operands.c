@@ -9,7 +9,7 @@
 
 const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 {
-	enum sf_op_kind kind = rdma_verb_of(request)->kind;
+	enum sf_op_kind kind = rdma_request_verb(request)->kind;
 
 	if (kind == SF_OP_CAS || kind == SF_OP_FAA)
 		return request->result;
@@ -19,15 +19,15 @@ const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 /* Some pieces are imported memory. */
 static doca_error_t take_mapped(struct rdma_request *request, struct sf_reg_list *list)
 {
-	bool destination = rdma_verb_of(request)->kind == SF_OP_READ;
+	bool destination = rdma_request_verb(request)->kind == SF_OP_READ;
 
 	request->mapped = true;
-	return sf_reg_map_list(&rdma_of(request)->reg_cache, rdma_request_local(request), destination, list);
+	return sf_reg_map_list(&rdma_request_rdma(request)->reg_cache, rdma_request_local(request), destination, list);
 }
 
-doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_list *list)
+doca_error_t rdma_request_set_list(struct rdma_request *request, struct sf_reg_list *list)
 {
-	const struct doca_rdma *rdma = rdma_of(request);
+	const struct doca_rdma *rdma = rdma_request_rdma(request);
 
 	if (list->num > rdma->list_len) {
 		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: doca_rdma_set_max_send_buf_list_len",
@@ -61,9 +61,9 @@ static inline bool take_one(struct rdma_request *request, const struct doca_buf 
 {
 	const struct sf_reg *reg;
 
-	if (buf->next != NULL || len - 1 >= rdma_of(request)->len_max)
+	if (buf->next != NULL || len - 1 >= rdma_request_rdma(request)->len_max)
 		return false;
-	reg = sf_reg_known(&rdma_of(request)->reg_cache, buf->mmap);
+	reg = sf_reg_known(&rdma_request_rdma(request)->reg_cache, buf->mmap);
 	if (reg == NULL || reg->region != NULL || !(written ? reg->writable : reg->readable) || !sf_reg_contains(reg, addr, len))
 		return false;
 	request->iov[0] = (struct sf_iov){addr, len};
@@ -77,7 +77,7 @@ static inline doca_error_t take_remote(struct rdma_request *request, const struc
 				       uint64_t len)
 {
 	const struct sf_reg *reg;
-	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, buf->mmap, &reg);
+	doca_error_t result = sf_reg_get(&rdma_request_rdma(request)->reg_cache, buf->mmap, &reg);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -106,17 +106,17 @@ doca_error_t rdma_request_missing(const struct rdma_request *request, const char
 static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_request *request)
 {
 	struct sf_reg_list list;
-	doca_error_t result = sf_reg_source(&rdma_of(request)->reg_cache, request->src, &list);
+	doca_error_t result = sf_reg_source(&rdma_request_rdma(request)->reg_cache, request->src, &list);
 
-	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+	return result == DOCA_SUCCESS ? rdma_request_set_list(request, &list) : result;
 }
 
 static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_request *request, uint64_t len)
 {
 	struct sf_reg_list list;
-	doca_error_t result = sf_reg_destination(&rdma_of(request)->reg_cache, request->dst, len, &list);
+	doca_error_t result = sf_reg_destination(&rdma_request_rdma(request)->reg_cache, request->dst, len, &list);
 
-	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+	return result == DOCA_SUCCESS ? rdma_request_set_list(request, &list) : result;
 }
 
 static inline doca_error_t take_send(struct rdma_request *request)
@@ -155,7 +155,7 @@ static doca_error_t take_read(struct rdma_request *request)
 	return result == DOCA_SUCCESS ? take_remote(request, request->src, request->src->data, len) : result;
 }
 
-doca_error_t rdma_request_take_result(struct rdma_request *request)
+doca_error_t rdma_request_set_result(struct rdma_request *request)
 {
 	const struct doca_buf *result_buf = request->result;
 	const struct sf_reg *reg;
@@ -163,7 +163,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 
 	if (result_buf == NULL)
 		return rdma_request_missing(request, "result buffer");
-	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, result_buf->mmap, &reg);
+	doca_error_t result = sf_reg_get(&rdma_request_rdma(request)->reg_cache, result_buf->mmap, &reg);
 	if (result != DOCA_SUCCESS)
 		return result;
 	addr = result_buf->data;
@@ -177,7 +177,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	request->mapped = reg->region != NULL;
-	result = sf_reg_map(&rdma_of(request)->reg_cache, result_buf->mmap, &addr);
+	result = sf_reg_map(&rdma_request_rdma(request)->reg_cache, result_buf->mmap, &addr);
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};
@@ -194,7 +194,7 @@ static doca_error_t take_atomic(struct rdma_request *request)
 	if (__builtin_expect(into == NULL || into->head + into->len - into->data < (ptrdiff_t)sizeof(uint64_t) ||
 				     !take_one(request, into, into->data, sizeof(uint64_t), true),
 			     0)) {
-		doca_error_t result = rdma_request_take_result(request);
+		doca_error_t result = rdma_request_set_result(request);
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
@@ -207,12 +207,12 @@ static doca_error_t take_atomic(struct rdma_request *request)
 	return take_remote(request, request->dst, request->dst->data, sizeof(uint64_t));
 }
 
-doca_error_t rdma_request_take_apart(struct rdma_request *request)
+doca_error_t rdma_request_resolve(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct rdma_verb *verb = rdma_request_verb(request);
 
-	if (verb->take != NULL)
-		return verb->take(request);
+	if (verb->resolve != NULL)
+		return verb->resolve(request);
 	switch (verb->kind) {
 	case SF_OP_SEND:
 		return take_send(request);

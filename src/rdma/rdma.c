@@ -140,12 +140,12 @@ static void rdma_cancel(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma->gpu != NULL)
 		rdma->gpu->flushing = true;
 	rdma_connections_cancel(rdma);
 	sf_ep_flush_recvs(rdma->ep);
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 }
 
 /* What kernels asked for ends before the context does. There may be no progress engine to come back with, so it is waited for. */
@@ -188,7 +188,7 @@ static bool tell_ended(struct doca_rdma *rdma)
 	bool any = task != NULL;
 
 	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
-	(void)rdma_inline_complete(rdma);      /* those of the same connections are older */
+	(void)rdma_completions_run(rdma);      /* those of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		sf_task_complete(task, task->status);
@@ -251,7 +251,7 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 
 static __attribute__((noinline)) bool progress_all(struct doca_rdma *rdma)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	bool moved = progress_before(rdma);
 	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) != 0;
 	moved |= progress_after(rdma);
@@ -266,7 +266,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	if (__builtin_expect(rdma->gpu != NULL, 0))
 		return progress_all(rdma);
 	while (rdma->completed_inline != NULL && ran < RDMA_POLL_BUDGET)
-		ran += rdma_inline_complete(rdma);
+		ran += rdma_completions_run(rdma);
 	if (has_more(rdma))
 		return progress_all(rdma) || ran != 0;
 	/* Who was told of tasks comes back, and so the fabric may wait; but not for ever. */
@@ -284,7 +284,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
 
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma->completed_inline != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due ||
 	    rdma_cm_is_due(rdma, &wait_ns))
 		return true;

@@ -65,7 +65,7 @@ static void receive_done(struct sf_recv *recv)
 		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->conn->user;
 
 		if (__builtin_expect(connection->state == RDMA_CONNECTION_ACCEPTED, 0))
-			rdma_cm_tell_accepted(connection);
+			rdma_cm_report_accepted(connection);
 		task->connection = connection;
 		task->result_len = recv->len;
 		sf_reg_grow(task->dst, recv->len);

@@ -8,7 +8,7 @@
 #include "rdma/submit.h"
 #include "sync_event/remote_net.h"
 
-doca_error_t rdma_remote_event_take(struct rdma_request *request)
+doca_error_t rdma_remote_event_resolve(struct rdma_request *request)
 {
 	const struct doca_rdma *rdma = (const struct doca_rdma *)request->base.ctx;
 

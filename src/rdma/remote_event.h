@@ -11,8 +11,8 @@
 
 #include "rdma/request.h"
 
-/* For rdma_verb.take: the remote operand. INVALID_VALUE, logged: no event, or one of another device. */
-doca_error_t rdma_remote_event_take(struct rdma_request *request);
+/* For rdma_verb.resolve: the remote operand. INVALID_VALUE, logged: no event, or one of another device. */
+doca_error_t rdma_remote_event_resolve(struct rdma_request *request);
 /* The landing place, request->value, as the local operand. */
 void rdma_remote_event_land(struct rdma_request *request);
 

@@ -30,8 +30,8 @@ void rdma_request_inspect(const struct doca_task *base)
 /* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */
 static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
-	struct sf_reg_cache *cache = &rdma_of(request)->reg_cache;
+	const struct rdma_verb *verb = rdma_request_verb(request);
+	struct sf_reg_cache *cache = &rdma_request_rdma(request)->reg_cache;
 	doca_error_t result = sf_reg_stands(cache, rdma_request_local(request));
 
 	if (result != DOCA_SUCCESS)
@@ -52,7 +52,7 @@ static void request_done(struct sf_op *op)
 	doca_error_t status = op->status;
 
 	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* those of this connection are older */
-		(void)rdma_inline_complete(connection->rdma);
+		(void)rdma_completions_run(connection->rdma);
 	connection->num_out--;
 	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && deliver(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;

@@ -31,19 +31,19 @@ struct rdma_verb {
 	enum sf_op_kind kind;
 	bool immediate;
 	uint32_t need; /* the right that the peer's instance must give, or 0 */
-	/* For a verb whose remote operand is no buffer. take fills op's region and address, iov and len, as the kind has it, and
-	 * refuses what is wrong with the task; settle follows a success. Between them, where the local operand is mapped, land
-	 * puts what came in there. */
-	doca_error_t (*take)(struct rdma_request *request);
+	/* For a verb whose remote operand is no buffer. resolve fills op's region and address, iov and len, as the kind has it,
+	 * and refuses what is wrong with the task; settle follows a success. Between them, where the local operand is mapped,
+	 * land puts what came in there. */
+	doca_error_t (*resolve)(struct rdma_request *request);
 	void (*land)(struct rdma_request *request);
 	void (*settle)(struct rdma_request *request);
 };
 
-static inline const struct rdma_verb *rdma_verb_of(const struct rdma_request *request)
+static inline const struct rdma_verb *rdma_request_verb(const struct rdma_request *request)
 {
 	return (const struct rdma_verb *)request->base.cls;
 }
-static inline struct doca_rdma *rdma_of(const struct rdma_request *request)
+static inline struct doca_rdma *rdma_request_rdma(const struct rdma_request *request)
 {
 	return (struct doca_rdma *)request->base.ctx;
 }

@@ -25,7 +25,7 @@ static doca_error_t get_take(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	struct sf_reg_list list;
-	doca_error_t result = rdma_remote_event_take(request);
+	doca_error_t result = rdma_remote_event_resolve(request);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -35,7 +35,7 @@ static doca_error_t get_take(struct rdma_request *request)
 		drop_data(request->dst);
 	result = sf_reg_destination(&rdma->reg_cache, request->dst, sizeof(request->value), &list);
 	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_list(request, &list);
+		result = rdma_request_set_list(request, &list);
 	if (result != DOCA_SUCCESS)
 		return result;
 	memmove(request->iov + 1, request->iov, list.num * sizeof(request->iov[0]));
@@ -67,7 +67,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_READ,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,
-	.take = get_take,
+	.resolve = get_take,
 	.land = get_land,
 	.settle = get_settle,
 };
