@@ -3,7 +3,7 @@
  * The domain context. A file x.h declares what x.c defines:
  *
  *   domain_exchange  what processes gather
- *   domain_tell      what workers are told
+ *   domain_notify      what workers are told
  */
 #ifndef UROM_DOMAIN_H
 #define UROM_DOMAIN_H
@@ -42,7 +42,7 @@ enum urom_domain_phase {
 	UROM_DOMAIN_SIZES,
 	UROM_DOMAIN_ENTRIES,
 	UROM_DOMAIN_GATHERED,
-	UROM_DOMAIN_TELLING,
+	UROM_DOMAIN_NOTIFYING,
 	UROM_DOMAIN_ON,
 	UROM_DOMAIN_FAILED
 };

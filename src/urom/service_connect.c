@@ -55,7 +55,7 @@ static doca_error_t say_hello(struct doca_urom_service *service)
 	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
 	service->session = UROM_SESSION_HELLO;
 	result = urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
-	return result != DOCA_SUCCESS ? urom_service_why(result) : DOCA_SUCCESS;
+	return result != DOCA_SUCCESS ? urom_service_start_error(result) : DOCA_SUCCESS;
 }
 
 static bool is_loopback(const struct sockaddr_storage *address)

@@ -17,7 +17,7 @@ _Static_assert(sizeof(doca_cpu_set_t) == UROM_CPUSET_SIZE, "a cpuset goes over t
 
 /* ---- the session ---- */
 
-doca_error_t urom_service_why(doca_error_t why)
+doca_error_t urom_service_start_error(doca_error_t why)
 {
 	switch (why) {
 	case DOCA_ERROR_NOT_PERMITTED:
@@ -35,8 +35,8 @@ doca_error_t urom_service_why(doca_error_t why)
 static void end_session(struct doca_urom_service *service, doca_error_t why)
 {
 	service->session = UROM_SESSION_ENDED;
-	service->why = urom_service_why(why);
-	urom_gid_fail_all(service, DOCA_ERROR_CONNECTION_ABORTED);
+	service->why = urom_service_start_error(why);
+	urom_gid_tasks_fail(service, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
 static doca_error_t read_secret(struct urom_secret *secret)
@@ -139,7 +139,7 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 	case UROM_RELEASED:
 		return urom_request_answered(service, head, body, len);
 	case UROM_GROUP_IS:
-		urom_gid_answered(service, head, body, len);
+		urom_gid_task_answered(service, head, body, len);
 		return DOCA_SUCCESS;
 	case UROM_WORKER_DIED: /* its own connection says so too; the daemon knows why */
 		urom_text_parse(body, len, text);

@@ -8,7 +8,7 @@
 extern const struct sf_comm_handler urom_service_handler;
 
 /* What a start may answer when a session ends so: the other end chooses none of its own. */
-doca_error_t urom_service_why(doca_error_t why);
+doca_error_t urom_service_start_error(doca_error_t why);
 void urom_service_disconnect(struct doca_urom_service *service);
 
 #endif

@@ -72,7 +72,7 @@ static bool send_first(struct doca_urom_service *service)
 	return true;
 }
 
-bool urom_service_run_requests(struct doca_urom_service *service)
+bool urom_requests_run(struct doca_urom_service *service)
 {
 	bool any = false;
 

@@ -37,7 +37,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 /* From any thread. Without a session it is DONE at once. */
 void urom_request_post(struct doca_urom_service *service, struct urom_request *request);
 /* Sends what is queued, and ends all requests when the session ended. True when anything was done. */
-bool urom_service_run_requests(struct doca_urom_service *service);
+bool urom_requests_run(struct doca_urom_service *service);
 /* The daemon answered one. UNEXPECTED: nobody has asked that. */
 doca_error_t urom_request_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len);
 /* Ends all requests; from here on none is taken. */

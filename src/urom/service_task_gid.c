@@ -53,7 +53,7 @@ void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, 
 	task->cb(task, task_user_data, ctx_user_data);
 }
 
-void urom_gid_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+void urom_gid_task_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	for (struct doca_task **at = &service->asked; *at != NULL; at = &(*at)->next) {
 		gid_task *task = (gid_task *)*at;
@@ -71,7 +71,7 @@ void urom_gid_answered(struct doca_urom_service *service, const struct urom_head
 	}
 }
 
-void urom_gid_fail_all(struct doca_urom_service *service, doca_error_t status)
+void urom_gid_tasks_fail(struct doca_urom_service *service, doca_error_t status)
 {
 	for (struct doca_task *task; (task = service->asked) != NULL;) {
 		service->asked = task->next;
@@ -79,7 +79,7 @@ void urom_gid_fail_all(struct doca_urom_service *service, doca_error_t status)
 	}
 }
 
-bool urom_gid_tell_ended(struct doca_urom_service *service)
+bool urom_gid_tasks_complete(struct doca_urom_service *service)
 {
 	struct doca_task *task = service->ended;
 	bool any = task != NULL;

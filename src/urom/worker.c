@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "urom/check.h"
-#include "urom/domain_tell.h"
+#include "urom/domain_notify.h"
 #include "urom/service.h"
 #include "urom/service_request.h"
 #include "urom/worker_peer.h"
@@ -134,7 +134,7 @@ static void worker_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 
-	urom_cmd_fail_all(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
+	urom_cmd_tasks_fail(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
 	if (worker->granted)
 		release_process(worker);
 	sf_ctx_kick(ctx);
@@ -198,9 +198,9 @@ static bool worker_progress(struct doca_ctx *ctx)
 	bool any = sf_comm_poll(worker->comm);
 
 	if (__builtin_expect(worker->ended != NULL, 0))
-		any |= urom_cmd_tell_ended(worker);
+		any |= urom_cmd_tasks_complete(worker);
 	if (__builtin_expect(!STAILQ_EMPTY(&worker->leaves), 0))
-		any |= urom_domains_tell_left(worker);
+		any |= urom_leaves_send(worker);
 	if (__builtin_expect(worker->phase != UROM_WORKER_ON, 0)) {
 		any |= request_ended(worker);
 		any |= urom_worker_check_join(worker);
@@ -220,7 +220,7 @@ static bool worker_arm(struct doca_ctx *ctx)
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
 	       atomic_load_explicit(&worker->request.state, memory_order_acquire) == UROM_REQUEST_DONE ||
-	       urom_domains_have_left(worker) || sf_comm_arm(worker->comm);
+	       urom_leaves_are_due(worker) || sf_comm_arm(worker->comm);
 }
 
 /* Only writes: a process keeps its notifications until they are read. */
@@ -229,7 +229,7 @@ static void worker_send_pending(struct doca_ctx *ctx)
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 
 	if (!STAILQ_EMPTY(&worker->leaves))
-		(void)urom_domains_tell_left(worker);
+		(void)urom_leaves_send(worker);
 	sf_comm_push(worker->comm);
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log_rate.h"
-#include "urom/domain_tell.h"
+#include "urom/domain_notify.h"
 #include "urom/worker.h"
 #include "urom/service.h"
 #include "urom/worker_task_cmd.h"
@@ -102,7 +102,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	if (urom_head_parse(head_data, head_len, &head) != DOCA_SUCCESS)
 		head.kind = UROM_KINDS;
 	if (head.kind == UROM_NOTIFY && worker->phase == UROM_WORKER_ON)
-		urom_cmd_answered(worker, body, len);
+		urom_cmd_task_answered(worker, body, len);
 	else if (head.kind == UROM_JOINED && worker->phase == UROM_WORKER_JOINING)
 		take_joined(worker, &head, body, len);
 	else if ((head.kind == UROM_DOMAIN_READY || head.kind == UROM_DOMAIN_WANTED) && worker->phase == UROM_WORKER_ON)

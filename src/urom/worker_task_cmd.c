@@ -120,7 +120,7 @@ static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_
 	return task->number == number && task->base.state >= SF_TASK_INFLIGHT ? task : NULL;
 }
 
-void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t len)
+void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, size_t len)
 {
 	struct urom_worker_notify notify;
 	cmd_task *task = NULL;
@@ -144,7 +144,7 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 	sf_task_complete(&task->base, is_status ? notify.status : DOCA_ERROR_UNEXPECTED);
 }
 
-void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
+void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status)
 {
 	for (uint32_t i = worker->pool.num_begun; i > 0; i--) {
 		struct doca_task *task = &task_at(worker, i - 1)->base;
@@ -157,7 +157,7 @@ void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
 	}
 }
 
-bool urom_cmd_tell_ended(struct doca_urom_worker *worker)
+bool urom_cmd_tasks_complete(struct doca_urom_worker *worker)
 {
 	struct doca_task *task = worker->ended;
 

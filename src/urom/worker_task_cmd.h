@@ -23,8 +23,8 @@ extern const struct sf_task_class urom_cmd_task_class;
 void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data);
 /* Gives every task its index and its buffers. */
 doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker);
-void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t len);
-void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status);
-bool urom_cmd_tell_ended(struct doca_urom_worker *worker);
+void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, size_t len);
+void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status);
+bool urom_cmd_tasks_complete(struct doca_urom_worker *worker);
 
 #endif

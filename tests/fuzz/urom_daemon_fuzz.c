@@ -111,11 +111,11 @@ uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint
 {
 	return UINT64_MAX;
 }
-void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+void supervise_set_names(const struct daemon *daemon, struct daemon_worker *worker)
 {
 	strcpy(worker->names, "plugins");
 }
-uint64_t supervise(struct daemon *daemon, uint64_t now)
+uint64_t supervise_workers(struct daemon *daemon, uint64_t now)
 {
 	return UINT64_MAX;
 }

@@ -68,7 +68,7 @@ void client_reject_request(struct daemon *daemon, uint64_t worker_id, const stru
 	client_answer_text(daemon, request->client, UROM_SPAWNED, status, request->tag, worker_id, reason);
 }
 
-void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)
+void client_notify_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)
 {
 	client_answer_text(daemon, client, UROM_WORKER_DIED, DOCA_SUCCESS, 0, worker_id, reason);
 }

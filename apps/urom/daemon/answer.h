@@ -15,6 +15,6 @@ doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_wo
 				   const struct daemon_request *request);
 void client_reject_request(struct daemon *daemon, uint64_t worker_id, const struct daemon_request *request, doca_error_t status,
 			   const char *reason);
-void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
+void client_notify_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
 
 #endif

@@ -136,7 +136,7 @@ static doca_error_t listen_there(struct daemon *daemon)
 {
 	struct sockaddr_storage address, bound;
 	socklen_t len;
-	doca_error_t result = daemon_address(daemon, &address, &len);
+	doca_error_t result = networks_listen_address(daemon, &address, &len);
 
 	if (result == DOCA_SUCCESS)
 		result = open_comm(daemon);
@@ -158,7 +158,7 @@ static doca_error_t start(struct daemon *daemon)
 	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
 	daemon->cpus = cpus_of_node();
-	networks_set_up(daemon);		  /* in the environment that the spawner takes along */
+	networks_prepare(daemon);		  /* in the environment that the spawner takes along */
 	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
 	if (result == DOCA_SUCCESS)
 		result = node_lock(&daemon->lock_fd);

@@ -9,7 +9,7 @@
  *   networks   addresses and UCX's limits   spawn      their processes, which the daemon asks for of
  *   ref        clients that use a worker
  *   output     what workers print           spawner    the process that starts them
- *   clock      the time                     supervise  which of them hang, and of what they died
+ *   clock      the time                     supervise_workers  which of them hang, and of what they died
  *                                           ../own_time  the time that they had
  */
 #ifndef UROM_DAEMON_DAEMON_H

@@ -61,7 +61,7 @@ static void keep_devices(struct daemon *daemon)
 }
 
 /* Shared memory of System V can be attached by other users of the group, so it is left out. */
-void networks_set_up(struct daemon *daemon)
+void networks_prepare(struct daemon *daemon)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -74,7 +74,7 @@ void networks_set_up(struct daemon *daemon)
 		(void)setenv("UCX_KEEPALIVE_INTERVAL", "500ms", 0);
 		return;
 	}
-	if (daemon_address(daemon, &address, &len) != DOCA_SUCCESS)
+	if (networks_listen_address(daemon, &address, &len) != DOCA_SUCCESS)
 		return;
 	keep_devices(daemon);
 	(void)setenv("UCX_TLS", "^sysv", 0);
@@ -84,7 +84,7 @@ void networks_set_up(struct daemon *daemon)
 	choose_devices((const struct sockaddr *)&address);
 }
 
-doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
+doca_error_t networks_listen_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
 {
 	const in_port_t port = htons((uint16_t)daemon->config.port);
 	struct sockaddr_in *in = (struct sockaddr_in *)address;

@@ -6,8 +6,8 @@
 #include "daemon.h"
 
 /* What workers' plugins find in their environment of the networks that they may use; and daemon->devices. */
-void networks_set_up(struct daemon *daemon);
+void networks_prepare(struct daemon *daemon);
 /* That the service is to listen on. */
-doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len);
+doca_error_t networks_listen_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len);
 
 #endif

@@ -157,7 +157,7 @@ static pid_t start_process(const struct daemon *daemon, const struct daemon_work
 	else if (!await_answer(daemon, &answer))
 		answer = (struct spawner_answer){-1, EPIPE};
 	if (answer.pid < 0)
-		spawner_say_why(reason, "no process can be started", answer.error);
+		spawner_format_reason(reason, "no process can be started", answer.error);
 	return answer.pid;
 }
 
@@ -167,7 +167,7 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 	struct ends ends;
 
 	if (!open_ends(&ends)) {
-		spawner_say_why(reason, "no process can be started", errno);
+		spawner_format_reason(reason, "no process can be started", errno);
 		return false;
 	}
 	worker->pid = start_process(daemon, worker, wanted, &ends, reason);

@@ -154,7 +154,7 @@ static const char *advice(int error)
 	return error == ENOMEM ? "; there is no memory: end workers" : "";
 }
 
-void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
+void spawner_format_reason(char reason[UROM_TEXT_MAX], const char *what, int error)
 {
 	snprintf(reason, UROM_TEXT_MAX, "%s: %s%s", what, strerror(error), advice(error));
 }
@@ -165,7 +165,7 @@ static __attribute__((noreturn)) void fail(const struct order *order, const char
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TEXT_MAX];
 	char reason[UROM_TEXT_MAX];
 
-	spawner_say_why(reason, what, error);
+	spawner_format_reason(reason, what, error);
 	memcpy(packet, &head, sizeof(head));
 	size_t len = urom_text_pack(reason, packet + sizeof(head), UROM_TEXT_MAX);
 	(void)!send(order->fds[SPAWNER_SOCKET], packet, sizeof(head) + len, MSG_NOSIGNAL);

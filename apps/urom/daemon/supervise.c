@@ -45,7 +45,7 @@ static const struct daemon_plugin *where(const struct daemon *daemon, const stru
 	return nth_plugin(daemon, worker, index);
 }
 
-void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+void supervise_set_names(const struct daemon *daemon, struct daemon_worker *worker)
 {
 	size_t used = 0;
 
@@ -104,7 +104,7 @@ static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t n
 		end_hanging(daemon, worker, state == 'T');
 }
 
-uint64_t supervise(struct daemon *daemon, uint64_t now)
+uint64_t supervise_workers(struct daemon *daemon, uint64_t now)
 {
 	struct daemon_worker *worker;
 

@@ -144,7 +144,7 @@ static struct daemon_worker *create_worker(struct daemon *daemon, const struct u
 	worker->has_gid = spawn->has_gid;
 	worker->fd = worker->door = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
-	supervise_name(daemon, worker);
+	supervise_set_names(daemon, worker);
 	TAILQ_INIT(&worker->requests);
 	LIST_INIT(&worker->refs);
 	TAILQ_INSERT_TAIL(&daemon->workers, worker, next);
@@ -425,7 +425,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 	log_end(worker, status, reason, path);
 	fail_requests(daemon, worker, reason);
 	for (ref = worker->unborn ? NULL : LIST_FIRST(&worker->refs); ref != NULL; ref = LIST_NEXT(ref, of_worker))
-		client_tell_died(daemon, ref->client, worker->id, reason);
+		client_notify_died(daemon, ref->client, worker->id, reason);
 	free_worker(daemon, worker);
 }
 
@@ -500,7 +500,7 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 		next_time = earlier(next_time, output_expire(daemon, worker, now));
 		next_time = earlier(next_time, expire(daemon, worker, now));
 	}
-	return earlier(next_time, supervise(daemon, now));
+	return earlier(next_time, supervise_workers(daemon, now));
 }
 
 void workers_end_all(struct daemon *daemon)

@@ -125,7 +125,7 @@ void clients_expire(struct worker *worker)
 
 /* ---- commands ---- */
 
-void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc)
+void clients_reject_command(struct worker *worker, const struct urom_worker_cmd_desc *desc)
 {
 	struct worker_client *client = clients_find(worker, desc->dest_id);
 
@@ -162,7 +162,7 @@ static doca_error_t keep_command(struct worker *worker, struct worker_client *cl
 static doca_error_t give_command(struct worker *worker, struct worker_client *client, const struct urom_worker_cmd *command,
 				 const void *body, size_t len)
 {
-	struct worker_plugin *plugin = worker_find_plugin(worker, command->type);
+	struct worker_plugin *plugin = plugin_find(worker, command->type);
 
 	if (worker->ending)
 		return DOCA_ERROR_SHUTDOWN;
@@ -197,8 +197,8 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 {
 	const char *reason = "";
 	doca_error_t result = head->kind == UROM_DOMAIN_OFFER
-				      ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
-				      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
+				      ? domains_add_offer(worker, client->dest_id, head, body, len, &reason)
+				      : domains_add_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
 
 	if (result == DOCA_SUCCESS)

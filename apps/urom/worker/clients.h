@@ -8,7 +8,7 @@
 extern const struct sf_comm_handler clients_handler;
 
 /* A command that a plugin left in its list: its host's task fails. */
-void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc);
+void clients_reject_command(struct worker *worker, const struct urom_worker_cmd_desc *desc);
 /* One that is broken. */
 void client_disconnect(struct worker *worker, struct worker_client *client);
 void clients_drop_all(struct worker *worker);

@@ -117,8 +117,8 @@ static doca_error_t check_offer(const struct worker *worker, uint64_t client, co
 	return known == NULL && head->size > WORKER_DIRECTORY_BYTES - worker->directory_bytes ? DOCA_ERROR_FULL : DOCA_SUCCESS;
 }
 
-doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body,
-				size_t len, const char **reason)
+doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			       const char **reason)
 {
 	const uint8_t *digest = (const uint8_t *)body;
 	struct worker_directory *directory = len == UROM_DIGEST_SIZE ? find_directory(worker, digest, head->size) : NULL;
@@ -173,8 +173,8 @@ static doca_error_t finish(struct worker *worker, struct worker_directory *direc
 	return DOCA_SUCCESS;
 }
 
-doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
-			       const char **reason)
+doca_error_t domains_add_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			      const char **reason)
 {
 	struct worker_domain *domain = find_domain(worker, client, head->subject);
 	struct worker_directory *directory = domain != NULL ? domain->directory : NULL;

@@ -7,11 +7,11 @@
 
 extern const struct urom_domain_lookups_iface domain_lookups;
 /* A client offers a directory, by its digest. Of what is refused reason says why. */
-doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body,
-				size_t len, const char **reason);
-/* A piece of one that it was asked for. */
-doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			       const char **reason);
+/* A piece of one that it was asked for. */
+doca_error_t domains_add_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			      const char **reason);
 /* Tells clients what is due. True when anything was. */
 bool domains_run(struct worker *worker);
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number);

@@ -16,7 +16,7 @@ DOCA_LOG_REGISTER(UROM_WORKER::NOTIFY);
 static doca_error_t send_one(struct worker *worker, const struct worker_client *client, struct urom_worker_notif_desc *desc)
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
-	struct worker_plugin *plugin = worker_find_plugin(worker, desc->worker_notif.type);
+	struct worker_plugin *plugin = plugin_find(worker, desc->worker_notif.type);
 	size_t len = worker->message_max;
 
 	if (plugin == NULL) /* it changed the type meanwhile */

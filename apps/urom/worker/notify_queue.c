@@ -47,7 +47,7 @@ static void queue(struct worker *worker, const struct worker_plugin *plugin, str
 	ucs_list_add_tail(&client->notifications, &desc->entry);
 }
 
-void notifications_take(struct worker *worker, struct worker_plugin *plugin)
+void notifications_queue(struct worker *worker, struct worker_plugin *plugin)
 {
 	while (!ucs_list_is_empty(&worker->notifications)) {
 		struct urom_worker_notif_desc *desc =

@@ -6,7 +6,7 @@
 #include "worker.h"
 
 /* Moves worker->notifications, which the plugin has just made, to their clients. */
-void notifications_take(struct worker *worker, struct worker_plugin *plugin);
+void notifications_queue(struct worker *worker, struct worker_plugin *plugin);
 /* Those of a client that leaves. */
 void notifications_drop(struct worker *worker, struct worker_client *client);
 

@@ -173,7 +173,7 @@ doca_error_t plugin_progress(struct worker_plugin *plugin, ucs_list_link_t *noti
 	return result;
 }
 
-struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id)
+struct worker_plugin *plugin_find(struct worker *worker, uint64_t id)
 {
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		if (worker->plugins[i].id == id)

@@ -36,7 +36,7 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out);
 void plugin_close(struct worker_plugin *plugin);
 /* NULL: no such plugin is loaded here. */
-struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id);
+struct worker_plugin *plugin_find(struct worker *worker, uint64_t id);
 bool plugins_all_arm(const struct worker *worker);
 /* Adds the descriptors that plugins give to fds, which has room for all. True: one has something to do. */
 bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num);

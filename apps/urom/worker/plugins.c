@@ -32,7 +32,7 @@ static void give_commands(struct worker_plugin *plugin)
 		struct urom_worker_cmd_desc *command =
 			ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
 
-		clients_refuse(plugin->worker, command);
+		clients_reject_command(plugin->worker, command);
 		free(command);
 	}
 }
@@ -53,7 +53,7 @@ bool plugins_run(struct worker *worker)
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
 			warn(plugin, "progress", result);
 		if (!ucs_list_is_empty(&worker->notifications))
-			notifications_take(worker, plugin);
+			notifications_queue(worker, plugin);
 	}
 	return any;
 }

@@ -118,9 +118,9 @@ void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_
 
 /* ---- comm.c ---- */
 
-bool comm_open_timer(struct sf_comm *comm);
+bool comm_timer_open(struct sf_comm *comm);
 /* The timer runs while somebody waits for a time to be over. */
-void comm_tick(struct sf_comm *comm);
+void comm_timer_update(struct sf_comm *comm);
 
 /* ---- peer.c ---- */
 
@@ -135,7 +135,7 @@ void comm_peer_end(struct comm_peer *peer, bool flush);
 /* The ends that waited. */
 void comm_peers_end(struct sf_comm *comm);
 /* Tells the user of lost peers. True when there were any. */
-bool comm_peers_tell_lost(struct sf_comm *comm);
+bool comm_peers_report_lost(struct sf_comm *comm);
 /* One of those that end. */
 void comm_peer_close(struct comm_peer *peer);
 /* Those whose time is over, or all of them. */
@@ -164,7 +164,7 @@ void comm_door_accept(struct sf_comm *comm);
 /* A guest's descriptor is readable, or it was not let in before. */
 void comm_guest_ready(struct comm_peer *peer);
 /* The handshake is over. */
-void comm_guest_passes(struct comm_peer *peer);
+void comm_guest_accept(struct comm_peer *peer);
 /* It is closed; what is logged of it, or NULL. */
 void comm_guest_leave(struct comm_peer *peer, const char *why);
 /* Those whose time is over, and those that wait. */

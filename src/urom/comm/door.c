@@ -37,7 +37,7 @@ void comm_guest_leave(struct comm_peer *peer, const char *why)
 	comm_peer_end(peer, false);
 }
 
-void comm_guest_passes(struct comm_peer *peer)
+void comm_guest_accept(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 
@@ -65,7 +65,7 @@ static void hand_over(struct comm_peer *peer)
 	if (result == DOCA_ERROR_AGAIN) {
 		peer->stage = COMM_WAITING;
 		comm_stream_watch(peer);
-		comm_tick(comm);
+		comm_timer_update(comm);
 		return;
 	}
 	comm_guest_leave(peer, result == DOCA_SUCCESS ? NULL : "the worker that it is for is not there");
@@ -89,7 +89,7 @@ static void enter(struct comm_peer *peer)
 	else if (door->has_key)
 		secure(peer, &door->key);
 	else
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 }
 
 static void read_preamble(struct comm_peer *peer)
@@ -185,7 +185,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 	peer->state = COMM_PEER_GUEST;
 	TAILQ_INSERT_TAIL(&comm->guests, peer, in_list);
 	comm->num_guests++;
-	comm_tick(comm);
+	comm_timer_update(comm);
 	return peer;
 }
 
@@ -239,7 +239,7 @@ static void pause_door(struct sf_comm *comm, const char *why)
 	SF_LOG_WARN_LIMITED("urom: no connection can be taken just now: %s", why);
 	comm->door.paused = true;
 	(void)epoll_ctl(comm->epoll_fd, EPOLL_CTL_MOD, comm->door.fd, &event);
-	comm_tick(comm);
+	comm_timer_update(comm);
 }
 
 static bool is_shortage(int error)
@@ -317,7 +317,7 @@ static void take_handed(struct sf_comm *comm, int fd, struct handed *handed)
 	if (peer != NULL && handed->has_key != 0)
 		secure(peer, &handed->key);
 	else if (peer != NULL)
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 }
 
 static bool receive_one(struct sf_comm *comm)
@@ -405,7 +405,7 @@ static doca_error_t watch_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};
 
-	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_open_timer(comm)
+	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_timer_open(comm)
 		       ? DOCA_SUCCESS
 		       : DOCA_ERROR_OPERATING_SYSTEM;
 }

@@ -235,7 +235,7 @@ static void end_now(struct comm_peer *peer)
 	if (peer->batch != NULL)
 		end_batch(peer, true);
 	comm_stream_write(peer);
-	comm_tick(comm);
+	comm_timer_update(comm);
 }
 
 void comm_peer_end(struct comm_peer *peer, bool flush)
@@ -271,7 +271,7 @@ void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all)
 	}
 }
 
-bool comm_peers_tell_lost(struct sf_comm *comm)
+bool comm_peers_report_lost(struct sf_comm *comm)
 {
 	struct comm_peer *peer = TAILQ_FIRST(&comm->lost);
 

@@ -266,7 +266,7 @@ void comm_stream_secure(struct comm_peer *peer)
 	if (result == SF_TLS_AGAIN)
 		comm_stream_watch(peer);
 	else if (result == 0 && guest)
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 	else if (result == 0)
 		become_ready(peer);
 	else if (guest)

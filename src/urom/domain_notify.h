@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a process's workers come to know a domain. */
-#ifndef UROM_DOMAIN_TELL_H
-#define UROM_DOMAIN_TELL_H
+#ifndef UROM_DOMAIN_NOTIFY_H
+#define UROM_DOMAIN_NOTIFY_H
 
 #include "urom/domain.h"
 #include "urom/proto.h"
 
 /* The directory is there: the workers are to have it. */
-void urom_domain_tell_begin(struct doca_urom_domain *domain);
-bool urom_domain_tell(struct doca_urom_domain *domain);
+void urom_domain_notify_begin(struct doca_urom_domain *domain);
+bool urom_domain_notify(struct doca_urom_domain *domain);
 /* Only what their connections did not take before; the domain fails at most. */
-void urom_domain_tell_more(struct doca_urom_domain *domain);
+void urom_domain_notify_more(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
-bool urom_domain_has_to_tell(const struct doca_urom_domain *domain);
+bool urom_domain_notify_is_due(const struct doca_urom_domain *domain);
 /* They need it no more. One that cannot be told just now is told later, by its context: a stop of a domain does not wait. */
 void urom_domain_leave(struct doca_urom_domain *domain);
 /* Tells the process of domains that are over. True when anything was told. */
-bool urom_domains_tell_left(struct doca_urom_worker *worker);
+bool urom_leaves_send(struct doca_urom_worker *worker);
 /* Is there a place for it in the queue, so that no end of a send will come to go on by? */
-bool urom_domains_have_left(const struct doca_urom_worker *worker);
+bool urom_leaves_are_due(const struct doca_urom_worker *worker);
 /* A worker process wants the directory, has it, or cannot use it. */
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
 /* Its run has ended; and: it is destroyed. */

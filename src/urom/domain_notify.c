@@ -3,7 +3,7 @@
  * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks
  * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
-#include "urom/domain_tell.h"
+#include "urom/domain_notify.h"
 
 #include <stdlib.h>
 
@@ -17,9 +17,9 @@ static bool is_there(const struct urom_member *member)
 	return member->worker != NULL && !member->gone && member->worker->phase == UROM_WORKER_ON;
 }
 
-void urom_domain_tell_begin(struct doca_urom_domain *domain)
+void urom_domain_notify_begin(struct doca_urom_domain *domain)
 {
-	domain->phase = UROM_DOMAIN_TELLING;
+	domain->phase = UROM_DOMAIN_NOTIFYING;
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
 
@@ -66,7 +66,7 @@ static bool waits(const struct urom_member *member)
 	       (!member->wanted || member->told == member->domain->directory_len);
 }
 
-bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
+bool urom_domain_notify_is_due(const struct doca_urom_domain *domain)
 {
 	const struct urom_member *member;
 
@@ -95,7 +95,7 @@ static bool tell(struct urom_member *member)
 	return any;
 }
 
-bool urom_domain_tell(struct doca_urom_domain *domain)
+bool urom_domain_notify(struct doca_urom_domain *domain)
 {
 	bool any = false;
 
@@ -109,7 +109,7 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 			LIST_REMOVE(member, of_telling);
 		else
 			any |= tell(member);
-		if (domain->phase != UROM_DOMAIN_TELLING)
+		if (domain->phase != UROM_DOMAIN_NOTIFYING)
 			return true;
 	}
 	if (!LIST_EMPTY(&domain->telling))
@@ -119,12 +119,12 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 	return true;
 }
 
-void urom_domain_tell_more(struct doca_urom_domain *domain)
+void urom_domain_notify_more(struct doca_urom_domain *domain)
 {
 	struct urom_member *member;
 
 	LIST_FOREACH (member, &domain->telling, of_telling) {
-		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_TELLING)
+		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_NOTIFYING)
 			(void)tell(member);
 	}
 }
@@ -160,7 +160,7 @@ void urom_domain_leave(struct doca_urom_domain *domain)
 	}
 }
 
-bool urom_domains_tell_left(struct doca_urom_worker *worker)
+bool urom_leaves_send(struct doca_urom_worker *worker)
 {
 	bool any = false;
 
@@ -174,7 +174,7 @@ bool urom_domains_tell_left(struct doca_urom_worker *worker)
 	return any;
 }
 
-bool urom_domains_have_left(const struct doca_urom_worker *worker)
+bool urom_leaves_are_due(const struct doca_urom_worker *worker)
 {
 	return !STAILQ_EMPTY(&worker->leaves) && worker->phase == UROM_WORKER_ON && sf_comm_backlog(worker->peer) == 0;
 }
@@ -185,8 +185,8 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	char reason[UROM_TEXT_MAX];
 
 	LIST_FOREACH (member, &worker->members, of_worker) {
-		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered &&
-		    !member->gone)
+		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_NOTIFYING &&
+		    member->offered && !member->gone)
 			break;
 	}
 	if (member == NULL)
