@@ -57,7 +57,7 @@ void comch_connection_unref(struct doca_comch_connection *connection)
 	free(connection);
 }
 
-void comch_connection_note(struct doca_comch_connection *connection)
+void comch_connection_show(struct doca_comch_connection *connection)
 {
 	sf_status_conn_open(&connection->status, &connection->endpoint->ctx, sf_conn_peer_pid(connection->conn),
 			    connection->established);
@@ -71,7 +71,7 @@ static void bury(struct doca_comch_connection *connection)
 	atomic_store_explicit(&connection->dead, true, memory_order_release);
 	pthread_mutex_lock(&connection->lock);
 	for (struct comch_child *child = connection->children; child != NULL; child = child->next) {
-		comch_wake(&child->ctx);
+		comch_ctx_wake(&child->ctx);
 		sf_status_conn_close(&child->status);
 	}
 	pthread_mutex_unlock(&connection->lock);
@@ -247,7 +247,7 @@ static void wake_gpu_producers(const struct doca_comch_connection *connection)
 {
 	for (const struct comch_child *child = connection->children; child != NULL; child = child->next) {
 		if (!child->is_consumer && child->ctx.gpu != NULL)
-			comch_wake(&child->ctx);
+			comch_ctx_wake(&child->ctx);
 	}
 }
 
@@ -285,7 +285,7 @@ static void receive_ack(struct doca_comch_connection *connection, const struct c
 		if (!child->is_consumer || child->id != control->id)
 			continue;
 		atomic_store_explicit(&child->ack, 1 + control->value, memory_order_release);
-		comch_wake(&child->ctx);
+		comch_ctx_wake(&child->ctx);
 		break;
 	}
 	pthread_mutex_unlock(&connection->lock);

@@ -88,7 +88,7 @@ static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct
 		return result;
 	}
 	consumer->advertised = true;
-	comch_wake(&connection->endpoint->ctx);
+	comch_ctx_wake(&connection->endpoint->ctx);
 	sf_ctx_send_pending(&consumer->child.ctx);
 	return DOCA_SUCCESS;
 }
@@ -103,7 +103,7 @@ static void withdraw(struct doca_comch_consumer *consumer)
 	consumer->advertised = false;
 	/* A dead connection has nobody to tell, and the peer sees the end of our connection anyway. */
 	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
-		comch_wake(&connection->endpoint->ctx);
+		comch_ctx_wake(&connection->endpoint->ctx);
 		sf_ctx_send_pending(&consumer->child.ctx);
 	}
 }

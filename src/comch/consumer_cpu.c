@@ -91,7 +91,7 @@ void comch_consumer_want_recvs(struct doca_comch_consumer *consumer)
 	sf_ep_flush_recvs(consumer->ep);
 }
 
-struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
+struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_comch_consumer *consumer, size_t len)
 {
 	struct doca_comch_consumer_task_post_recv *task = __builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1)
 								  ? unhold(consumer)

@@ -11,7 +11,7 @@
 #include "comch/task_send.h"
 #include "validation/validation.h"
 
-void comch_wake(const struct doca_ctx *ctx)
+void comch_ctx_wake(const struct doca_ctx *ctx)
 {
 	int fd = sf_ctx_event_fd(ctx);
 

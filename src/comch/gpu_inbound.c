@@ -91,9 +91,9 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		result = sf_region_map(in->region, &addr);
 	if (result == DOCA_SUCCESS)
-		in->held = gpu_memory_hold(addr) ? addr : NULL;
+		in->held = comch_gpu_memory_hold(addr) ? addr : NULL;
 	if (result == DOCA_SUCCESS)
-		result = gpu_queue_view(addr, in->region->len, in->offset, false, &box);
+		result = comch_gpu_queue_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s; its connection is cut",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
@@ -101,7 +101,7 @@ static bool is_mapped(struct gpu_inbound *in)
 		sf_conn_disconnect(in->base.conn);
 		return false;
 	}
-	gpu_receiver_init(&in->receiver, &box);
+	comch_gpu_receiver_init(&in->receiver, &box);
 	in->mapped = true;
 	if ((in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
 		drop_timer(in); /* it waited for the owner's answer; a software GPU rings */
@@ -115,7 +115,7 @@ static void grant(struct gpu_inbound *in)
 
 	if (__builtin_expect(count == 0, 0))
 		comch_consumer_want_recvs(in->base.consumer);
-	gpu_receiver_grant(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
+	comch_gpu_receiver_give_credits(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
 }
 
 /* A kernel's messages come in bursts, one behind the other in the arena. */
@@ -144,7 +144,7 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 	doca_error_t result;
 
 	while (moved < budget && !in->broken && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
-		result = gpu_receiver_peek(&in->receiver, &arrival);
+		result = comch_gpu_receiver_peek(&in->receiver, &arrival);
 		if (result == DOCA_ERROR_AGAIN)
 			break;
 		if (result != DOCA_SUCCESS || arrival.imm_len > consumer->imm_data_len) {
@@ -152,7 +152,7 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 			break;
 		}
 		prefetch(box, in->receiver.seq, &arrival);
-		task = comch_consumer_take_recv(consumer, arrival.len);
+		task = comch_consumer_pop_recv(consumer, arrival.len);
 		if (task == NULL)
 			break;
 		hand_over(in, task, &arrival);
@@ -204,8 +204,8 @@ static bool inbound_arm(struct comch_inbound *inbound)
 	}
 	grant(in);
 	if (in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
-		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
-	return gpu_receiver_arm(&in->receiver);
+		return comch_gpu_receiver_ready(&in->receiver) || arm_timer(in);
+	return comch_gpu_receiver_arm(&in->receiver);
 }
 
 static void inbound_close(struct comch_inbound *inbound)
@@ -215,12 +215,12 @@ static void inbound_close(struct comch_inbound *inbound)
 	if (in->mapped) {
 		while (take_in(in, COMCH_POLL_BUDGET) != 0) /* what the producer sent before it went */
 			;
-		gpu_receiver_close(&in->receiver);
+		comch_gpu_receiver_close(&in->receiver);
 	}
 	drop_timer(in);
 	sf_region_close(in->region);
 	if (in->held != NULL)
-		gpu_memory_release(in->held);
+		comch_gpu_memory_release(in->held);
 	free(in);
 }
 

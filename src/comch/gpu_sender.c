@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
+doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
 {
 	memset(sender, 0, sizeof(*sender));
 	sender->box = *box;
@@ -17,7 +17,7 @@ doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *
 	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
-void gpu_sender_fini(struct gpu_sender *sender)
+void comch_gpu_sender_fini(struct gpu_sender *sender)
 {
 	free(sender->arena_end);
 	sender->arena_end = NULL;
@@ -25,7 +25,7 @@ void gpu_sender_fini(struct gpu_sender *sender)
 
 /* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared
  * from the start. */
-void gpu_sender_join(struct gpu_sender *sender)
+void comch_gpu_sender_join(struct gpu_sender *sender)
 {
 	if (sender->producers++ == 0 || sender->shared)
 		return;
@@ -36,7 +36,7 @@ void gpu_sender_join(struct gpu_sender *sender)
 		sched_yield();
 }
 
-void gpu_sender_leave(struct gpu_sender *sender)
+void comch_gpu_sender_leave(struct gpu_sender *sender)
 {
 	sender->producers--;
 }
@@ -216,8 +216,8 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	return DOCA_SUCCESS;
 }
 
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
-			     uint32_t imm_len)
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
+				   uint32_t imm_len)
 {
 	uint64_t len = 0;
 	doca_error_t result;
@@ -234,7 +234,7 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 	return result;
 }
 
-uint32_t gpu_sender_credits(struct gpu_sender *sender, uint32_t *len)
+uint32_t comch_gpu_sender_credits(struct gpu_sender *sender, uint32_t *len)
 {
 	refresh(sender);
 	*len = sender->len;

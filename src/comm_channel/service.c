@@ -28,7 +28,7 @@ static doca_error_t snapshot_take(struct doca_comm_channel_ep_t *ep)
 
 static doca_error_t check_service(const struct doca_comm_channel_ep_t *ep, const void *out, const char *function)
 {
-	doca_error_t result = ep_check(function, ep, out);
+	doca_error_t result = comm_channel_ep_check(function, ep, out);
 
 	if (result == DOCA_SUCCESS && ep->role != EP_SERVICE) {
 		SF_LOG_ERR("%s: the endpoint is not a service that listens", function);
@@ -44,12 +44,12 @@ doca_error_t doca_comm_channel_ep_update_service_state_info(struct doca_comm_cha
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&ep->lock);
-	events_take(&ep->service_event);
-	ep_progress(ep);
+	comm_channel_events_take(&ep->service_event);
+	comm_channel_ep_progress(ep);
 	ep->service_changed = false;
 	result = snapshot_take(ep);
 	ep->service_armed = true;
-	events_settle(ep);
+	comm_channel_events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return result;
 }
