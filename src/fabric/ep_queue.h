@@ -61,7 +61,7 @@ bool sf_ep_queue_is_due(const struct sf_ep_queue *queue);
 bool sf_ep_queue_arm(struct sf_ep_queue *queue);
 
 /* Takes what is due next out of the queue. False: nothing. */
-bool sf_ep_queue_take(struct sf_ep_queue *queue, struct sf_ep_due *due);
+bool sf_ep_queue_pop(struct sf_ep_queue *queue, struct sf_ep_due *due);
 
 /* Without the lock. The event is a copy: the handler may close the connection that it lies in. */
 void sf_ep_event_run(const struct sf_ep_handler *handler, const struct sf_ep_event *event);

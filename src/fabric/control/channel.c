@@ -73,7 +73,7 @@ static void silent_end(struct sf_channel *channel)
 	channel->is_silent = false;
 }
 
-void sf_channel_take(struct sf_channel *channel)
+void sf_channel_adopt(struct sf_channel *channel)
 {
 	num_guests -= channel->is_guest;
 	channel->is_guest = false;
@@ -92,7 +92,7 @@ void sf_channel_close(struct sf_channel *channel)
 		return;
 	channel->open = false;
 	silent_end(channel);
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	sf_dial_end(channel);
 	sf_heartbeat_end(&channel->heartbeat);
 	if (channel->stream.fd >= 0)
@@ -235,7 +235,7 @@ bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds
 	return false;
 }
 
-void sf_channel_tell(struct sf_channel *channel, const void *msg)
+void sf_channel_send_optional(struct sf_channel *channel, const void *msg)
 {
 	const size_t size = ((const struct sf_msg *)msg)->size;
 
@@ -253,7 +253,7 @@ static bool probe(struct sf_heartbeat *heartbeat)
 
 	if (!channel->may_beat || channel->out != NULL)
 		return false;
-	sf_channel_tell(channel, &alive);
+	sf_channel_send_optional(channel, &alive);
 	return channel->out == NULL;
 }
 
@@ -276,7 +276,7 @@ static bool stranger_message(struct sf_channel *channel, const struct sf_msg *ms
 
 	if (channel->trust == SF_TRUST_REQUESTER) {
 		if (msg->kind == SF_MSG_LOCATE)
-			sf_node_asked(channel, (const struct sf_msg_locate *)msg);
+			sf_node_answer(channel, (const struct sf_msg_locate *)msg);
 		return msg->kind == SF_MSG_LOCATE;
 	}
 	if (msg->kind != (called != NULL ? SF_MSG_CONNECT : SF_MSG_HELLO))
@@ -641,7 +641,7 @@ static void accept_all(struct sf_channel *listener)
 			sf_channels_listen(true);
 			return;
 		}
-		fd = sf_accept(listener->stream.fd);
+		fd = sf_accept_next(listener->stream.fd);
 		if (fd < 0)
 			return;
 		if (listener->is_stream)

@@ -87,7 +87,7 @@ struct sf_channel {
 doca_error_t sf_channel_open(int fd, void *owner, struct sf_channel **channel);
 void sf_channel_close(struct sf_channel *channel);
 /* A connection or an import has it from here on. */
-void sf_channel_take(struct sf_channel *channel);
+void sf_channel_adopt(struct sf_channel *channel);
 /* The channel's stream becomes the caller's, with all that the peer has said since its last message. */
 struct sf_stream sf_channel_leave(struct sf_channel *channel);
 /* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
@@ -101,7 +101,7 @@ void sf_channel_listen(struct sf_channel *channel);
  * behind. A peer that does not read what it is sent loses the channel: false. */
 bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds, unsigned num);
 /* One that the peer can do without. */
-void sf_channel_tell(struct sf_channel *channel, const void *msg);
+void sf_channel_send_optional(struct sf_channel *channel, const void *msg);
 
 /* To a process's agent, or a listener. address is where it is by the network, or empty; who has one runtime folder with us is
  * called there all the same, unless it is to be by_network. What is sent waits until there is a channel; if none comes about,

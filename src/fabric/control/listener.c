@@ -20,13 +20,13 @@ void sf_listeners_after_fork(void)
 
 /* ---- those who ask ---- */
 
-void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
+void sf_control_reject(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
 {
 	struct sf_msg_refuse answer = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(answer), status), .data_len = (uint32_t)len};
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	sf_channel_tell(channel, &answer); /* or the end of the channel tells it */
+	sf_channel_send_optional(channel, &answer); /* or the end of the channel tells it */
 	sf_channel_close(channel);
 }
 
@@ -73,7 +73,7 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 	if (!is_auto && listener->num_requests >= SF_REQUESTS_MAX)
 		return DOCA_ERROR_FULL;
 	log_caller(channel, ask, provider);
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	error = provider->asked(listener, channel, ask, fds);
 	if (error == DOCA_SUCCESS && !is_auto) {
 		listener->num_requests++;
@@ -92,7 +92,7 @@ static void answer(struct sf_control_listener *listener, struct sf_channel *chan
 		SF_LOG_WARN_LIMITED("a peer on the network cannot connect to %s: %s", ask->name, doca_error_get_descr(error));
 	else
 		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", channel->pid, ask->name, doca_error_get_descr(error));
-	sf_control_refuse(channel, error, NULL, 0);
+	sf_control_reject(channel, error, NULL, 0);
 }
 
 static struct sf_control_listener *listener_find(const char *name)
@@ -122,10 +122,10 @@ void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate 
 	if (error == DOCA_SUCCESS && answer.address[0] == '\0')
 		error = DOCA_ERROR_NOT_FOUND;
 	if (error != DOCA_SUCCESS) {
-		sf_control_refuse(channel, error, NULL, 0);
+		sf_control_reject(channel, error, NULL, 0);
 		return;
 	}
-	sf_channel_tell(channel, &answer);
+	sf_channel_send_optional(channel, &answer);
 	sf_channel_close(channel);
 }
 

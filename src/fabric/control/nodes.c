@@ -232,7 +232,7 @@ static bool listener_answers(struct sf_channel *channel, const struct sf_msg *ms
 	(void)fds;
 	if (msg->kind != SF_MSG_ADDRESS && msg->kind != SF_MSG_REFUSE)
 		return false;
-	sf_channel_tell(relay->requester, msg);
+	sf_channel_send_optional(relay->requester, msg);
 	relay_end(relay);
 	return true;
 }
@@ -250,7 +250,7 @@ static void either_ended(struct sf_channel *channel)
 	relay_end(channel->owner);
 }
 
-void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask)
+void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *ask)
 {
 	const struct sf_key key = sf_key_of_name(ask->name);
 	struct relay *relay = calloc(1, sizeof(*relay));
@@ -260,7 +260,7 @@ void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask
 		error = sf_channel_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
 	if (error != DOCA_SUCCESS) {
 		free(relay);
-		sf_control_refuse(requester, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
+		sf_control_reject(requester, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
 		return;
 	}
 	relay->requester = requester;
@@ -283,7 +283,7 @@ enum sf_pace sf_nodes_tick(void)
 		if (!sf_liveness_lost(&relay->answering, relay->listener->pid, SF_ANSWER_LIMIT_NS))
 			continue;
 		SF_LOG_WARN_LIMITED("process %d listens and does not say where: is it stopped?", relay->listener->pid);
-		sf_control_refuse(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
+		sf_control_reject(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
 		relay_end(relay);
 	}
 	return LIST_EMPTY(&relays) ? SF_PACE_IDLE : SF_PACE_SLOW;

@@ -47,7 +47,7 @@ static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len
 	recv->kind = op->kind;
 	recv->conn = &peer->base;
 	recv->status = DOCA_SUCCESS;
-	loop_ep_recv_due(ep);
+	sf_loop_ep_recv_due(ep);
 }
 
 static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
@@ -100,7 +100,7 @@ static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t le
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
+doca_error_t sf_loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
 {
 	uint64_t len;
 	doca_error_t result = sf_op_check(conn, op, &len);
@@ -113,7 +113,7 @@ doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
 	return result;
 }
 
-doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op)
+doca_error_t sf_loop_region_access(struct sf_region *region, struct sf_op *op)
 {
 	uint64_t len;
 	doca_error_t result = sf_access_check(region, op, &len);

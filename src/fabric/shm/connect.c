@@ -21,7 +21,7 @@ static struct shm_conn *conn_of(struct sf_handshake *handshake)
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	struct shm_conn *conn = conn_of(handshake);
-	const struct shm_msg_ep ep = sf_shm_conn_tell(conn, fds);
+	const struct shm_msg_ep ep = sf_shm_conn_describe(conn, fds);
 
 	memcpy(side->bytes, &ep, sizeof(ep));
 	fds[SHM_MSG_EP_FDS] = conn->segment_fd;
@@ -30,7 +30,7 @@ static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
-	if (!sf_shm_conn_meet(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
+	if (!sf_shm_conn_set_peer(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
 		return DOCA_ERROR_UNEXPECTED;
 	fds[1] = -1;
 	return DOCA_SUCCESS;
@@ -125,7 +125,7 @@ static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t l
 
 	if (conn->handshake.channel == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	ep = sf_shm_conn_tell(conn, fds);
+	ep = sf_shm_conn_describe(conn, fds);
 	memcpy(side.bytes, &ep, sizeof(ep));
 	return sf_control_accept_answer(conn->handshake.channel, &sf_shm_control, &side, fds, data, len)
 		       ? DOCA_SUCCESS
@@ -141,7 +141,7 @@ static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, str
 	if (conn == NULL)
 		return NULL;
 	if (!sf_shm_memfd_check(fds[2], SHM_CONN_SEGMENT_SIZE) || !sf_shm_conn_map(conn, fds[2], 1) ||
-	    !sf_shm_conn_meet(conn, (const struct shm_msg_ep *)&ask->side, fds[0], fds[1])) {
+	    !sf_shm_conn_set_peer(conn, (const struct shm_msg_ep *)&ask->side, fds[0], fds[1])) {
 		sf_shm_conn_free_locked(conn);
 		return NULL;
 	}
@@ -154,8 +154,8 @@ static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, str
 	return conn;
 }
 
-doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds)
+doca_error_t sf_shm_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds)
 {
 	struct shm_conn *conn = channel->is_stream ? NULL : conn_from_peer(listener, channel, ask, fds);
 
@@ -216,7 +216,7 @@ void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request
 	}
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)listener)->num_requests--;
-	sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+	sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	sf_shm_conn_free_locked(conn);
 	pthread_mutex_unlock(&sf_control_lock);
@@ -232,7 +232,7 @@ static void conns_orphan(const struct sf_listener *listener)
 		conn->listener = NULL;
 		if (conn->life == SHM_LIFE_REQUEST && (conn->events & SHM_EVENT_ACCEPTED) == 0 &&
 		    (conn->todo & SHM_EVENT_ACCEPTED) == 0) {
-			sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+			sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 			sf_shm_conn_free_locked(conn);
 		}
 	}

@@ -24,7 +24,7 @@ void sf_shm_due_fini(struct shm_ep *ep)
 
 /* ---- slots ---- */
 
-bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot)
+bool sf_shm_due_alloc_slot(struct shm_ep *ep, uint32_t *slot)
 {
 	uint64_t *taken = ep->due.slots_taken;
 
@@ -42,7 +42,7 @@ bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot)
 	return false;
 }
 
-void sf_shm_due_put_slot(struct shm_ep *ep, uint32_t slot)
+void sf_shm_due_free_slot(struct shm_ep *ep, uint32_t slot)
 {
 	ep->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }

@@ -21,7 +21,7 @@ static void tell(struct shm_conn *conn, const struct sf_op *op, doca_error_t sta
 	if (op->kind != SF_OP_WRITE || op->header_len == 0)
 		return;
 	memcpy(shm_tx_next(&conn->tx)->bytes, op->header, head.header_len);
-	sf_shm_publish(conn, &head, NULL);
+	sf_shm_conn_publish(conn, &head, NULL);
 }
 
 void sf_shm_conn_job_progress(struct shm_conn *conn)
@@ -59,7 +59,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 	if (op->kind == SF_OP_WRITE && op->header_len != 0) {
 		if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
 			return DOCA_ERROR_AGAIN;
-		status = sf_shm_claim(conn, 0, false, &conn->transfer.claim);
+		status = sf_shm_conn_claim_recv(conn, 0, false, &conn->transfer.claim);
 		if (status != DOCA_SUCCESS)
 			return sf_shm_unclaimed(op, status);
 	}

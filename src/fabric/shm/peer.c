@@ -253,7 +253,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 		peer->jobs_end = &peer->jobs;
 		peer->self = memcmp(id, sf_control_id(), sizeof(*id)) == 0;
 		if (peer->self) {
-			peer->generations = sf_shm_generations();
+			peer->generations = sf_shm_region_generations();
 		} else {
 			doca_error_t error = peer_connect(peer);
 
@@ -332,7 +332,7 @@ static doca_error_t attach_self(struct shm_attach *a)
 	a->origin = a->addr;
 	a->base = (uint8_t *)(uintptr_t)a->addr;
 	if (a->peer->generations == NULL) /* others may be reading it */
-		a->peer->generations = sf_shm_generations();
+		a->peer->generations = sf_shm_region_generations();
 	return DOCA_SUCCESS;
 }
 

@@ -36,11 +36,11 @@ static struct shm_region lent; /* in the place of a region: of id 0, which nobod
 static int generations_fd = -1;
 static _Atomic uint64_t *generations; /* written once, under sf_control_lock */
 
-int sf_shm_generations_fd(void)
+int sf_shm_region_generations_fd(void)
 {
 	return generations_fd;
 }
-const _Atomic uint64_t *sf_shm_generations(void)
+const _Atomic uint64_t *sf_shm_region_generations(void)
 {
 	return generations;
 }
@@ -125,12 +125,12 @@ static doca_error_t table_add(struct shm_region *region)
 	return table_take(region) != 0 ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
-uint64_t sf_shm_region_id_take(void)
+uint64_t sf_shm_region_id_alloc(void)
 {
 	return table_take(&lent);
 }
 
-void sf_shm_region_id_give(uint64_t id)
+void sf_shm_region_id_free(uint64_t id)
 {
 	table.region[id % SHM_REGIONS_MAX] = NULL;
 	atomic_store(&generations[id % SHM_REGIONS_MAX], 0);
@@ -218,7 +218,7 @@ void sf_shm_region_close(struct sf_region *base)
 	if (generations != NULL)
 		atomic_store(&generations[index], 0);
 	if (region->pages != NULL || region->exported)
-		sf_shm_serve_gone(region->id);
+		sf_shm_agent_serve_gone(region->id);
 	pthread_mutex_unlock(&sf_control_lock);
 	while (atomic_load(&sf_shm_region_users[index]) != 0)
 		sched_yield();
@@ -238,7 +238,7 @@ doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct s
 		SF_LOG_ERR("cannot export: it is imported memory");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	error = sf_shm_hold(&hold);
+	error = sf_shm_barrier_join(&hold);
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (mappable)
@@ -358,7 +358,7 @@ doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_
 	import = calloc(1, sizeof(*import));
 	if (import == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	error = sf_shm_hold(&import->hold);
+	error = sf_shm_barrier_join(&import->hold);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
 	pthread_mutex_lock(&sf_control_lock);

@@ -33,7 +33,7 @@ static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_re
 
 	if (conn->is_released)
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_recvq_take(&far->ep->recvq, &far->cursor, len, &slot);
+	error = sf_shm_recvq_claim_first(&far->ep->recvq, &far->cursor, len, &slot);
 	if (error != DOCA_SUCCESS)
 		return error;
 	conn->slot = (uint32_t)(slot - far->ep->recvq.slots);
@@ -151,7 +151,8 @@ struct tcp_conn *sf_tcp_conn_new(struct tcp_ep *far, void *user)
 		SF_LOG_ERR_LIMITED("no memory for a connection of an endpoint");
 		return NULL;
 	}
-	conn->base = (struct sf_conn){.ops = sf_tcp_table(), .ep = &far->ep->base, .user = user, .handshake = &conn->handshake};
+	conn->base =
+		(struct sf_conn){.ops = sf_tcp_fabric_ops(), .ep = &far->ep->base, .user = user, .handshake = &conn->handshake};
 	conn->request.far = conn;
 	conn->session.stream.fd = -1;
 	conn->session.ops = &session_ops;
@@ -185,7 +186,7 @@ void sf_tcp_conn_busy(struct tcp_conn *conn)
 	conn->is_busy = true;
 }
 
-void sf_tcp_conn_tell(struct tcp_conn *conn, bool early)
+void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early)
 {
 	struct tcp_session *session = &conn->session;
 	const uint32_t left = tcp_session_told_left(session);
@@ -299,7 +300,7 @@ static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len
 		return conn->is_asking ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
 	op->conn = &conn->base;
 	if (tcp_conn_ep(conn)->has_posted)
-		sf_tcp_conn_tell(conn, true); /* with the request */
+		sf_tcp_conn_send_credits(conn, true); /* with the request */
 	error = sf_tcp_session_submit(&conn->session, op, len);
 	sf_tcp_conn_watch(conn); /* it may have received, too */
 	if (tcp_session_unsent(&conn->session) || tcp_session_owes_ack(&conn->session) || conn->session.stream.fd < 0 ||
@@ -357,7 +358,7 @@ uint32_t sf_tcp_conn_credits(struct sf_conn *base, uint32_t *len)
 		return 0;
 	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	if (conn->is_up && conn->session.stream.fd >= 0 && !conn->session.leaving)
-		num = sf_tcp_credits(&conn->session.room, conn->session.messages, len);
+		num = sf_tcp_receives_credits(&conn->session.room, conn->session.messages, len);
 	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	return num;
 }
@@ -417,7 +418,7 @@ void sf_tcp_conn_close(struct sf_conn *base)
 	conn->is_released = true;
 	sf_ep_queue_drop(&far->queue, &conn->opened.base);
 	sf_ep_queue_forget(&far->queue, base);
-	sf_tcp_session_refuse(&conn->session);
+	sf_tcp_session_reject(&conn->session);
 	if (conn->session.stream.fd < 0)
 		sf_tcp_conn_free(conn); /* else when the peer has taken what it was sent */
 	sf_tcp_ep_unlock(far);

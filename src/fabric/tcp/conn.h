@@ -62,7 +62,7 @@ void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
 /* Waits on its socket for what the session waits for. */
 void sf_tcp_conn_watch(struct tcp_conn *conn);
 /* The peer is to be told of the receives that were posted since: if it has used half of those that it knows of, or early. */
-void sf_tcp_conn_tell(struct tcp_conn *conn, bool early);
+void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early);
 /* Sends what is due and sees to its end. */
 void sf_tcp_conn_attend(struct tcp_conn *conn, bool by_agent);
 void sf_tcp_conn_busy(struct tcp_conn *conn);
@@ -78,8 +78,8 @@ void sf_tcp_conn_close(struct sf_conn *conn);
 /* connect.c */
 doca_error_t sf_tcp_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds);
+doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds);
 doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out);
 void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len);
 /* Unanswered requests of the listener are refused, connections that nobody was told of go. With sf_control_lock. */

@@ -151,8 +151,8 @@ static doca_error_t say_accept(struct tcp_conn *conn, struct sf_channel *channel
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds)
+doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds)
 {
 	struct tcp_ep *far = shm_ep(listener->base.ep)->far;
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
@@ -213,7 +213,7 @@ doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t 
 static void reject(struct tcp_conn *conn, const void *data, size_t len)
 {
 	if (conn->handshake.channel != NULL)
-		sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+		sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 				  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	conn->handshake.channel = NULL;
 	sf_tcp_conn_free(conn);

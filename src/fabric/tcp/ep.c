@@ -65,7 +65,7 @@ static void tell_peers(struct tcp_ep *far, bool early)
 	if (early)
 		far->has_posted = false;
 	LIST_FOREACH (conn, &far->conns, entry)
-		sf_tcp_conn_tell(conn, early);
+		sf_tcp_conn_send_credits(conn, early);
 }
 
 /* Returns whether anything had come. */
@@ -81,7 +81,7 @@ static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 	sf_tcp_conn_watch(conn);
 	came = came || conn->session.stream.fd < 0;
 	if (came)
-		sf_tcp_conn_tell(conn, false);
+		sf_tcp_conn_send_credits(conn, false);
 	if (came || conn->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
 		sf_tcp_conn_busy(conn);
 	return came;
@@ -400,7 +400,7 @@ static bool run_one(struct tcp_ep *far)
 	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
-	if (!sf_ep_queue_take(&far->queue, &due))
+	if (!sf_ep_queue_pop(&far->queue, &due))
 		return false;
 	if (due.event != NULL) {
 		copy.base = *due.event;

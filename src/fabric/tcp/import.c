@@ -281,10 +281,10 @@ doca_error_t sf_tcp_region_request(struct sf_domain *domain, const void *bytes, 
 	error = descriptor_read(bytes, len, import);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
-	error = sf_shm_hold(&import->hold);
+	error = sf_shm_barrier_join(&import->hold);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
-	import->base = (struct sf_region){.ops = sf_tcp_table(),
+	import->base = (struct sf_region){.ops = sf_tcp_fabric_ops(),
 					  .domain = domain,
 					  .addr = import->descriptor.addr,
 					  .len = import->descriptor.len,

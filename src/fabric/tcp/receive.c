@@ -229,7 +229,7 @@ static bool take_receive(struct tcp_session *session, uint64_t len)
 	}
 	session->is_waiting = may_wait(session);
 	if (!session->is_waiting)
-		sf_tcp_session_refused(session);
+		sf_tcp_session_rejected(session);
 	return false;
 }
 
@@ -376,9 +376,9 @@ static int place_pieces(struct tcp_session *session, struct iovec *pieces, uint6
 	void *bytes;
 
 	if (reading->place == TCP_PLACE_RECEIVE)
-		return sf_tcp_pieces(reading->recv->iov, reading->recv->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+		return sf_tcp_iov_slice(reading->recv->iov, reading->recv->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
 	if (reading->place == TCP_PLACE_OP)
-		return sf_tcp_pieces(session->first->iov, session->first->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+		return sf_tcp_iov_slice(session->first->iov, session->first->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
 	if (reading->place != TCP_PLACE_REGION)
 		return 0;
 	bytes = sf_shm_region_enter(target->region, target->addr + reading->at, len);

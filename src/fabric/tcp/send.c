@@ -14,7 +14,7 @@
 
 static const uint8_t zeros[4096];
 
-int sf_tcp_pieces(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most)
+int sf_tcp_iov_slice(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most)
 {
 	int got = 0;
 
@@ -204,7 +204,8 @@ static void put_requests(struct tcp_session *session)
 	if (session->refused && session->leaving)
 		drop_unsent(session);
 	if (session->refused) {
-		if (sf_tcp_room(&session->room, session->unsent_message) < 0 || !has_room(session, sizeof(struct tcp_head)))
+		if (sf_tcp_receives_room(&session->room, session->unsent_message) < 0 ||
+		    !has_room(session, sizeof(struct tcp_head)))
 			return;
 		put_head(session, TCP_RESUME, 0, session->unsent_seq, 0);
 		session->refused = false;
@@ -294,8 +295,8 @@ static bool send_some(struct tcp_session *session)
 	if (own != 0)
 		pieces[num++] = (struct iovec){.iov_base = session->out + session->out_at, .iov_len = own};
 	if (session->bulk.op != NULL && part != 0)
-		num += sf_tcp_pieces(session->bulk.op->iov, session->bulk.op->iov_num, session->bulk.at, part, pieces + num,
-				     TCP_IOV_MAX);
+		num += sf_tcp_iov_slice(session->bulk.op->iov, session->bulk.op->iov_num, session->bulk.at, part, pieces + num,
+					TCP_IOV_MAX);
 	if (session->bulk.is_answer && part != 0) {
 		if (answer->kind == TCP_DATA)
 			bytes = sf_shm_region_enter(answer->region, answer->addr, part);
@@ -383,7 +384,7 @@ static doca_error_t may_submit(const struct tcp_session *session, const struct s
 	if (session->stream.fd < 0 || session->leaving || session->is_broken)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (takes_receive(op))
-		room = sf_tcp_room(&session->room, session->messages);
+		room = sf_tcp_receives_room(&session->room, session->messages);
 	if (room < 0)
 		return is_empty(session) ? DOCA_ERROR_EMPTY : DOCA_ERROR_AGAIN;
 	if (op->kind == SF_OP_SEND && len > (uint64_t)room)

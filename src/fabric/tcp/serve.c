@@ -100,7 +100,7 @@ static doca_error_t attach_check(const struct tcp_msg_attach *attach)
 		       : DOCA_ERROR_INVALID_VALUE;
 }
 
-bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first)
+bool sf_tcp_import_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	const struct tcp_msg_attach *attach = (const struct tcp_msg_attach *)first;
 	struct tcp_msg_attached answer = {.head = sf_msg_head(TCP_MSG_ATTACHED, sizeof(answer), 0)};
@@ -114,7 +114,7 @@ bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first)
 	if (error != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("a peer on the network asks for memory of this process and does not get it: %s",
 				    doca_error_get_descr(error));
-		sf_channel_tell(channel, &answer);
+		sf_channel_send_optional(channel, &answer);
 		sf_channel_close(channel);
 		return true;
 	}

@@ -31,7 +31,7 @@ struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user)
 	conn->opened.kind = SF_EP_CONNECTED;
 	conn->closed.conn = &conn->base;
 	conn->closed.kind = SF_EP_CLOSED;
-	conn->psn = sf_verbs_psn();
+	conn->psn = sf_verbs_qp_random_psn();
 	conn->block = aligned_alloc(BLOCK_ALIGN, size);
 	if (conn->block != NULL) {
 		memset(conn->block, 0, size);
@@ -65,7 +65,7 @@ void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side)
 	memcpy(side->bytes, &end, sizeof(end));
 }
 
-doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side)
+doca_error_t sf_verbs_conn_set_peer(struct vb_conn *conn, const struct sf_msg_side *side)
 {
 	memcpy(&conn->peer, side->bytes, sizeof(conn->peer));
 	return sf_verbs_qp_join(vb_domain(conn->base.ep->domain), conn->qp, conn->psn, &conn->peer, VB_RNR_FOR_EVER);
@@ -233,7 +233,7 @@ static bool view_post(struct vb_conn *conn, bool for_flush)
 	return sf_verbs_conn_post(conn, &wr, for_flush ? VB_SEND_FLUSH_VIEW : VB_SEND_VIEW, 0);
 }
 
-void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush)
+void sf_verbs_conn_send_view(struct vb_conn *conn, bool for_flush)
 {
 	if (conn->life != VB_CONN_UP)
 		return;
@@ -292,7 +292,7 @@ void sf_verbs_conn_step(struct vb_conn *conn)
 
 	if (conn->life == VB_CONN_UP) {
 		if (conn->view_owed != 0)
-			sf_verbs_conn_tell(conn, false);
+			sf_verbs_conn_send_view(conn, false);
 		sf_verbs_ops_pump(conn);
 	} else if (conn->view_owed != 0) {
 		if (conn->view_owed == 2)

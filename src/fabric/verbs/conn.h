@@ -120,7 +120,7 @@ bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_se
 /* A completion of the send queue. */
 void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc);
 /* Tells the peer what receives there are. */
-void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush);
+void sf_verbs_conn_send_view(struct vb_conn *conn, bool for_flush);
 /* It is to be stepped when the endpoint settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
 /* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
@@ -147,7 +147,7 @@ extern struct sf_control_provider sf_verbs_control; /* verbs.c */
  * on.
  */
 void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side);
-doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side);
+doca_error_t sf_verbs_conn_set_peer(struct vb_conn *conn, const struct sf_msg_side *side);
 /* These with sf_control_lock. What the peer's agent says is the connection's from here on. */
 void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
 /* The connection is in the endpoint, and in the list of all. */
@@ -155,8 +155,8 @@ void sf_verbs_conn_register(struct vb_conn *conn);
 bool sf_verbs_conns_tick(uint64_t now_ns);
 void sf_verbs_conns_after_fork(void);
 /* A peer asks to connect. */
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			    int *fds);
+doca_error_t sf_verbs_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+					const struct sf_msg_connect *ask, int *fds);
 void sf_verbs_requests_after_fork(void);
 
 /* ---- submit.c ---- */

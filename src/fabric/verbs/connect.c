@@ -41,7 +41,7 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 
 	(void)fds;
 	pthread_mutex_lock(&ep->lock);
-	error = sf_verbs_conn_meet(conn, side);
+	error = sf_verbs_conn_set_peer(conn, side);
 	pthread_mutex_unlock(&ep->lock);
 	return error == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
 }
@@ -49,7 +49,7 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 static void conn_up(struct vb_conn *conn)
 {
 	conn->life = VB_CONN_UP;
-	sf_verbs_conn_tell(conn, false);
+	sf_verbs_conn_send_view(conn, false);
 }
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)

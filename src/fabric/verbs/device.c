@@ -178,7 +178,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	domain->srq_max = (uint32_t)device.max_srq_wr;
 	domain->cq_max = (uint32_t)device.max_cqe;
 	choose_gid(domain, port.gid_tbl_len);
-	domain->scope = sf_verbs_scope(domain->device->name, domain->gid_index);
+	domain->scope = sf_verbs_device_scope(domain->device->name, domain->gid_index);
 	return DOCA_SUCCESS;
 }
 
@@ -305,7 +305,7 @@ void sf_verbs_domain_end(const struct vb_domain *domain, const struct ibv_qp *qp
 
 /* ---- queue pairs ---- */
 
-uint32_t sf_verbs_psn(void)
+uint32_t sf_verbs_qp_random_psn(void)
 {
 	uint32_t psn = 0;
 

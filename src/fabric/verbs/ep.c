@@ -65,7 +65,7 @@ void sf_verbs_ep_settle(struct vb_ep *ep)
 		if (ep->views_stale && !ep->polling) {
 			ep->views_stale = false;
 			LIST_FOREACH (conn, &ep->conns, entry)
-				sf_verbs_conn_tell(conn, false);
+				sf_verbs_conn_send_view(conn, false);
 		}
 	} while (ep->todo != NULL);
 }
@@ -134,7 +134,7 @@ static bool poll_one(struct vb_ep *ep)
 	bool any;
 
 	pthread_mutex_lock(&ep->lock);
-	any = sf_ep_queue_take(&ep->queue, &due);
+	any = sf_ep_queue_pop(&ep->queue, &due);
 	if (due.event != NULL) {
 		copy = *due.event;
 		due.event->data = NULL;

@@ -92,7 +92,7 @@ static void flush_tell(struct vb_ep *ep)
 	ep->flushing = false;
 	LIST_FOREACH (conn, &ep->conns, entry) {
 		if (conn->life == VB_CONN_UP)
-			sf_verbs_conn_tell(conn, true);
+			sf_verbs_conn_send_view(conn, true);
 	}
 	if (ep->flush_views == 0)
 		flush_report(ep);

@@ -154,7 +154,7 @@ static doca_error_t open_queues(struct vb_import *import)
 		SF_LOG_ERR("the RDMA device gives no completion queue: %s", strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
-	import->psn = sf_verbs_psn();
+	import->psn = sf_verbs_qp_random_psn();
 	return sf_verbs_qp_create(domain, import->cq, NULL, ACCESS_DEPTH, &import->qp, &inline_max);
 }
 

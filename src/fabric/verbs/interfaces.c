@@ -70,7 +70,7 @@ static void ifaces_of(const char *device, struct ifaces *ifaces)
 	}
 }
 
-uint32_t sf_verbs_scope(const char *device, int gid_index)
+uint32_t sf_verbs_device_scope(const char *device, int gid_index)
 {
 	char index[16], name[IF_NAMESIZE];
 
@@ -100,7 +100,7 @@ static bool is_of(const struct ifaces *ifaces, const char *name)
 	return false;
 }
 
-void sf_verbs_addresses(const char *device, struct sf_addresses *addresses)
+void sf_verbs_device_addresses(const char *device, struct sf_addresses *addresses)
 {
 	struct ifaddrs *list;
 	struct ifaces ifaces;

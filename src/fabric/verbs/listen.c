@@ -28,7 +28,7 @@ void sf_verbs_requests_after_fork(void)
 static doca_error_t conn_join(struct vb_conn *conn, const struct sf_msg_side *side)
 {
 	conn->life = VB_CONN_JOINING;
-	return sf_verbs_conn_meet(conn, side);
+	return sf_verbs_conn_set_peer(conn, side);
 }
 
 static void conn_answer(struct vb_conn *conn, struct sf_channel *channel, const void *data, size_t len)
@@ -106,8 +106,8 @@ static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			    int *fds)
+doca_error_t sf_verbs_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+					const struct sf_msg_connect *ask, int *fds)
 {
 	(void)fds;
 	return (listener->flags & SF_LISTEN_AUTO) != 0 ? accept_auto(listener, channel, ask)
@@ -144,7 +144,7 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 	if (error == DOCA_SUCCESS)
 		conn_answer(conn, request->channel, data, len);
 	else if (request->channel != NULL)
-		sf_control_refuse(request->channel, error, NULL, 0);
+		sf_control_reject(request->channel, error, NULL, 0);
 	request_free(request);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
@@ -158,7 +158,7 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 static void request_refuse(struct vb_request *request, const void *data, size_t len)
 {
 	if (request->channel != NULL)
-		sf_control_refuse(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+		sf_control_reject(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
 	request_free(request);
 }
 

@@ -280,7 +280,7 @@ static doca_error_t serve(struct vb_region *region, struct sf_channel *channel, 
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
 	struct vb_served *served = calloc(1, sizeof(*served));
-	uint32_t psn = sf_verbs_psn(), inline_max;
+	uint32_t psn = sf_verbs_qp_random_psn(), inline_max;
 	doca_error_t error = served != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 
 	if (error == DOCA_SUCCESS)
@@ -315,7 +315,7 @@ void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attac
 	struct vb_msg_attached answer = {0};
 	doca_error_t status;
 
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
 	else if (!sf_key_equal(&region->base.token, &ask->token))
