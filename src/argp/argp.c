@@ -284,16 +284,16 @@ static doca_error_t read_all(struct sf_argp_cli *cli, struct sf_argp_file *file,
 	}
 	if (cli->version) {
 		sf_argp_items_fini(&cli->items);
-		result = sf_argp_general_version();
+		result = sf_argp_general_print_version();
 		if (result != DOCA_SUCCESS)
 			return result;
-		if (sf_argp_initialized()) /* the program's callback may have destroyed it */
+		if (sf_argp_is_initialized()) /* the program's callback may have destroyed it */
 			doca_argp_destroy();
 		exit(EXIT_SUCCESS);
 	}
 	if (cli->json_path != NULL)
 		result = sf_argp_file_read(file, cli->json_path, cli->cmd, sf_argp.dpdk_callback != NULL ? &sf_argp.eal : NULL);
-	return result == DOCA_SUCCESS ? sf_argp_check(&cli->items, &file->items, cli->cmd) : result;
+	return result == DOCA_SUCCESS ? sf_argp_items_check(&cli->items, &file->items, cli->cmd) : result;
 }
 
 /* DPDK's argv begins with the program, as every argv does. */

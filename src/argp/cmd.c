@@ -236,7 +236,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 		SF_LOG_ERR("no place to return the new command in: cmd is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_argp_initialized()) {
+	if (!sf_argp_is_initialized()) {
 		SF_LOG_ERR("command not created: call doca_argp_init first");
 		return DOCA_ERROR_BAD_STATE;
 	}

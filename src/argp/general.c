@@ -121,14 +121,14 @@ bool sf_argp_general_is_json(const struct doca_argp_param *param)
 	return is_general(param, "json");
 }
 
-doca_error_t sf_argp_general_version(void)
+doca_error_t sf_argp_general_print_version(void)
 {
 	doca_argp_param_cb_t callback = sf_argp_version_callback();
 	doca_error_t result = DOCA_SUCCESS;
 	bool given = true;
 
 	if (callback != NULL)
-		result = callback(&given, sf_argp_config());
+		result = callback(&given, sf_argp_program_config());
 	else
 		printf("%s: DOCA API %s\n", sf_argp_program_name(), doca_version_runtime());
 	if (result == DOCA_SUCCESS)

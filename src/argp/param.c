@@ -110,7 +110,7 @@ doca_error_t doca_argp_param_create(struct doca_argp_param **param)
 		SF_LOG_ERR("no place to return the new flag in: param is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_argp_initialized()) {
+	if (!sf_argp_is_initialized()) {
 		SF_LOG_ERR("flag not created: call doca_argp_init first");
 		return DOCA_ERROR_BAD_STATE;
 	}

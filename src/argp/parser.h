@@ -36,11 +36,11 @@ struct sf_argp {
 
 extern struct sf_argp sf_argp; /* argp.c writes it; the other files ask by these functions */
 
-bool sf_argp_initialized(void);
+bool sf_argp_is_initialized(void);
 const char *sf_argp_program_name(void);
-void *sf_argp_config(void);
+void *sf_argp_program_config(void);
 doca_argp_logger_cb_t sf_argp_logger(void);
 doca_argp_param_cb_t sf_argp_version_callback(void);
-bool sf_argp_dpdk(void);
+bool sf_argp_has_dpdk(void);
 
 #endif

@@ -205,7 +205,7 @@ bool link_next_message(struct link *link, struct control_message *message)
 	return true;
 }
 
-bool link_knows_consumer(const struct link *link, uint32_t id)
+bool link_has_consumer(const struct link *link, uint32_t id)
 {
 	for (uint32_t i = 0; i < link->consumer_count; i++) {
 		if (link->consumers[i] == id)

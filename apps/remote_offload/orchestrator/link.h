@@ -46,7 +46,7 @@ void link_fini(struct link *link);
 int link_fd(const struct link *link);
 void link_progress(struct link *link);
 bool link_next_message(struct link *link, struct control_message *message);
-bool link_knows_consumer(const struct link *link, uint32_t id);
+bool link_has_consumer(const struct link *link, uint32_t id);
 doca_error_t link_send(struct link *link, const struct control_message *message);
 
 #endif

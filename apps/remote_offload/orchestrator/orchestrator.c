@@ -213,7 +213,7 @@ static bool queues_are_running(const struct orchestrator *orchestrator)
 		return false;
 	for (uint32_t i = 0; i < orchestrator->queue_count; i++) {
 		if (!queue_is_running(&orchestrator->queues[i]) ||
-		    !link_knows_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
+		    !link_has_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
 			return false;
 	}
 	return true;

@@ -159,7 +159,7 @@ void clients_accept(struct server *server)
 	}
 }
 
-bool clients_may_come(struct server *server, int *retry_ms)
+bool clients_are_accepted(struct server *server, int *retry_ms)
 {
 	struct clients *clients = &server->clients;
 

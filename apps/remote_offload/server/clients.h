@@ -34,6 +34,6 @@ doca_error_t clients_set_max(struct server *server);
 void clients_accept(struct server *server);
 
 /* May the listener be waited for? When not, and this is not -1, the number of ms after which to ask again. */
-bool clients_may_come(struct server *server, int *retry_ms);
+bool clients_are_accepted(struct server *server, int *retry_ms);
 
 #endif

@@ -80,7 +80,7 @@ static void wait_for_events(struct server *server)
 	bool armed = link_arm(&server->link) == DOCA_SUCCESS;
 	int count, accept_ms;
 
-	watch_listener(server, clients_may_come(server, &accept_ms));
+	watch_listener(server, clients_are_accepted(server, &accept_ms));
 	count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, armed ? timeout_ms(server, accept_ms) : POLL_MS);
 	if (armed)
 		link_disarm(&server->link);
@@ -99,7 +99,7 @@ static void wait_for_events(struct server *server)
 static void loop(struct server *server)
 {
 	while (server->state != SERVER_ENDED) {
-		session_take_events(server);
+		session_handle_events(server);
 		session_progress(server);
 		log_limits_report(false);
 		if (server->state != SERVER_ENDED)

@@ -356,7 +356,7 @@ static void take_expired(struct server *server, uint32_t id)
 	}
 }
 
-void session_take_events(struct server *server)
+void session_handle_events(struct server *server)
 {
 	struct link_event event;
 

@@ -172,7 +172,7 @@ static void append_answers(struct worker *worker, const struct requester *reques
 }
 
 /* From the data path: the oldest message in flight has its answer. */
-void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
+void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 {
 	struct worker *worker = user;
 	struct connection *connection;

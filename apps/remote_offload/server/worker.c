@@ -64,7 +64,7 @@ static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	result = datapath_create(dev, worker->limits.depth, frame_max > DATAPATH_BATCH_BYTES ? frame_max : DATAPATH_BATCH_BYTES,
-				 traffic_take_answer, worker, &worker->dp);
+				 traffic_receive_answer, worker, &worker->dp);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = doca_pe_get_notification_handle(worker->dp->pe, &pe_fd);
