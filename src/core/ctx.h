@@ -207,10 +207,10 @@ SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *poo
 SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
 
 /* Takes an allocated task from the program. IN_USE when it is in flight or claimed, INVALID_VALUE when it is free; logged. */
-SF_API doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim);
+SF_API doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim);
 
 /* Gives it back. It is not in flight. */
-SF_API void sf_task_give_back(struct doca_task *task);
+SF_API void sf_task_return(struct doca_task *task);
 
 /* As doca_task_submit, for a claimed task. claim may be another of the same holder's. */
 SF_API doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim);

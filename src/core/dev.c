@@ -108,7 +108,7 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 		SF_LOG_INFO("device %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, dev->holds);
 		if (sf_validation_is_on)
-			sf_object_give_up(dev);
+			sf_object_abandon(dev);
 		result = DOCA_ERROR_IN_USE;
 	} else if (--dev->opens == 0) {
 		sf_object_remove(dev);

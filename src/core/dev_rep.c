@@ -170,7 +170,7 @@ doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (users) {
 		if (sf_validation_is_on)
-			sf_object_give_up(dev);
+			sf_object_abandon(dev);
 		SF_LOG_INFO("representor %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, users);
 		return DOCA_ERROR_IN_USE;

@@ -100,7 +100,7 @@ void sf_offload_hand_over(struct sf_offload *offload, struct sf_offload_job *job
 	sf_engine_submit(offload->engine, &job->base);
 }
 
-struct doca_task *sf_offload_take_finished(struct sf_offload *offload)
+struct doca_task *sf_offload_pop_finished(struct sf_offload *offload)
 {
 	struct doca_task *task, *next, *first = NULL;
 

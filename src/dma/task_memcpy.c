@@ -73,7 +73,7 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
 	if (task->done == 0 && task_dma(&task->base)->offload.in_order && is_large(task))
-		return DOCA_ERROR_IN_PROGRESS; /* dma_hand_over_first takes it */
+		return DOCA_ERROR_IN_PROGRESS; /* dma_offload_first takes it */
 	doca_error_t result = take_apart(task_dma(&task->base), task, &to, &from);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -160,7 +160,7 @@ static void hand_over(struct doca_dma *dma, struct dma_engine_task *task)
 	sf_offload_hand_over(&dma->offload, &task->job, &task->task.base, num_parts, run_part);
 }
 
-void dma_hand_over_first(struct doca_dma *dma)
+void dma_offload_first(struct doca_dma *dma)
 {
 	struct sf_offload *offload = &dma->offload;
 	struct dma_engine_task *task = (struct dma_engine_task *)offload->first;

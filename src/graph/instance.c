@@ -206,7 +206,7 @@ static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_gr
 	}
 	if (__builtin_expect(is_claimed_by(task, top), 0))
 		return DOCA_SUCCESS;
-	return sf_task_take(task, &step->claim);
+	return sf_task_acquire(task, &step->claim);
 }
 
 static doca_error_t sub_graph_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
@@ -271,7 +271,7 @@ void sf_graph_instance_release(struct doca_graph_instance *instance)
 		struct sf_graph_step *step = &instance->steps[i];
 
 		if (step->node->kind == SF_GRAPH_NODE_CTX)
-			sf_task_give_back(step->task);
+			sf_task_return(step->task);
 		else if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH)
 			sf_graph_instance_release(step->sub);
 	}

@@ -110,7 +110,7 @@ doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mmap, uint
 	return map_piece(cache, mmap, true, addr, 0);
 }
 
-doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
+doca_error_t sf_reg_copy_back_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
 {
 	const struct sf_reg *reg;
 	struct sf_mmap_here here;
@@ -124,14 +124,14 @@ doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mma
 	return access_imported(reg->region, SF_OP_WRITE, addr, here.addr + ((uintptr_t)addr - reg->addr), len);
 }
 
-doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len)
+doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (; buf != NULL && len != 0 && result == DOCA_SUCCESS; buf = buf->next) {
 		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
 
-		result = sf_reg_deliver_at(cache, buf->mmap, buf->data + buf->data_len, part);
+		result = sf_reg_copy_back_at(cache, buf->mmap, buf->data + buf->data_len, part);
 		len -= part;
 	}
 	return result;
@@ -264,7 +264,7 @@ doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *
 	return result;
 }
 
-doca_error_t sf_reg_stands(struct sf_reg_cache *cache, const struct doca_buf *buf)
+doca_error_t sf_reg_check_mapped(struct sf_reg_cache *cache, const struct doca_buf *buf)
 {
 	const struct sf_reg *reg;
 	doca_error_t result = DOCA_SUCCESS;

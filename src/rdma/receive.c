@@ -38,10 +38,10 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_receive *task)
 {
 	struct sf_reg_cache *cache = &((struct doca_rdma *)task->base.ctx)->reg_cache;
-	doca_error_t result = sf_reg_stands(cache, task->dst);
+	doca_error_t result = sf_reg_check_mapped(cache, task->dst);
 
 	if (result == DOCA_SUCCESS)
-		result = sf_reg_deliver(cache, task->dst, task->recv.len);
+		result = sf_reg_copy_back(cache, task->dst, task->recv.len);
 	return result == DOCA_SUCCESS ? result : DOCA_ERROR_IO_FAILED;
 }
 

@@ -32,16 +32,16 @@ static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *reque
 {
 	const struct rdma_verb *verb = rdma_request_verb(request);
 	struct sf_reg_cache *cache = &rdma_request_rdma(request)->reg_cache;
-	doca_error_t result = sf_reg_stands(cache, rdma_request_local(request));
+	doca_error_t result = sf_reg_check_mapped(cache, rdma_request_local(request));
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (verb->land != NULL)
 		verb->land(request);
 	if (verb->kind == SF_OP_READ)
-		return sf_reg_deliver(cache, request->dst, request->len);
+		return sf_reg_copy_back(cache, request->dst, request->len);
 	if (verb->kind == SF_OP_CAS || verb->kind == SF_OP_FAA)
-		return sf_reg_deliver_at(cache, request->result->mmap, request->result->data, sizeof(uint64_t));
+		return sf_reg_copy_back_at(cache, request->result->mmap, request->result->data, sizeof(uint64_t));
 	return DOCA_SUCCESS;
 }
 

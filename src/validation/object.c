@@ -105,7 +105,7 @@ void sf_objects_forget(uintptr_t memory, size_t size)
 	pthread_mutex_unlock(&lock);
 }
 
-void sf_object_give_up(const void *address)
+void sf_object_abandon(const void *address)
 {
 	pthread_mutex_lock(&lock);
 	struct sf_object *object = *place_of(address);
