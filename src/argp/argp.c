@@ -297,7 +297,7 @@ static doca_error_t read_all(struct sf_argp_cli *cli, struct sf_argp_file *file,
 }
 
 /* DPDK's argv begins with the program, as every argv does. */
-static doca_error_t split(int *argc, char ***argv)
+static doca_error_t argv_split(int *argc, char ***argv)
 {
 	doca_error_t result;
 
@@ -327,7 +327,7 @@ doca_error_t doca_argp_start(int argc, char **argv)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	sf_argp.started = true;
-	result = split(&argc, &argv);
+	result = argv_split(&argc, &argv);
 	if (result == DOCA_SUCCESS)
 		result = read_all(&cli, &file, argc, argv);
 	if (result != DOCA_SUCCESS)

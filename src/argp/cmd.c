@@ -250,7 +250,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 }
 
 /* A registered command no longer changes: lookups rely on its name. */
-static bool settable(const struct doca_argp_cmd *cmd)
+static bool cmd_is_settable(const struct doca_argp_cmd *cmd)
 {
 	if (cmd == NULL) {
 		SF_LOG_ERR("no command to set up: cmd is NULL");
@@ -274,25 +274,25 @@ static void string_set(struct doca_argp_cmd *cmd, char **field, const char *text
 
 void doca_argp_cmd_set_name(struct doca_argp_cmd *cmd, const char *name)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		string_set(cmd, &cmd->name, name);
 }
 
 void doca_argp_cmd_set_description(struct doca_argp_cmd *cmd, const char *description)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		string_set(cmd, &cmd->description, description);
 }
 
 void doca_argp_cmd_set_callback(struct doca_argp_cmd *cmd, doca_argp_cmd_cb_t callback)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		cmd->callback = callback;
 }
 
 void doca_argp_cmd_set_hidden(struct doca_argp_cmd *cmd)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		cmd->hidden = true;
 }
 

@@ -66,7 +66,7 @@ void comch_connection_show(struct doca_comch_connection *connection)
 /* ---- the end ---- */
 
 /* Producers and consumers find the connection dead at their next progress call. */
-static void bury(struct doca_comch_connection *connection)
+static void connection_bury(struct doca_comch_connection *connection)
 {
 	atomic_store_explicit(&connection->dead, true, memory_order_release);
 	pthread_mutex_lock(&connection->lock);
@@ -87,7 +87,7 @@ void comch_connection_disconnect(struct doca_comch_connection *connection)
 	connection->ending = true;
 	connection->endpoint->num_ending++;
 	comch_connection_flush(connection, &sent);
-	bury(connection);
+	connection_bury(connection);
 	sf_conn_disconnect(connection->conn);
 }
 
@@ -99,7 +99,7 @@ void comch_connection_lost(struct doca_comch_connection *connection)
 
 	connection->ending = true;
 	endpoint->num_ending++;
-	bury(connection);
+	connection_bury(connection);
 	comch_endpoint_flush(endpoint);
 	do {
 		pthread_mutex_lock(&connection->lock);

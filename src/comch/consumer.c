@@ -73,7 +73,7 @@ void comch_consumer_unlisten(struct doca_comch_consumer *consumer)
 
 /* ---- the advertisement ---- */
 
-static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct comch_advertisement *ad)
+static doca_error_t consumer_advertise(struct doca_comch_consumer *consumer, const struct comch_advertisement *ad)
 {
 	struct doca_comch_connection *connection = consumer->child.connection;
 	const struct comch_control control = {COMCH_CONTROL_ADVERTISE, consumer->child.id, consumer->imm_data_len};
@@ -93,7 +93,7 @@ static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct
 	return DOCA_SUCCESS;
 }
 
-static void withdraw(struct doca_comch_consumer *consumer)
+static void consumer_withdraw(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_connection *connection = consumer->child.connection;
 	const struct comch_control control = {COMCH_CONTROL_EXPIRE, consumer->child.id, 0};
@@ -143,7 +143,7 @@ static doca_error_t consumer_start(struct doca_ctx *ctx)
 	result = consumer->path->start(consumer, &ad);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = advertise(consumer, &ad);
+	result = consumer_advertise(consumer, &ad);
 	if (result != DOCA_SUCCESS) {
 		consumer->path->cancel(consumer);
 		consumer->path->stop(consumer);
@@ -156,7 +156,7 @@ static void consumer_cancel(struct doca_ctx *ctx)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
 
-	withdraw(consumer);
+	consumer_withdraw(consumer);
 	consumer->path->cancel(consumer);
 }
 

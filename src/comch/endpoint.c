@@ -198,7 +198,7 @@ void comch_endpoint_send_pending(struct comch_endpoint *endpoint)
 	comch_endpoint_flush(endpoint);
 }
 
-static uint32_t reap(struct comch_endpoint *endpoint)
+static uint32_t connections_reap(struct comch_endpoint *endpoint)
 {
 	struct doca_comch_connection **slot = &endpoint->connections;
 	uint32_t closed = 0;
@@ -229,7 +229,7 @@ bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 
 	moved += comch_endpoint_flush(endpoint);
 	if (endpoint->num_ending > 0)
-		moved += reap(endpoint);
+		moved += connections_reap(endpoint);
 	return moved > 0;
 }
 

@@ -77,7 +77,7 @@ void comch_gpu_consumer_release(struct doca_comch_consumer *consumer)
 	consumer->gpu = NULL;
 }
 
-static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_max)
+static doca_error_t handle_build(struct doca_comch_consumer *consumer, uint32_t recv_max)
 {
 	struct doca_gpu *device = consumer->child.ctx.gpu;
 	struct gpu_consumer *gpu = consumer->gpu;
@@ -194,7 +194,7 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	consumer->gpu = gpu;
-	result = build(consumer, recv_max);
+	result = handle_build(consumer, recv_max);
 	if (result == DOCA_SUCCESS && consumer->child.connection->maps)
 		result = open_mapped(consumer, ad);
 	else if (result == DOCA_SUCCESS)

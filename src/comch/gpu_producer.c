@@ -161,7 +161,7 @@ static void ring_slot(void *arg)
 	unlock_ring(slot);
 }
 
-static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
+static void slot_publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_gpu_peer *peer = &gpu->peers[slot - gpu->slots];
 	uint8_t *head = (uint8_t *)slot->box.head, *lines = (uint8_t *)slot->box.lines;
@@ -179,7 +179,7 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 }
 
 /* The kernel sends to it no more. Its GPU queue is not used again: the kernel may be about to write to it. */
-static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
+static void slot_retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_slot16 over = {{0, 0, 0, 1}};
 
@@ -188,7 +188,7 @@ static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 	gpu_queue_wake(&slot->box, false);
 }
 
-static void release(struct gpu_slot *slot)
+static void slot_release(struct gpu_slot *slot)
 {
 	struct sf_conn *conn = slot->conn;
 
@@ -261,10 +261,10 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 		return;
 	}
 	gpu->num_slots++;
-	publish(gpu, slot);
+	slot_publish(gpu, slot);
 }
 
-static bool knows(const struct gpu_producer *gpu, const struct comch_remote_consumer *consumer)
+static bool producer_has_consumer(const struct gpu_producer *gpu, const struct comch_remote_consumer *consumer)
 {
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].consumer == consumer)
@@ -282,7 +282,7 @@ static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *pr
 	pthread_mutex_lock(&connection->lock);
 	for (uint32_t i = 0; i < COMCH_REMOTE_BUCKETS && found == NULL; i++) {
 		for (struct comch_remote_consumer *c = connection->remote.buckets[i]; c != NULL && found == NULL; c = c->next) {
-			if (c->ad.path == COMCH_PATH_CONN && !knows(producer->gpu, c))
+			if (c->ad.path == COMCH_PATH_CONN && !producer_has_consumer(producer->gpu, c))
 				found = c;
 		}
 	}
@@ -332,7 +332,7 @@ static void slot_lost(struct gpu_slot *slot)
 	if (slot->lost)
 		return;
 	slot->lost = true;
-	retire(gpu, slot);
+	slot_retire(gpu, slot);
 }
 
 static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
@@ -365,13 +365,13 @@ static const struct sf_ep_handler gpu_producer_handler = {
 
 /* ---- the path ---- */
 
-static void enter(struct gpu_producer *gpu)
+static void proxy_enter(struct gpu_producer *gpu)
 {
 	if (gpu->proxy != NULL)
 		comch_gpu_proxy_lock();
 }
 
-static void leave(struct gpu_producer *gpu)
+static void proxy_leave(struct gpu_producer *gpu)
 {
 	if (gpu->proxy != NULL)
 		comch_gpu_proxy_unlock();
@@ -417,9 +417,9 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 		comch_gpu_producer_release(producer);
 		return result;
 	}
-	enter(gpu);
+	proxy_enter(gpu);
 	add_new_consumers(producer);
-	leave(gpu);
+	proxy_leave(gpu);
 	return DOCA_SUCCESS;
 }
 
@@ -430,7 +430,7 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 	comch_gpu_queue_close((struct softfield_gpu_queue *)gpu->memory.addr, atomic_load(&producer->child.connection->dead)
 										      ? SOFTFIELD_GPU_QUEUE_LOST
 										      : SOFTFIELD_GPU_QUEUE_STOPPED);
-	enter(gpu);
+	proxy_enter(gpu);
 	gpu->cancelled = true;
 	if (gpu->proxy != NULL)
 		comch_gpu_producer_proxy_cancel(gpu->proxy);
@@ -438,7 +438,7 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 		if (gpu->slots[i].conn != NULL)
 			sf_conn_disconnect(gpu->slots[i].conn);
 	}
-	leave(gpu);
+	proxy_leave(gpu);
 }
 
 static bool gpu_drained(struct doca_comch_producer *producer)
@@ -453,12 +453,12 @@ static void gpu_stop(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	enter(gpu);
+	proxy_enter(gpu);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].conn != NULL)
-			release(&gpu->slots[i]);
+			slot_release(&gpu->slots[i]);
 	}
-	leave(gpu);
+	proxy_leave(gpu);
 	if (gpu->proxy != NULL) {
 		comch_gpu_producer_proxy_close(gpu->proxy);
 		gpu->proxy = NULL;
@@ -474,9 +474,9 @@ static bool gpu_progress(struct doca_comch_producer *producer)
 	bool moved = gpu->proxy == NULL && sf_ep_poll(producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING && knows_of_new(producer)) {
-		enter(gpu);
+		proxy_enter(gpu);
 		moved |= add_new_consumers(producer);
-		leave(gpu);
+		proxy_leave(gpu);
 	}
 	return moved;
 }

@@ -84,7 +84,7 @@ static void send_prepare(struct gpu_forward *forward, const struct gpu_arrival *
 }
 
 /* What the kernel wrote is nothing that a producer writes, or the connection takes it never. */
-static void cut(struct gpu_forward *forward, const char *why)
+static void forward_cut(struct gpu_forward *forward, const char *why)
 {
 	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its connection is cut",
 			   forward->proxy->producer->child.id, why);
@@ -106,7 +106,7 @@ static bool forward_one(struct gpu_forward *forward)
 	result = comch_gpu_receiver_peek(receiver, &arrival);
 	if (result != DOCA_SUCCESS) {
 		if (result != DOCA_ERROR_AGAIN)
-			cut(forward, "what it wrote is not a message");
+			forward_cut(forward, "what it wrote is not a message");
 		return false;
 	}
 	send_prepare(forward, &arrival, send);
@@ -121,11 +121,11 @@ static bool forward_one(struct gpu_forward *forward)
 	if (result == DOCA_ERROR_NOT_CONNECTED)
 		forward->ended = true;
 	else if (result != DOCA_ERROR_AGAIN && result != DOCA_ERROR_TOO_BIG)
-		cut(forward, doca_error_get_name(result));
+		forward_cut(forward, doca_error_get_name(result));
 	return false;
 }
 
-static void grant(struct gpu_forward *forward)
+static void forward_give_credits(struct gpu_forward *forward)
 {
 	uint32_t len, credits = sf_conn_credits(forward->conn, &len);
 
@@ -148,7 +148,7 @@ static bool producer_poll(struct gpu_proxy *base)
 		for (sent = 0; sent < COMCH_POLL_BUDGET && forward_one(it); sent++)
 			moved = true;
 		if (!it->ended)
-			grant(it);
+			forward_give_credits(it);
 	}
 	return moved;
 }

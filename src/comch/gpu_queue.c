@@ -105,7 +105,7 @@ void comch_gpu_memory_release(const void *addr)
 	pthread_mutex_unlock(&own_lock);
 }
 
-static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
+static doca_error_t memory_share(struct gpu_memory *memory, struct sf_domain *domain)
 {
 	size_t descriptor_len = sizeof(memory->descriptor);
 	doca_error_t result;
@@ -150,7 +150,7 @@ doca_error_t comch_gpu_memory_create(struct gpu_memory *memory, struct doca_gpu 
 	}
 	memory->addr = addr;
 	memory->len = len;
-	result = domain != NULL ? share(memory, domain) : DOCA_SUCCESS;
+	result = domain != NULL ? memory_share(memory, domain) : DOCA_SUCCESS;
 	if (result == DOCA_SUCCESS) /* not before: the fabric moves the pages that it exports, and the GPU pins them */
 		result = map_for_kernels(memory);
 	if (result != DOCA_SUCCESS)
@@ -211,7 +211,7 @@ static bool power_of_two(uint32_t value, uint32_t min, uint32_t max)
 	return value >= min && value <= max && (value & (value - 1)) == 0;
 }
 
-static bool inside(uint64_t offset, uint64_t size, size_t len, size_t align)
+static bool range_is_inside(uint64_t offset, uint64_t size, size_t len, size_t align)
 {
 	return offset % align == 0 && offset <= len && size <= len - offset;
 }
@@ -220,7 +220,7 @@ doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool
 {
 	struct softfield_gpu_queue head;
 
-	if (!inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
+	if (!range_is_inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(&head, base + offset, offsetof(struct softfield_gpu_queue, grant)); /* once: the owner may change it */
 	if (head.magic != SOFTFIELD_GPU_QUEUE_MAGIC)
@@ -229,8 +229,8 @@ doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	if (!power_of_two(head.depth, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX) ||
 	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_GPU_QUEUE_ARENA_MAX) ||
-	    !inside(head.lines_offset, gpu_queue_size(head.depth) - sizeof(head), len, 64) ||
-	    !inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
+	    !range_is_inside(head.lines_offset, gpu_queue_size(head.depth) - sizeof(head), len, 64) ||
+	    !range_is_inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
 	    ((head.flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0) != to_kernel)
 		return DOCA_ERROR_INVALID_VALUE;
 	*gpu_queue = (struct gpu_queue){.head = (struct softfield_gpu_queue *)(base + offset),

@@ -107,7 +107,7 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_prod
 	return DOCA_SUCCESS;
 }
 
-static inline doca_error_t gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
+static inline doca_error_t task_gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
 {
 	const struct doca_buf *buf = task->buf;
 
@@ -186,7 +186,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 			   COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	result = gather(producer, task);
+	result = task_gather(producer, task);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
 	if (__builtin_expect(route == NULL, 0)) {

@@ -20,7 +20,7 @@ struct doca_comch_server {
 
 /* ---- clients that connect ---- */
 
-static void refuse(struct sf_listener *listener, struct sf_request *request, doca_error_t reason)
+static void request_reject(struct sf_listener *listener, struct sf_request *request, doca_error_t reason)
 {
 	uint8_t refusal[COMCH_REFUSAL_SIZE];
 
@@ -82,13 +82,13 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 
 	result = check_request(endpoint, data, len, &hello);
 	if (result != DOCA_SUCCESS) {
-		refuse(listener, request, result);
+		request_reject(listener, request, result);
 		return;
 	}
 	connection = comch_connection_create(endpoint);
 	if (connection == NULL) {
 		SF_LOG_ERR_LIMITED("server %s: no memory for another client; it is refused", endpoint->name);
-		refuse(listener, request, DOCA_ERROR_NO_MEMORY);
+		request_reject(listener, request, DOCA_ERROR_NO_MEMORY);
 		return;
 	}
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;

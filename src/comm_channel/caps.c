@@ -10,7 +10,7 @@ doca_error_t doca_comm_channel_get_max_service_name_len(uint32_t *max_service_na
 	return result;
 }
 
-static doca_error_t answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value, const char *function)
+static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value, const char *function)
 {
 	doca_error_t result = comm_channel_ep_check(function, devinfo, place);
 
@@ -21,17 +21,17 @@ static doca_error_t answer(const struct doca_devinfo *devinfo, uint32_t *place, 
 
 doca_error_t doca_comm_channel_get_max_message_size(struct doca_devinfo *devinfo, uint32_t *max_message_size)
 {
-	return answer(devinfo, max_message_size, MSG_SIZE_DEFAULT, __func__);
+	return cap_answer(devinfo, max_message_size, MSG_SIZE_DEFAULT, __func__);
 }
 
 doca_error_t doca_comm_channel_get_max_send_queue_size(struct doca_devinfo *devinfo, uint32_t *max_send_queue_size)
 {
-	return answer(devinfo, max_send_queue_size, SEND_QUEUE_MAX, __func__);
+	return cap_answer(devinfo, max_send_queue_size, SEND_QUEUE_MAX, __func__);
 }
 
 doca_error_t doca_comm_channel_get_max_recv_queue_size(struct doca_devinfo *devinfo, uint32_t *max_recv_queue_size)
 {
-	return answer(devinfo, max_recv_queue_size, RECV_QUEUE_MAX, __func__);
+	return cap_answer(devinfo, max_recv_queue_size, RECV_QUEUE_MAX, __func__);
 }
 
 doca_error_t doca_comm_channel_get_service_max_num_connections(struct doca_devinfo *devinfo, uint32_t *max_num_connections)

@@ -43,7 +43,7 @@ static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const c
 }
 
 /* What the 2.2 API calls what Comch's create and start answer. */
-static doca_error_t translate(doca_error_t result)
+static doca_error_t error_translate(doca_error_t result)
 {
 	switch (result) {
 	case DOCA_SUCCESS:
@@ -120,7 +120,7 @@ static doca_error_t listen_begin(struct doca_comm_channel_ep_t *ep, const char *
 	doca_error_t result = comm_channel_ep_open(ep);
 
 	if (result != DOCA_SUCCESS)
-		return translate(result);
+		return error_translate(result);
 	result = doca_comch_server_create(ep->dev, ep->rep, name, &ep->server);
 	if (result == DOCA_SUCCESS) {
 		result = server_configure(ep);
@@ -130,7 +130,7 @@ static doca_error_t listen_begin(struct doca_comm_channel_ep_t *ep, const char *
 	if (result != DOCA_SUCCESS) {
 		ep->server = NULL;
 		comm_channel_ep_close(ep);
-		return translate(result);
+		return error_translate(result);
 	}
 	ep->role = EP_SERVICE;
 	return DOCA_SUCCESS;
@@ -210,7 +210,7 @@ static doca_error_t connect_begin(struct doca_comm_channel_ep_t *ep, const char 
 	doca_error_t result = client_open(ep, name);
 
 	if (result != DOCA_SUCCESS)
-		return translate(result);
+		return error_translate(result);
 	ep->role = EP_CLIENT;
 	if (comm_channel_peer_add(ep, PEER_CONNECTING) == NULL) {
 		comm_channel_ep_end(ep);

@@ -155,14 +155,14 @@ static void ring_skip(struct doca_comm_channel_ep_t *ep)
 }
 
 /* Why there is no message. */
-static doca_error_t nothing(const struct doca_comm_channel_ep_t *ep)
+static doca_error_t recv_empty(const struct doca_comm_channel_ep_t *ep)
 {
 	if (ep->role == EP_SERVICE || ep->peers->state == PEER_CONNECTED)
 		return DOCA_ERROR_AGAIN;
 	return state_error(ep->peers->state);
 }
 
-static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
+static doca_error_t message_pop(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
 {
 	const struct ring_entry *entry;
 
@@ -172,7 +172,7 @@ static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *l
 		ring_skip(ep);
 	}
 	if (ep->ring_num == 0)
-		return nothing(ep);
+		return recv_empty(ep);
 	entry = &ep->entries[ep->ring_head];
 	if (entry->len > *len) {
 		SF_LOG_ERR_LIMITED("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu",
@@ -203,7 +203,7 @@ doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, vo
 		SF_LOG_ERR("%s: the endpoint neither listens nor connects", __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else {
-		result = take(ep, msg, len, peer_addr);
+		result = message_pop(ep, msg, len, peer_addr);
 		if (result == DOCA_SUCCESS)
 			comm_channel_events_signal_recv(ep); /* the message that the program would have waited for */
 		else if (!ep->recv_armed && ep->ring_num == 0)

@@ -24,7 +24,7 @@ static void domain_locks_make_anew(void)
 
 SF_FORK_LOCK(SF_FORK_DEV, &sf_dev_lock, domain_locks_make_anew);
 
-static struct doca_dev *find(const struct sf_device *desc)
+static struct doca_dev *dev_find(const struct sf_device *desc)
 {
 	struct doca_dev *dev = devices;
 
@@ -33,7 +33,7 @@ static struct doca_dev *find(const struct sf_device *desc)
 	return dev;
 }
 
-static struct doca_dev *add(const struct sf_device *desc)
+static struct doca_dev *dev_add(const struct sf_device *desc)
 {
 	struct doca_dev *dev = calloc(1, sizeof(*dev));
 
@@ -77,10 +77,10 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 		pthread_mutex_unlock(&sf_dev_lock);
 		return result;
 	}
-	struct doca_dev *found = find(devinfo->desc);
+	struct doca_dev *found = dev_find(devinfo->desc);
 
 	if (!found)
-		found = add(devinfo->desc);
+		found = dev_add(devinfo->desc);
 	if (found && found->opens++ == 0)
 		sf_object_add(found, "device", NULL);
 	pthread_mutex_unlock(&sf_dev_lock);

@@ -32,7 +32,7 @@ static doca_error_t refuse_null(void)
 /* ---- lists ---- */
 
 /* Of the functions behind a port all are network functions: nothing is emulated. */
-static bool passes(const struct sf_device *desc, const struct sf_device *port, int filter)
+static bool filter_matches(const struct sf_device *desc, const struct sf_device *port, int filter)
 {
 	return desc->uplink == port && (filter == DOCA_DEVINFO_REP_FILTER_ALL || filter & DOCA_DEVINFO_REP_FILTER_NET);
 }
@@ -64,7 +64,7 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 	if (result != DOCA_SUCCESS)
 		return result;
 	for (uint32_t i = 0; i < t->num_devices; i++)
-		count += passes(&t->devices[i], dev->info.desc, filter);
+		count += filter_matches(&t->devices[i], dev->info.desc, filter);
 
 	struct rep_list *list = malloc(sizeof(*list) + count * (sizeof(list->pointers[0]) + sizeof(list->infos[0])));
 
@@ -75,7 +75,7 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 	list->dev = dev;
 	list->infos = (struct doca_devinfo_rep *)&list->pointers[count];
 	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
-		if (!passes(&t->devices[i], dev->info.desc, filter))
+		if (!filter_matches(&t->devices[i], dev->info.desc, filter))
 			continue;
 		list->infos[at] = (struct doca_devinfo_rep){.desc = &t->devices[i], .dev = dev};
 		list->pointers[at] = &list->infos[at];

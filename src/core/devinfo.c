@@ -250,7 +250,7 @@ doca_error_t doca_devinfo_get_data_direct_pci_dev(struct doca_devinfo *devinfo, 
 
 /* ---- capabilities ---- */
 
-static doca_error_t answer(const struct doca_devinfo *devinfo, uint8_t *out, bool value)
+static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint8_t *out, bool value)
 {
 	if (!devinfo || !out)
 		return refuse_null();
@@ -260,24 +260,24 @@ static doca_error_t answer(const struct doca_devinfo *devinfo, uint8_t *out, boo
 
 static doca_error_t answer_port(const struct doca_devinfo *devinfo, uint8_t *out)
 {
-	return answer(devinfo, out, devinfo && sf_device_is_port(devinfo->desc));
+	return cap_answer(devinfo, out, devinfo && sf_device_is_port(devinfo->desc));
 }
 
 doca_error_t doca_devinfo_cap_is_hotplug_manager_supported(const struct doca_devinfo *devinfo, uint8_t *is_hotplug_manager)
 {
-	return answer(devinfo, is_hotplug_manager, false);
+	return cap_answer(devinfo, is_hotplug_manager, false);
 }
 
 doca_error_t doca_devinfo_cap_is_notification_moderation_supported(const struct doca_devinfo *devinfo,
 								   uint8_t *is_notification_moderation_supported)
 {
-	return answer(devinfo, is_notification_moderation_supported, false);
+	return cap_answer(devinfo, is_notification_moderation_supported, false);
 }
 
 doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(const struct doca_devinfo *devinfo,
 								       uint8_t *is_accelerate_resource_reclaim)
 {
-	return answer(devinfo, is_accelerate_resource_reclaim, false);
+	return cap_answer(devinfo, is_accelerate_resource_reclaim, false);
 }
 
 doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const struct doca_devinfo *devinfo, uint8_t *filter_all_supported)

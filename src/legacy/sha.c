@@ -15,7 +15,7 @@ static uint8_t log2_up(uint32_t num)
 	return num > 1 ? (uint8_t)(32 - __builtin_clz(num - 1)) : 0;
 }
 
-static doca_error_t configure(struct doca_sha *sha, uint32_t num_slots)
+static doca_error_t pool_configure(struct doca_sha *sha, uint32_t num_slots)
 {
 	doca_error_t result =
 		doca_sha_task_hash_set_conf(sha, (doca_sha_task_hash_completion_cb_t)legacy_task_ended,
@@ -39,7 +39,7 @@ static doca_error_t sha_open(struct legacy_lane *lane)
 		sf_sha_overwrite(sha);
 	result = doca_pe_connect_ctx(lane->pe, doca_sha_as_ctx(sha));
 	if (result == DOCA_SUCCESS)
-		result = configure(sha, lane->num_slots);
+		result = pool_configure(sha, lane->num_slots);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(doca_sha_as_ctx(sha));
 	if (result != DOCA_SUCCESS)

@@ -12,7 +12,7 @@
 static const char *const type_names[] = {"IPv4 address", "IPv6 address", "GID"};
 
 /* A scope ("%eth0") says by which interface a link-local address is reached; here there is one network. */
-static bool parse(struct doca_rdma_addr *addr)
+static bool addr_parse(struct doca_rdma_addr *addr)
 {
 	char text[RDMA_ADDR_TEXT_MAX];
 
@@ -119,7 +119,7 @@ doca_error_t doca_rdma_addr_create(enum doca_rdma_addr_type addr_type, const cha
 	created->type = addr_type;
 	created->port = port;
 	int len = snprintf(created->text, sizeof(created->text), "%s", address);
-	if (len >= (int)sizeof(created->text) || !parse(created)) {
+	if (len >= (int)sizeof(created->text) || !addr_parse(created)) {
 		SF_LOG_ERR("rdma: \"%s\" is not an %s", created->text, type_names[addr_type]);
 		free(created);
 		return DOCA_ERROR_INVALID_VALUE;

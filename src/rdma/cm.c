@@ -211,7 +211,7 @@ static bool call_again(struct doca_rdma_connection *connection)
 /* ---- progress ---- */
 
 /* Does what is due; true when anything was. */
-static bool step(struct doca_rdma_connection *connection)
+static bool connection_step(struct doca_rdma_connection *connection)
 {
 	switch (connection->state) {
 	case RDMA_CONNECTION_REQUESTED:
@@ -248,7 +248,7 @@ static bool goes_on(const struct doca_rdma_connection *connection)
 	       connection->state == RDMA_CONNECTION_FAILED;
 }
 
-static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
+static bool connections_walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
 {
 	bool any = false;
 	struct doca_rdma_connection *connection;
@@ -256,7 +256,7 @@ static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
 	while (is_started(rdma) && (connection = rdma->changing.first) != NULL) {
 		rdma->changing.first = connection->next_changing;
 		connection->changing = false;
-		any |= step(connection);
+		any |= connection_step(connection);
 		if (connection->changing || !goes_on(connection))
 			continue;
 		connection->changing = true;
@@ -276,7 +276,7 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 	bool any = false;
 
 	do
-		any |= walk(rdma, &later);
+		any |= connections_walk(rdma, &later);
 	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_serve_calls(rdma));
 	if (is_started(rdma))
 		rdma->changing = later;

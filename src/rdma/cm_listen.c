@@ -36,7 +36,7 @@ struct rdma_call {
 
 /* ---- calls ---- */
 
-static void refuse(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
+static void request_reject(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
 {
 	uint8_t refusal[RDMA_CM_REFUSAL_SIZE];
 
@@ -46,7 +46,7 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, enu
 
 void rdma_cm_reject(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
 {
-	refuse(connection->listener, connection->request, reason);
+	request_reject(connection->listener, connection->request, reason);
 	connection->request = NULL;
 	connection->listener = NULL;
 }
@@ -88,13 +88,13 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	struct rdma_cm_call said;
 
 	if (!is_good(listener, data, len, &said, &reason)) {
-		refuse(base, request, reason);
+		request_reject(base, request, reason);
 		return;
 	}
 	struct rdma_call *call = malloc(sizeof(*call));
 	if (call == NULL) {
 		SF_LOG_ERR_LIMITED("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
-		refuse(base, request, RDMA_CM_FULL);
+		request_reject(base, request, RDMA_CM_FULL);
 		return;
 	}
 	*call = (struct rdma_call){
@@ -157,7 +157,7 @@ bool rdma_cm_serve_calls(struct doca_rdma *rdma)
 			SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, all %u connections are in use: "
 					    "doca_rdma_set_max_num_connections gives more",
 					    call->listener->port, rdma->max_num_connections);
-			refuse(call->listener->listener, call->request, RDMA_CM_FULL);
+			request_reject(call->listener->listener, call->request, RDMA_CM_FULL);
 		}
 		drop_call(rdma, at, before);
 		any = true;
@@ -221,7 +221,7 @@ void rdma_cm_close_listeners(struct doca_rdma *rdma)
 		close_listener(&rdma->listeners);
 }
 
-static struct rdma_listener **find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
+static struct rdma_listener **listener_find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
 {
 	struct rdma_listener **at = &rdma->listeners;
 
@@ -242,7 +242,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 			   "callback before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	if (port == 0 || *find(rdma, port, &num) != NULL) {
+	if (port == 0 || *listener_find(rdma, port, &num) != NULL) {
 		SF_LOG_ERR("rdma listen: port %u %s", port, port == 0 ? "is none: 1 to 65535" : "is listened to already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -287,7 +287,7 @@ doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port
 	uint32_t num;
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to stop listening");
-	struct rdma_listener **at = find(rdma, port, &num);
+	struct rdma_listener **at = listener_find(rdma, port, &num);
 	if (*at == NULL) {
 		SF_LOG_ERR("rdma: port %u is not listened to", port);
 		return DOCA_ERROR_INVALID_VALUE;

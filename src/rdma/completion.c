@@ -37,7 +37,7 @@ void rdma_request_settle(struct rdma_request *request)
 	}
 }
 
-static inline void settle(struct rdma_request *request)
+static inline void request_settle(struct rdma_request *request)
 {
 	enum sf_op_kind kind = ((const struct rdma_verb *)request->base.cls)->kind;
 	struct doca_buf *dst = request->dst;
@@ -58,7 +58,7 @@ uint32_t rdma_completions_run(struct doca_rdma *rdma)
 	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
 	for (struct doca_task *next; task != NULL; task = next, told++) {
 		next = task->next;
-		settle((struct rdma_request *)task);
+		request_settle((struct rdma_request *)task);
 		sf_task_end(task, DOCA_SUCCESS);
 	}
 	return told;

@@ -28,7 +28,7 @@ static uint32_t pow2_at_most(uint64_t value, uint32_t min, uint32_t max)
 	return p;
 }
 
-static size_t align(size_t size)
+static size_t page_align(size_t size)
 {
 	return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
@@ -43,12 +43,12 @@ static size_t align(size_t size)
 
 static doca_error_t make_rings(struct rdma_gpu *gpu)
 {
-	size_t posts = align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
+	size_t posts = page_align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
 	void *addr = NULL, *cpu = NULL;
 
-	arrivals = posts + align(gpu->recv_size * sizeof(struct softfield_slot16));
-	queues = arrivals + align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
-	gpu->queue_stride = align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
+	arrivals = posts + page_align(gpu->recv_size * sizeof(struct softfield_slot16));
+	queues = arrivals + page_align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
+	gpu->queue_stride = page_align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
 	doca_error_t result = gpu->device->ops->mem_alloc(gpu->device, queues + gpu->num_queues * gpu->queue_stride, PAGE,
 							  DOCA_GPU_MEM_TYPE_CPU_GPU, &addr, &cpu);
 	if (result != DOCA_SUCCESS)
@@ -65,7 +65,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 		queue->gpu = gpu;
 		queue->progress = (struct softfield_slot16 *)(void *)(gpu->rings + PAGE + (size_t)i * PROGRESS_STRIDE);
 		queue->cmds = (struct softfield_rdma_cmd *)(void *)(gpu->rings + queues + i * gpu->queue_stride);
-		queue->arena = (uint8_t *)queue->cmds + align(gpu->depth * sizeof(struct softfield_rdma_cmd));
+		queue->arena = (uint8_t *)queue->cmds + page_align(gpu->depth * sizeof(struct softfield_rdma_cmd));
 	}
 	return DOCA_SUCCESS;
 }
@@ -102,7 +102,7 @@ static void *for_kernels(const struct rdma_gpu *gpu, const void *in_rings)
 
 static size_t queues_offset(void)
 {
-	return align(sizeof(struct doca_gpu_dev_rdma));
+	return page_align(sizeof(struct doca_gpu_dev_rdma));
 }
 
 void rdma_gpu_ring(void *arg)
@@ -119,10 +119,10 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	size_t ops = rdma->send_queue_size * sizeof(struct softfield_rdma_op);
 	void *addr = NULL, *cpu = NULL;
 
-	gpu->ops_offset = queues_offset() + align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
-	gpu->recv_ops_offset = gpu->ops_offset + align(gpu->num_queues * ops);
+	gpu->ops_offset = queues_offset() + page_align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
+	gpu->recv_ops_offset = gpu->ops_offset + page_align(gpu->num_queues * ops);
 	doca_error_t result = gpu->device->ops->mem_alloc(
-		gpu->device, gpu->recv_ops_offset + align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
+		gpu->device, gpu->recv_ops_offset + page_align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
 		DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu);
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -63,7 +63,7 @@ static void recv_done(struct sf_recv *base)
 
 /* ---- what is posted ---- */
 
-static void reclaim(struct rdma_gpu *gpu)
+static void arena_reclaim(struct rdma_gpu *gpu)
 {
 	uint32_t freed = softfield_load_word(gpu->freed);
 
@@ -77,7 +77,7 @@ static void reclaim(struct rdma_gpu *gpu)
 }
 
 /* false: not now */
-static bool post(struct rdma_gpu *gpu, uint32_t len)
+static bool receive_post(struct rdma_gpu *gpu, uint32_t len)
 {
 	struct rdma_gpu_recv *recv = recv_at(gpu, gpu->posted);
 	uint64_t head = gpu->recv_head;
@@ -124,10 +124,10 @@ bool rdma_gpu_receives_run(struct rdma_gpu *gpu)
 	if (gpu->flushing)
 		return false;
 	if (softfield_load_word(gpu->freed) != gpu->reclaimed) {
-		reclaim(gpu);
+		arena_reclaim(gpu);
 		moved = true;
 	}
-	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && post(gpu, len))
+	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && receive_post(gpu, len))
 		moved = true;
 	return moved;
 }

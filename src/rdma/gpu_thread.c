@@ -39,7 +39,7 @@ static bool may_poll(const struct doca_rdma *rdma)
 	return true;
 }
 
-static bool look(struct rdma_gpu *gpu, bool poll_ep)
+static bool gpu_step(struct rdma_gpu *gpu, bool poll_ep)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	bool moved = poll_ep && sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0;
@@ -55,18 +55,18 @@ static bool look(struct rdma_gpu *gpu, bool poll_ep)
 
 bool rdma_gpu_step(struct rdma_gpu *gpu)
 {
-	return look(gpu, may_poll(gpu->rdma));
+	return gpu_step(gpu, may_poll(gpu->rdma));
 }
 
 bool rdma_gpu_poll(struct rdma_gpu *gpu)
 {
-	return look(gpu, true);
+	return gpu_step(gpu, true);
 }
 
 bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(gpu->rdma);
-	(void)look(gpu, true);
+	(void)gpu_step(gpu, true);
 	if (gpu->num_posted != 0)
 		return false;
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {

@@ -46,7 +46,7 @@ static inline const struct sf_mapping *mapping_of(const struct doca_rdma *rdma, 
 }
 
 /* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */
-static inline doca_error_t finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
+static inline doca_error_t request_finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
 {
 	if (!likely(sf_mapping_stands(mapping)))
 		return rdma_request_submit(&request->base, DOCA_TASK_SUBMIT_FLAG_FLUSH);
@@ -60,7 +60,7 @@ static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *r
 							  uint8_t *remote, uint64_t len)
 {
 	sf_bytes_write(remote, request->src->data, len);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *request, const struct sf_mapping *mapping,
@@ -69,7 +69,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 	struct doca_buf *dst = request->dst;
 
 	sf_bytes_read(dst->data + dst->data_len, remote, len);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 /* Does the connection allow it now? */
@@ -100,7 +100,7 @@ doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
 	if (len != sizeof(uint64_t))
 		return write_bytes(request, mapping, remote, len);
 	sf_word_write(remote, src->data);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
@@ -121,7 +121,7 @@ doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 	if (len != sizeof(uint64_t))
 		return read_bytes(request, mapping, remote, len);
 	sf_word_read(dst->data + dst->data_len, remote);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
@@ -146,5 +146,5 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	else
 		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	memcpy(result->data, &old, sizeof(old));
-	return finish(request, mapping, sizeof(old));
+	return request_finish(request, mapping, sizeof(old));
 }

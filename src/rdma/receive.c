@@ -35,7 +35,7 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 }
 
 /* dst is another process's memory, which has to be its owner's still, and to hold what came in. */
-static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_receive *task)
+static __attribute__((noinline)) doca_error_t receive_copy_back(struct doca_rdma_task_receive *task)
 {
 	struct sf_reg_cache *cache = &((struct doca_rdma *)task->base.ctx)->reg_cache;
 	doca_error_t result = sf_reg_check_mapped(cache, task->dst);
@@ -60,7 +60,7 @@ static void receive_done(struct sf_recv *recv)
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
 		status = DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
-		status = deliver(task);
+		status = receive_copy_back(task);
 	if (status == DOCA_SUCCESS) {
 		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->conn->user;
 

@@ -28,7 +28,7 @@ void rdma_request_inspect(const struct doca_task *base)
 }
 
 /* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */
-static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *request)
+static __attribute__((noinline)) doca_error_t request_copy_back(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_request_verb(request);
 	struct sf_reg_cache *cache = &rdma_request_rdma(request)->reg_cache;
@@ -54,7 +54,7 @@ static void request_done(struct sf_op *op)
 	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* those of this connection are older */
 		(void)rdma_completions_run(connection->rdma);
 	connection->num_out--;
-	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && deliver(request) != DOCA_SUCCESS) {
+	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && request_copy_back(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
 		rdma_connection_fail(connection, status);
 	} else if (status == DOCA_SUCCESS) {

@@ -24,7 +24,7 @@ static bool is_nothing(const struct rdma_request *request)
 }
 
 /* The status of a task that can never go out; the reason is logged once, here. */
-static doca_error_t never(const struct rdma_request *request, doca_error_t why)
+static doca_error_t request_failure(const struct rdma_request *request, doca_error_t why)
 {
 	const char *name = request->base.cls->name;
 	uint32_t id = request->connection->id;
@@ -57,7 +57,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 	doca_error_t result;
 
 	if (__builtin_expect(connection->state != RDMA_CONNECTION_CONNECTED && request->verdict == DOCA_SUCCESS, 0))
-		request->verdict = connection->state == RDMA_CONNECTION_LOST ? never(request, DOCA_ERROR_NOT_CONNECTED)
+		request->verdict = connection->state == RDMA_CONNECTION_LOST ? request_failure(request, DOCA_ERROR_NOT_CONNECTED)
 									     : DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(request->verdict != DOCA_SUCCESS, 0))
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : request->verdict;
@@ -74,7 +74,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 		if (__builtin_expect(sf_op_status(&request->op) != DOCA_SUCCESS, 0))
 			connection->state = RDMA_CONNECTION_FAILING;
 	} else if (result != DOCA_ERROR_AGAIN) {
-		request->verdict = never(request, result);
+		request->verdict = request_failure(request, result);
 	}
 	return request->verdict != DOCA_SUCCESS && connection->num_out != 0 ? DOCA_ERROR_AGAIN
 	       : request->verdict != DOCA_SUCCESS			    ? request->verdict
@@ -108,7 +108,7 @@ static bool pump_connection(struct doca_rdma_connection *connection)
 		if (result == DOCA_ERROR_AGAIN && !rdma_rnr_is_over(connection, request->op.status, &connection->not_ready_since))
 			return moved;
 		if (result == DOCA_ERROR_AGAIN)
-			result = never(request, DOCA_ERROR_TIME_OUT);
+			result = request_failure(request, DOCA_ERROR_TIME_OUT);
 		if (result != DOCA_SUCCESS) {
 			rdma_task_end_later(connection->rdma, &request->base, result);
 			rdma_connection_fail(connection, result);

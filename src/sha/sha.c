@@ -60,7 +60,7 @@ static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task
 	return result;
 }
 
-static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const uint8_t *digest)
+static doca_error_t digest_write(struct doca_sha *sha, struct sha_task *task, const uint8_t *digest)
 {
 	uint32_t size = sha_digest_size(task->algorithm);
 	struct sf_reg_list to;
@@ -75,7 +75,7 @@ static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const u
 	return result;
 }
 
-static void update(void *state, const void *bytes, size_t len)
+static void state_update(void *state, const void *bytes, size_t len)
 {
 	sha_state_update(state, bytes, len);
 }
@@ -87,7 +87,7 @@ static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list
 	if (at == 0 && task->phase == SHA_FRESH)
 		sha_state_begin(&task->state, task->algorithm);
 
-	doca_error_t result = sf_reg_read(from, at, len, update, &task->state);
+	doca_error_t result = sf_reg_read(from, at, len, state_update, &task->state);
 
 	if (result == DOCA_SUCCESS && at + len == from->len && is_last_submit(task))
 		sha_state_end(&task->state, digest);
@@ -97,7 +97,7 @@ static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list
 /* A submit's bytes are all digested. */
 static doca_error_t end_submit(struct sha_task *task, const uint8_t *digest)
 {
-	doca_error_t result = is_last_submit(task) ? deliver(task_sha(task), task, digest) : DOCA_SUCCESS;
+	doca_error_t result = is_last_submit(task) ? digest_write(task_sha(task), task, digest) : DOCA_SUCCESS;
 
 	if (result == DOCA_SUCCESS && task->is_partial)
 		task->phase = task->is_final ? SHA_ENDED : SHA_BEGUN;

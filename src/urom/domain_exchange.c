@@ -23,7 +23,7 @@ void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_er
 /* ---- gathering ---- */
 
 /* What lies in given, round_len bytes. */
-static doca_error_t gather(struct doca_urom_domain *domain)
+static doca_error_t round_gather(struct doca_urom_domain *domain)
 {
 	domain->request = NULL;
 	doca_error_t result = domain->oob.allgather(domain->given, domain->gathered, domain->round_len, domain->oob.coll_info,
@@ -106,7 +106,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 
 		memcpy(domain->given, &own, sizeof(own));
 		domain->phase = UROM_DOMAIN_SIZES;
-		result = gather(domain);
+		result = round_gather(domain);
 	}
 	if (result != DOCA_SUCCESS)
 		SF_LOG_ERR("urom domain: the exchange cannot begin: %s", doca_error_get_name(result));
@@ -153,7 +153,7 @@ static void gather_entries(struct doca_urom_domain *domain)
 	if (len != 0)
 		memcpy(domain->given, domain->own + domain->num_gathered, len);
 	memset(domain->given + len, 0, domain->round_len - len);
-	doca_error_t result = gather(domain);
+	doca_error_t result = round_gather(domain);
 	if (result != DOCA_SUCCESS)
 		urom_domain_fail(domain, "the exchange's allgather failed", result);
 }

@@ -31,7 +31,7 @@ void urom_domain_notify_begin(struct doca_urom_domain *domain)
 	}
 }
 
-static doca_error_t offer(struct urom_member *member)
+static doca_error_t member_offer(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
@@ -60,7 +60,7 @@ static doca_error_t send_part(struct urom_member *member)
 }
 
 /* Nothing to do for it but to wait for its answer. */
-static bool waits(const struct urom_member *member)
+static bool member_is_waiting(const struct urom_member *member)
 {
 	return is_there(member) && member->offered && !member->ready &&
 	       (!member->wanted || member->told == member->domain->directory_len);
@@ -71,17 +71,17 @@ bool urom_domain_notify_is_due(const struct doca_urom_domain *domain)
 	const struct urom_member *member;
 
 	LIST_FOREACH (member, &domain->telling, of_telling) {
-		if (!waits(member))
+		if (!member_is_waiting(member))
 			return true;
 	}
 	return LIST_EMPTY(&domain->telling);
 }
 
 /* As far as the connection takes it. */
-static bool tell(struct urom_member *member)
+static bool member_notify(struct urom_member *member)
 {
 	struct doca_urom_domain *domain = member->domain;
-	doca_error_t result = member->offered ? DOCA_SUCCESS : offer(member);
+	doca_error_t result = member->offered ? DOCA_SUCCESS : member_offer(member);
 	bool any = false;
 
 	while (result == DOCA_SUCCESS && member->wanted && member->told < domain->directory_len) {
@@ -108,7 +108,7 @@ bool urom_domain_notify(struct doca_urom_domain *domain)
 		if (member->ready)
 			LIST_REMOVE(member, of_telling);
 		else
-			any |= tell(member);
+			any |= member_notify(member);
 		if (domain->phase != UROM_DOMAIN_NOTIFYING)
 			return true;
 	}
@@ -125,7 +125,7 @@ void urom_domain_notify_more(struct doca_urom_domain *domain)
 
 	LIST_FOREACH (member, &domain->telling, of_telling) {
 		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_NOTIFYING)
-			(void)tell(member);
+			(void)member_notify(member);
 	}
 }
 
@@ -136,7 +136,7 @@ static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
 	return sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), NULL, 0);
 }
 
-static void leave(struct urom_member *member)
+static void member_leave(struct urom_member *member)
 {
 	struct doca_urom_worker *worker = member->worker;
 
@@ -155,7 +155,7 @@ void urom_domain_leave(struct doca_urom_domain *domain)
 		struct urom_member *member = &domain->members[i];
 
 		if (member->offered)
-			leave(member);
+			member_leave(member);
 		member->offered = false;
 	}
 }

@@ -32,7 +32,7 @@ struct attempts {
 	char text[UROM_ADDRESSES_MAX * (INET6_ADDRSTRLEN + 32)];
 };
 
-static void note(struct attempts *attempts, const char *address, doca_error_t result)
+static void attempts_add(struct attempts *attempts, const char *address, doca_error_t result)
 {
 	const char *what = result == DOCA_ERROR_TIME_OUT ? "says nothing" : "no service is there";
 	size_t room = sizeof(attempts->text) - attempts->used;
@@ -198,7 +198,7 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 			return result;
 		char address[UROM_HOST_MAX] = "";
 		(void)getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof(address), NULL, 0, NI_NUMERICHOST);
-		note(&attempts, address, result);
+		attempts_add(&attempts, address, result);
 	}
 	SF_LOG_ERR("urom service: %s, port %u, cannot be reached (%s): is doca_urom_daemon running there?", service->entry.host,
 		   service->entry.port, attempts.text);

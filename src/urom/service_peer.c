@@ -51,7 +51,7 @@ static void say_other_secret(const char *address)
 	SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE", address);
 }
 
-static doca_error_t key(void *user, struct sf_comm_key *out)
+static doca_error_t peer_key(void *user, struct sf_comm_key *out)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_secret secret;
@@ -150,7 +150,8 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 	}
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_head head;
@@ -174,7 +175,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	end_session(service, result);
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 
@@ -187,7 +188,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 		end_session(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_CONNECTION_ABORTED : why);
 }
 
-const struct sf_comm_handler urom_service_handler = {.message = message, .lost = lost, .key = key};
+const struct sf_comm_handler urom_service_handler = {.message = peer_message, .lost = peer_lost, .key = peer_key};
 
 void urom_service_disconnect(struct doca_urom_service *service)
 {

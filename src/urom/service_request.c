@@ -17,7 +17,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 	return sf_comm_send(service->comm, service->peer, &head, sizeof(head), body, body_len);
 }
 
-static void finish(struct urom_request *request, doca_error_t status, const char *reason)
+static void request_finish(struct urom_request *request, doca_error_t status, const char *reason)
 {
 	const uint64_t one = 1;
 	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; whoever waits for it closes this one later */
@@ -39,7 +39,7 @@ void urom_request_post(struct doca_urom_service *service, struct urom_request *r
 		atomic_store_explicit(&service->any_queued, true, memory_order_release);
 		(void)!write(service->wake_fd, &one, sizeof(one));
 	} else {
-		finish(request, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
+		request_finish(request, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
 	}
 	pthread_mutex_unlock(&service->lock);
 }
@@ -48,7 +48,7 @@ static void finish_all(struct urom_requests *requests)
 {
 	for (struct urom_request *request; (request = TAILQ_FIRST(requests)) != NULL;) {
 		TAILQ_REMOVE(requests, request, next);
-		finish(request, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
+		request_finish(request, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
 	}
 }
 
@@ -67,7 +67,7 @@ static bool send_first(struct doca_urom_service *service)
 		atomic_store_explicit(&request->state, UROM_REQUEST_SENT, memory_order_relaxed);
 		TAILQ_INSERT_TAIL(&service->sent, request, next);
 	} else {
-		finish(request, result, "it cannot be sent to the service");
+		request_finish(request, result, "it cannot be sent to the service");
 	}
 	return true;
 }
@@ -122,8 +122,9 @@ doca_error_t urom_request_answered(struct doca_urom_service *service, const stru
 		request->process = visible_process(service, &request->spawned);
 		request->service = service->reached;
 		request->service_len = service->reached_len;
-		finish(request, status,
-		       status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
+		request_finish(request, status,
+			       status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed"
+										       : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
 	return found ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED;

@@ -20,7 +20,7 @@ static void end_later(struct doca_urom_service *service, struct doca_task *task,
 	*last = task;
 }
 
-static doca_error_t submit(struct doca_task *base, uint32_t flags)
+static doca_error_t task_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)base->ctx;
 	gid_task *task = (gid_task *)base;
@@ -43,7 +43,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 const struct sf_task_class urom_gid_task_class = {
 	.name = "urom get workers",
 	.size = sizeof(gid_task),
-	.submit = submit,
+	.submit = task_submit,
 };
 
 void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data)

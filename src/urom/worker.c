@@ -72,7 +72,7 @@ static void release_all(struct doca_urom_worker *worker)
 	worker->phase = UROM_WORKER_OFF;
 }
 
-static doca_error_t watch(struct doca_urom_worker *worker)
+static doca_error_t worker_watch(struct doca_urom_worker *worker)
 {
 	doca_error_t result = sf_ctx_watch_fd(&worker->ctx, worker->wake_fd);
 
@@ -105,7 +105,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 	if (result == DOCA_SUCCESS)
 		result = urom_worker_open_comm(worker);
 	if (result == DOCA_SUCCESS)
-		result = watch(worker);
+		result = worker_watch(worker);
 	if (result != DOCA_SUCCESS) {
 		release_all(worker);
 		return result;

@@ -91,7 +91,8 @@ static void take_joined(struct doca_urom_worker *worker, const struct urom_head 
 	urom_worker_lose(worker, (doca_error_t)head->status, reason);
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 	struct urom_head head;
@@ -111,7 +112,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent what is no message of UROM's, or not now");
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 
@@ -121,7 +122,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	urom_worker_lose(worker, DOCA_ERROR_CONNECTION_ABORTED, "its process is gone; the daemon's log says why");
 }
 
-static doca_error_t key(void *user, struct sf_comm_key *out)
+static doca_error_t peer_key(void *user, struct sf_comm_key *out)
 {
 	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)user;
 
@@ -130,7 +131,7 @@ static doca_error_t key(void *user, struct sf_comm_key *out)
 	return DOCA_SUCCESS;
 }
 
-static const struct sf_comm_handler handler = {.message = message, .lost = lost, .key = key};
+static const struct sf_comm_handler handler = {.message = peer_message, .lost = peer_lost, .key = peer_key};
 
 doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 {

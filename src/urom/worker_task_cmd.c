@@ -51,7 +51,7 @@ doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker)
 
 /* ---- submit ---- */
 
-static doca_error_t check(const struct doca_urom_worker *worker, const cmd_task *task)
+static doca_error_t command_check(const struct doca_urom_worker *worker, const cmd_task *task)
 {
 	if (task->cb == NULL) {
 		SF_LOG_ERR("urom command: the task has no callback");
@@ -71,7 +71,7 @@ static doca_error_t check(const struct doca_urom_worker *worker, const cmd_task 
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct doca_task *base, uint32_t flags)
+static doca_error_t command_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)base->ctx;
 	cmd_task *task = (cmd_task *)base;
@@ -79,7 +79,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 	struct urom_worker_cmd *command = (struct urom_worker_cmd *)(void *)command_of(worker, task->index);
 
 	(void)flags;
-	doca_error_t result = check(worker, task);
+	doca_error_t result = command_check(worker, task);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (worker->phase != UROM_WORKER_ON)
@@ -97,7 +97,7 @@ const struct sf_task_class urom_cmd_task_class = {
 	.name = "urom command",
 	.size = sizeof(cmd_task),
 	.may_wait = true,
-	.submit = submit,
+	.submit = command_submit,
 };
 
 /* ---- the end ---- */

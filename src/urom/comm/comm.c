@@ -91,7 +91,7 @@ static bool is_flushing(const struct sf_comm *comm)
 	return false;
 }
 
-static void flush(struct sf_comm *comm)
+static void peers_flush(struct sf_comm *comm)
 {
 	uint64_t until = sf_now_ns() + CLOSE_WAIT_NS;
 	struct pollfd ready = {comm->epoll_fd, POLLIN, 0};
@@ -111,7 +111,7 @@ void sf_comm_close(struct sf_comm *comm)
 		comm_peer_end(peer, false);
 	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->open)) != NULL;)
 		comm_peer_end(peer, true);
-	flush(comm);
+	peers_flush(comm);
 	comm_peers_close(comm, sf_now_ns(), true);
 	for (struct comm_send *send; (send = SLIST_FIRST(&comm->free_sends)) != NULL;) {
 		SLIST_REMOVE_HEAD(&comm->free_sends, free);

@@ -71,7 +71,7 @@ static void hand_over(struct comm_peer *peer)
 	comm_guest_leave(peer, result == DOCA_SUCCESS ? NULL : "the worker that it is for is not there");
 }
 
-static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
+static void peer_secure(struct comm_peer *peer, const struct sf_comm_key *key)
 {
 	peer->stage = COMM_SECURING;
 	if (sf_tls_begin(peer->fd, true, key->bytes, COMM_IDENTITY, &peer->tls) == DOCA_SUCCESS)
@@ -80,14 +80,14 @@ static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
 		comm_guest_leave(peer, NULL);
 }
 
-static void enter(struct comm_peer *peer)
+static void peer_enter(struct comm_peer *peer)
 {
 	const struct comm_door *door = &peer->comm->door;
 
 	if (peer->preamble.worker != SF_COMM_LISTENER)
 		hand_over(peer);
 	else if (door->has_key)
-		secure(peer, &door->key);
+		peer_secure(peer, &door->key);
 	else
 		comm_guest_accept(peer);
 }
@@ -109,7 +109,7 @@ static void read_preamble(struct comm_peer *peer)
 	if (memcmp(&peer->preamble.magic, &magic, known) != 0)
 		comm_guest_leave(peer, "it is no program of UROM's, or of another release");
 	else if (peer->preamble_len == sizeof(peer->preamble))
-		enter(peer);
+		peer_enter(peer);
 }
 
 static bool has_closed(const struct comm_peer *peer)
@@ -315,7 +315,7 @@ static void take_handed(struct sf_comm *comm, int fd, struct handed *handed)
 	handed->address[sizeof(handed->address) - 1] = '\0';
 	struct comm_peer *peer = make_guest(comm, fd, handed->address, COMM_SECURING);
 	if (peer != NULL && handed->has_key != 0)
-		secure(peer, &handed->key);
+		peer_secure(peer, &handed->key);
 	else if (peer != NULL)
 		comm_guest_accept(peer);
 }

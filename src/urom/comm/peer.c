@@ -135,7 +135,7 @@ void sf_comm_push(struct sf_comm *comm)
 	}
 }
 
-static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *frame)
+static doca_error_t frame_collect(struct comm_peer *peer, const struct comm_frame *frame)
 {
 	size_t size = comm_frame_size(frame->head_len, frame->body_len);
 
@@ -165,11 +165,11 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	}
 	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
 	sf_comm_cork(comm);
-	doca_error_t result = collect(peer, &frame);
+	doca_error_t result = frame_collect(peer, &frame);
 	if (result == DOCA_ERROR_AGAIN && comm->polling &&
 	    !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
 		comm_stream_write(peer);
-		result = collect(peer, &frame);
+		result = frame_collect(peer, &frame);
 	}
 	sf_comm_uncork(comm);
 	return result;
