@@ -246,7 +246,7 @@ void sf_channel_send_optional(struct sf_channel *channel, const void *msg)
 		(void)shutdown(channel->stream.fd, SHUT_RDWR);
 }
 
-static bool probe(struct sf_heartbeat *heartbeat)
+static bool channel_probe(struct sf_heartbeat *heartbeat)
 {
 	struct sf_channel *channel = (struct sf_channel *)((char *)heartbeat - offsetof(struct sf_channel, heartbeat));
 	const struct sf_msg alive = sf_msg_head(SF_MSG_ALIVE, sizeof(alive), 0);
@@ -259,7 +259,7 @@ static bool probe(struct sf_heartbeat *heartbeat)
 
 void sf_channel_watch_machine(struct sf_channel *channel)
 {
-	sf_heartbeat_begin(&channel->heartbeat, channel->stream.fd, probe);
+	sf_heartbeat_begin(&channel->heartbeat, channel->stream.fd, channel_probe);
 }
 
 /* ---- receiving ---- */

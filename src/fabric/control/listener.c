@@ -82,7 +82,8 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 	return error;
 }
 
-static void answer(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
+static void request_answer(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			   int *fds)
 {
 	doca_error_t error = connect_to(listener, channel, ask, fds);
 
@@ -108,7 +109,7 @@ static struct sf_control_listener *listener_find(const char *name)
 
 void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
 {
-	answer(listener_find(ask->name), channel, ask, fds);
+	request_answer(listener_find(ask->name), channel, ask, fds);
 }
 
 void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask)
@@ -131,7 +132,7 @@ void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate 
 
 void sf_listener_called(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask)
 {
-	answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
+	request_answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
 }
 
 /* ---- listeners ---- */

@@ -18,7 +18,7 @@ static struct shm_conn *conn_of(struct sf_handshake *handshake)
 	return (struct shm_conn *)((char *)handshake - offsetof(struct shm_conn, handshake));
 }
 
-static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+static void handshake_describe(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	struct shm_conn *conn = conn_of(handshake);
 	const struct shm_msg_ep ep = sf_shm_conn_describe(conn, fds);
@@ -28,7 +28,7 @@ static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *
 	conn->pid = handshake->channel->pid;
 }
 
-static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	if (!sf_shm_conn_set_peer(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
 		return DOCA_ERROR_UNEXPECTED;
@@ -36,7 +36,7 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 	return DOCA_SUCCESS;
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct shm_conn *conn = conn_of(handshake);
 
@@ -50,17 +50,17 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	sf_shm_conn_post(conn, SHM_EVENT_CONNECTED);
 }
 
-static void ended(struct sf_handshake *handshake)
+static void handshake_ended(struct sf_handshake *handshake)
 {
 	sf_shm_conn_post(conn_of(handshake), SHM_EVENT_HANGUP);
 }
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_shm_control,
-	.tell = tell,
-	.meet = meet,
-	.opened = opened,
-	.ended = ended,
+	.tell = handshake_describe,
+	.meet = handshake_set_peer,
+	.opened = handshake_opened,
+	.ended = handshake_ended,
 };
 
 doca_error_t sf_shm_conn_answered(struct shm_conn *conn)

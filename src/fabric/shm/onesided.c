@@ -9,7 +9,7 @@
 #include "fabric/shm/submit.h"
 
 /* The receive that a write with a header takes; its header is told when the bytes are there. */
-static void tell(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
+static void write_notify(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
 {
 	const struct shm_claim *claim = &conn->transfer.claim;
 	bool good = status == DOCA_SUCCESS;
@@ -31,7 +31,7 @@ void sf_shm_conn_job_progress(struct shm_conn *conn)
 	if (!atomic_load_explicit(&job->finished, memory_order_acquire))
 		return;
 	conn->busy = SHM_BUSY_NOT;
-	tell(conn, job->op, job->status);
+	write_notify(conn, job->op, job->status);
 	shm_conn_complete(conn, job->op, job->status);
 }
 
@@ -72,7 +72,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 		return DOCA_SUCCESS;
 	}
 	status = reach == SHM_REACHED ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
-	tell(conn, op, status);
+	write_notify(conn, op, status);
 	sf_shm_accept_done(conn, op, status);
 	return DOCA_SUCCESS;
 }

@@ -77,7 +77,7 @@ static bool map_runs(struct shm_attach *attach, const struct shm_msg_attached *m
 	return true;
 }
 
-static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, const int *fds)
+static void peer_attached(struct shm_peer *peer, const struct shm_msg_attached *msg, const int *fds)
 {
 	struct shm_attach *a = peer->attaches;
 
@@ -103,7 +103,7 @@ static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, 
 		attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
 }
 
-static void welcome(struct shm_peer *peer, int fd)
+static void peer_welcome(struct shm_peer *peer, int fd)
 {
 	size_t size = SHM_REGIONS_MAX * sizeof(uint64_t);
 
@@ -149,7 +149,7 @@ static void job_send(struct shm_peer *peer)
 		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
 }
 
-static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
+static void operation_ended(struct shm_peer *peer, const struct shm_msg_operated *msg)
 {
 	struct shm_job *job = peer->asked;
 
@@ -191,13 +191,13 @@ static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, i
 
 	switch (msg->kind) {
 	case SHM_MSG_WELCOME:
-		welcome(peer, fds[0]);
+		peer_welcome(peer, fds[0]);
 		return true;
 	case SHM_MSG_ATTACHED:
-		attached(peer, (const struct shm_msg_attached *)msg, fds);
+		peer_attached(peer, (const struct shm_msg_attached *)msg, fds);
 		return true;
 	case SHM_MSG_OPERATED:
-		operated(peer, (const struct shm_msg_operated *)msg);
+		operation_ended(peer, (const struct shm_msg_operated *)msg);
 		return true;
 	case SHM_MSG_GONE:
 		sf_shm_conns_forget(peer);

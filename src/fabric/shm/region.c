@@ -481,7 +481,7 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define UNSEEN_END() ((void)0)
 #endif
 
-static struct shm_region *enter(uint64_t id)
+static struct shm_region *region_use(uint64_t id)
 {
 	const uint32_t at = id % SHM_REGIONS_MAX;
 
@@ -492,14 +492,14 @@ static struct shm_region *enter(uint64_t id)
 	return NULL;
 }
 
-static void leave(uint64_t id)
+static void region_unuse(uint64_t id)
 {
 	atomic_fetch_sub(&sf_shm_region_users[id % SHM_REGIONS_MAX], 1);
 }
 
 void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 
 	if (region == NULL)
 		return NULL;
@@ -507,38 +507,38 @@ void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len)
 		UNSEEN_BEGIN();
 		return (void *)(uintptr_t)addr;
 	}
-	leave(id);
+	region_unuse(id);
 	return NULL;
 }
 
 void sf_shm_region_leave(uint64_t id)
 {
 	UNSEEN_END();
-	leave(id);
+	region_unuse(id);
 }
 
 bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 	bool permits;
 
 	if (region == NULL)
 		return false;
 	permits = sf_key_equal(&region->base.token, token) && (region->base.rights & right) == right &&
 		  sf_range_inside(addr, len, region->base.addr, region->base.len);
-	leave(id);
+	region_unuse(id);
 	return permits;
 }
 
 bool sf_shm_region_has_doorbell(uint64_t id)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 	bool has;
 
 	if (region == NULL)
 		return false;
 	has = atomic_load(&region->has_doorbell);
-	leave(id);
+	region_unuse(id);
 	return has;
 }
 

@@ -47,7 +47,7 @@ static void mark_held(struct shm_ep *ep)
 		sf_tcp_ep_hold(ep->far);
 }
 
-static void flushed(struct sf_recv *recv, void *user)
+static void recv_was_flushed(struct sf_recv *recv, void *user)
 {
 	sf_shm_ep_abort_recv(user, recv);
 }
@@ -64,7 +64,7 @@ void sf_shm_ep_repair(struct shm_ep *ep)
 	pthread_mutex_unlock(&sf_control_lock);
 	if (far != NULL)
 		sf_tcp_ep_lock(far);
-	sf_shm_recvq_renew(&ep->recvq, flushed, ep);
+	sf_shm_recvq_renew(&ep->recvq, recv_was_flushed, ep);
 	if (far != NULL)
 		sf_tcp_ep_posted(far);
 	atomic_store(&ep->recvq.segment->armed, atomic_load_explicit(&ep->arming, memory_order_relaxed));

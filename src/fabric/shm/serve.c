@@ -207,7 +207,7 @@ static doca_error_t operate_check(const struct session *session, const struct sh
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t operate(const struct shm_msg_operate *ask, struct shm_msg_operated *answer)
+static doca_error_t operation_run(const struct shm_msg_operate *ask, struct shm_msg_operated *answer)
 {
 	uint64_t *word = (uint64_t *)(uintptr_t)ask->addr, probe;
 
@@ -238,7 +238,7 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 	out.operated = (struct shm_msg_operated){.len = 0};
 	if (error == DOCA_SUCCESS) {
 		sf_pages_hold();
-		error = operate(ask, &out.operated);
+		error = operation_run(ask, &out.operated);
 		sf_pages_release();
 	}
 	if (error != DOCA_SUCCESS) {

@@ -59,7 +59,7 @@ static struct shm_attach *lend_new(struct shm_conn *conn, uint64_t region)
 }
 
 /* Where the claimed receive's memory is here; NULL when it is not (yet) mapped. */
-static struct shm_attach *lend(struct shm_conn *conn, uint64_t region)
+static struct shm_attach *memory_lend(struct shm_conn *conn, uint64_t region)
 {
 	struct shm_attach *attach = NULL;
 
@@ -268,7 +268,7 @@ doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint
 		return sf_shm_unclaimed(op, error);
 	t->op = op;
 	t->len = len;
-	transfer_begin(t, lend(conn, t->claim.region));
+	transfer_begin(t, memory_lend(conn, t->claim.region));
 	if (transfer_run(conn))
 		sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	else

@@ -8,14 +8,14 @@ static struct tcp_session *session_of(struct sf_heartbeat *heartbeat)
 	return (struct tcp_session *)((char *)heartbeat - offsetof(struct tcp_session, heartbeat));
 }
 
-static bool probe(struct sf_heartbeat *heartbeat)
+static bool heartbeat_probe(struct sf_heartbeat *heartbeat)
 {
 	struct tcp_session *session = session_of(heartbeat);
 
 	return session->ops->probe != NULL && session->ops->probe(session);
 }
 
-static void drain(struct sf_heartbeat *heartbeat)
+static void heartbeat_drain(struct sf_heartbeat *heartbeat)
 {
 	struct tcp_session *session = session_of(heartbeat);
 
@@ -28,8 +28,8 @@ void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_
 	session->stream = stream;
 	session->is_unread = sf_stream_pending(&stream);
 	session->end = &session->first;
-	session->heartbeat.drain = ops->drain != NULL ? drain : NULL;
-	sf_heartbeat_begin(&session->heartbeat, stream.fd, probe);
+	session->heartbeat.drain = ops->drain != NULL ? heartbeat_drain : NULL;
+	sf_heartbeat_begin(&session->heartbeat, stream.fd, heartbeat_probe);
 }
 
 void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)

@@ -107,7 +107,7 @@ void sf_verbs_conn_touch(struct vb_conn *conn)
 	ep->todo = conn;
 }
 
-static void untouch(struct vb_conn *conn)
+static void conn_untouch(struct vb_conn *conn)
 {
 	struct vb_conn **at = &vb_conn_ep(conn)->todo;
 
@@ -148,7 +148,7 @@ void sf_verbs_conn_leave(struct vb_conn *conn)
 	}
 	if (conn->view_owed == 2)
 		sf_verbs_flush_view_seen(ep);
-	untouch(conn);
+	conn_untouch(conn);
 	LIST_REMOVE(conn, entry);
 	LIST_REMOVE(conn, hash);
 	ep->conns_num--;

@@ -27,13 +27,13 @@ static struct vb_conn *conn_of(struct sf_handshake *handshake)
 	return (struct vb_conn *)((char *)handshake - offsetof(struct vb_conn, handshake));
 }
 
-static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+static void handshake_describe(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	(void)fds;
 	sf_verbs_conn_side(conn_of(handshake), side);
 }
 
-static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -52,7 +52,7 @@ static void conn_up(struct vb_conn *conn)
 	sf_verbs_conn_send_view(conn, false);
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -68,7 +68,7 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	pthread_mutex_unlock(&ep->lock);
 }
 
-static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
+static bool handshake_message(struct sf_handshake *handshake, const struct sf_msg *msg)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -92,7 +92,7 @@ static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
 	return known;
 }
 
-static void ended(struct sf_handshake *handshake)
+static void handshake_ended(struct sf_handshake *handshake)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -107,11 +107,11 @@ static void ended(struct sf_handshake *handshake)
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_verbs_control,
-	.tell = tell,
-	.meet = meet,
-	.opened = opened,
-	.message = message,
-	.ended = ended,
+	.tell = handshake_describe,
+	.meet = handshake_set_peer,
+	.opened = handshake_opened,
+	.message = handshake_message,
+	.ended = handshake_ended,
 };
 
 /* What a connection has to say to its peer, and what is timed. Returns whether anything still is. */

@@ -34,7 +34,7 @@ void sf_verbs_ep_recv_due(struct vb_ep *ep, struct sf_recv *recv)
 
 /* ---- the completion queue ---- */
 
-static void completion(struct vb_ep *ep, const struct ibv_wc *wc)
+static void completion_handle(struct vb_ep *ep, const struct ibv_wc *wc)
 {
 	struct vb_conn *conn;
 
@@ -78,7 +78,7 @@ void sf_verbs_ep_drain(struct vb_ep *ep)
 	do {
 		num = ibv_poll_cq(ep->cq, POLL_BATCH, wc);
 		for (int i = 0; i < num; i++)
-			completion(ep, &wc[i]);
+			completion_handle(ep, &wc[i]);
 	} while (num == POLL_BATCH);
 	sf_verbs_ep_settle(ep);
 }

@@ -186,7 +186,7 @@ static void served_end(struct vb_served *served)
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
-static void ring(struct vb_region *region)
+static void region_ring(struct vb_region *region)
 {
 	region->armed = false;
 	if (region->doorbell != NULL)
@@ -200,7 +200,7 @@ static void served_rings(struct vb_served *served, bool busy)
 		return;
 	served->armed = false;
 	served->busy = busy;
-	ring(served->region);
+	region_ring(served->region);
 }
 
 static bool served_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
@@ -220,7 +220,7 @@ static void served_ended(struct sf_channel *channel)
 	struct vb_region *region = served->region;
 
 	served_end(served);
-	ring(region);
+	region_ring(region);
 }
 
 /* One that cannot be told loses its connection, which rings. */
@@ -275,8 +275,8 @@ static struct vb_region *export_find(uint64_t id)
 	return NULL;
 }
 
-static doca_error_t serve(struct vb_region *region, struct sf_channel *channel, const struct vb_msg_attach *ask,
-			  struct vb_msg_attached *answer)
+static doca_error_t region_serve(struct vb_region *region, struct sf_channel *channel, const struct vb_msg_attach *ask,
+				 struct vb_msg_attached *answer)
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
 	struct vb_served *served = calloc(1, sizeof(*served));
@@ -321,7 +321,7 @@ void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attac
 	else if (!sf_key_equal(&region->base.token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
-		status = serve(region, channel, ask, &answer);
+		status = region_serve(region, channel, ask, &answer);
 	(void)vb_msg_send(channel, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
 	if (status != DOCA_SUCCESS)
 		sf_channel_close(channel);

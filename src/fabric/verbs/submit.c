@@ -42,7 +42,7 @@ static void op_release(struct vb_op *it)
 	it->writes = false;
 }
 
-static void gather(const struct sf_op *op, uint8_t *to)
+static void iov_gather(const struct sf_op *op, uint8_t *to)
 {
 	for (uint32_t i = 0; i < op->iov_num; i++) {
 		if (op->iov[i].len != 0)
@@ -51,7 +51,7 @@ static void gather(const struct sf_op *op, uint8_t *to)
 	}
 }
 
-static void scatter(const struct sf_op *op, const uint8_t *from)
+static void iov_scatter(const struct sf_op *op, const uint8_t *from)
 {
 	for (uint32_t i = 0; i < op->iov_num; i++) {
 		if (op->iov[i].len != 0)
@@ -61,14 +61,14 @@ static void scatter(const struct sf_op *op, const uint8_t *from)
 }
 
 /* One piece instead of many. */
-static doca_error_t stage(struct vb_op *it)
+static doca_error_t op_stage(struct vb_op *it)
 {
 	it->stage.len = it->len;
 	it->stage.addr = malloc(it->len != 0 ? it->len : 1);
 	if (it->stage.addr == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	if (it->op->kind != SF_OP_READ)
-		gather(it->op, it->stage.addr);
+		iov_gather(it->op, it->stage.addr);
 	it->iov = &it->stage;
 	it->iov_num = 1;
 	return DOCA_SUCCESS;
@@ -83,7 +83,7 @@ static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 		sf_verbs_mr_put(it->mrs[i]);
 		it->mrs[i] = NULL;
 	}
-	error = stage(it);
+	error = op_stage(it);
 	if (error != DOCA_SUCCESS)
 		return error;
 	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.ep->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
@@ -93,7 +93,7 @@ static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 /* A long message is read by its receiver, so it must lie in one piece, in a registration of its own. */
 static doca_error_t prepare_pull(struct vb_conn *conn, struct vb_op *it)
 {
-	doca_error_t error = it->iov_num != 1 ? stage(it) : DOCA_SUCCESS;
+	doca_error_t error = it->iov_num != 1 ? op_stage(it) : DOCA_SUCCESS;
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -109,7 +109,7 @@ static bool fits_inline(const struct vb_conn *conn, const struct vb_op *it)
 	return (it->op->kind == SF_OP_SEND || it->op->kind == SF_OP_WRITE) && record + it->len <= conn->inline_max;
 }
 
-static doca_error_t prepare(struct vb_conn *conn, struct vb_op *it)
+static doca_error_t op_prepare(struct vb_conn *conn, struct vb_op *it)
 {
 	struct vb_domain *domain = vb_domain(conn->base.ep->domain);
 	const struct sf_op *op = it->op;
@@ -117,7 +117,7 @@ static doca_error_t prepare(struct vb_conn *conn, struct vb_op *it)
 	if (op->kind == SF_OP_SEND && it->len + sizeof(struct vb_record) > domain->msg_max)
 		return prepare_pull(conn, it);
 	if (op->iov_num > VB_PIECES_MAX) {
-		doca_error_t error = stage(it);
+		doca_error_t error = op_stage(it);
 
 		if (error != DOCA_SUCCESS)
 			return error;
@@ -296,14 +296,14 @@ void sf_verbs_ops_fail(struct vb_conn *conn)
 }
 
 /* The bytes that were read elsewhere go where they belong. */
-static void deliver(struct vb_conn *conn, uint32_t number)
+static void op_scatter(struct vb_conn *conn, uint32_t number)
 {
 	const struct vb_op *it = op_at(conn, number);
 
 	if (it->bounced)
-		scatter(it->op, conn->block->bounces[number % VB_CONN_OPS]);
+		iov_scatter(it->op, conn->block->bounces[number % VB_CONN_OPS]);
 	else if (it->stage.addr != NULL && it->op->kind == SF_OP_READ)
-		scatter(it->op, it->stage.addr);
+		iov_scatter(it->op, it->stage.addr);
 }
 
 static bool is_done(const struct vb_conn *conn, const struct vb_op *it)
@@ -322,7 +322,7 @@ void sf_verbs_ops_reap(struct vb_conn *conn)
 			it->status = DOCA_ERROR_CONNECTION_ABORTED;
 		it->op->status = it->status;
 		if (it->status == DOCA_SUCCESS)
-			deliver(conn, conn->ops_head);
+			op_scatter(conn, conn->ops_head);
 		op_release(it);
 		conn->ops_head++;
 		conn->moved_at = sf_now_ns();
@@ -365,7 +365,7 @@ static doca_error_t check_region(struct vb_conn *conn, struct vb_op *it)
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
+static doca_error_t op_submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
 {
 	struct vb_op *it = op_at(conn, conn->ops_tail);
 	doca_error_t error;
@@ -388,7 +388,7 @@ static doca_error_t submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
 	if (op->kind != SF_OP_SEND)
 		error = check_region(conn, it);
 	if (error == DOCA_SUCCESS && !it->posted)
-		error = prepare(conn, it);
+		error = op_prepare(conn, it);
 	if (error != DOCA_SUCCESS) {
 		op_release(it);
 		return error;
@@ -423,11 +423,11 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 	if (!vb_ep_is_ours(ep))
 		return DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_lock(&ep->lock);
-	error = submit(conn, op, len);
+	error = op_submit(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
 		sf_verbs_ep_drain(ep); /* what is full clears by itself */
 		op->status = before;   /* the peer's view may have come meanwhile: the first reason is none any more */
-		error = submit(conn, op, len);
+		error = op_submit(conn, op, len);
 	}
 	if (error == DOCA_SUCCESS && !ep->polling)
 		sf_verbs_ep_settle(ep);

@@ -14,7 +14,7 @@
 
 extern const struct sf_fabric_ops sf_verbs_ops;
 
-static bool serve(struct sf_channel *channel, const struct sf_msg *first)
+static bool channel_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	if (first->kind != VB_MSG_ATTACH)
 		return false;
@@ -22,7 +22,7 @@ static bool serve(struct sf_channel *channel, const struct sf_msg *first)
 	return true;
 }
 
-static bool tick(uint64_t now_ns)
+static bool verbs_tick(uint64_t now_ns)
 {
 	bool timed = sf_verbs_conns_tick(now_ns);
 
@@ -41,8 +41,8 @@ struct sf_control_provider sf_verbs_control = {
 	.side_check = sf_verbs_end_check,
 	.check = sf_verbs_msg_check,
 	.asked = sf_verbs_connect_requested,
-	.serve = serve,
-	.tick = tick,
+	.serve = channel_serve,
+	.tick = verbs_tick,
 	.after_fork = after_fork,
 };
 
