@@ -120,7 +120,7 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 }
 
 /* What has been sent gets some time to leave. */
-static void flush(struct ucx_side *side)
+static void endpoint_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
 	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
@@ -135,7 +135,7 @@ static void flush(struct ucx_side *side)
 
 void ucx_side_close_endpoints(struct ucx_side *side)
 {
-	flush(side);
+	endpoint_flush(side);
 	while (!LIST_EMPTY(&side->endpoints))
 		close_endpoint(side, LIST_FIRST(&side->endpoints));
 }
@@ -208,7 +208,7 @@ void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 }
 
 /* Those that failed, and that nobody has looked for since. */
-static void sweep(struct ucx_side *side)
+static void endpoints_sweep(struct ucx_side *side)
 {
 	struct ucx_endpoint *endpoint, *next;
 
@@ -257,7 +257,7 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	if (*endpoint != NULL)
 		return DOCA_SUCCESS;
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
-		sweep(side);
+		endpoints_sweep(side);
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
 		return DOCA_ERROR_FULL;
 	return open_endpoint(side, address, attr.worker_uid, endpoint);

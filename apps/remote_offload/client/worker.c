@@ -73,7 +73,7 @@ static void connection_fail(struct worker *worker)
 	control_fail(worker->control, "%s", connection_error());
 }
 
-static void arm(struct worker *worker, struct connection *connection, bool out)
+static void events_arm(struct worker *worker, struct connection *connection, bool out)
 {
 	struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = connection};
 
@@ -133,10 +133,10 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 {
 	switch (connection_send(connection, worker->control->messages, now_ns)) {
 	case CONNECTION_OK:
-		arm(worker, connection, false);
+		events_arm(worker, connection, false);
 		break;
 	case CONNECTION_BLOCKED:
-		arm(worker, connection, true);
+		events_arm(worker, connection, true);
 		break;
 	case CONNECTION_FAILED:
 		connection_fail(worker);
@@ -145,7 +145,7 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 }
 
 /* Answers make room for as many new requests, while there are any left. */
-static void account(struct worker *worker, struct connection *connection, uint64_t answers)
+static void requests_allow(struct worker *worker, struct connection *connection, uint64_t answers)
 {
 	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
 
@@ -158,7 +158,7 @@ static void account(struct worker *worker, struct connection *connection, uint64
 		__atomic_store_n(&worker->answered, worker->answered + answers, __ATOMIC_RELAXED);
 }
 
-static void receive(struct worker *worker, struct connection *connection)
+static void answers_receive(struct worker *worker, struct connection *connection)
 {
 	struct latency *latency = worker->measuring ? &worker->latency : NULL;
 	uint64_t before = connection->answered;
@@ -180,7 +180,7 @@ static void receive(struct worker *worker, struct connection *connection)
 			return;
 		}
 	}
-	account(worker, connection, connection->answered - before);
+	requests_allow(worker, connection, connection->answered - before);
 }
 
 static void open_all(struct worker *worker)
@@ -200,7 +200,7 @@ static void open_all(struct worker *worker)
 			struct connection *connection = events[i].data.ptr;
 
 			if (connection->open) /* nothing was asked yet, so this is its end or nonsense */
-				receive(worker, connection);
+				answers_receive(worker, connection);
 			else
 				opened_one(worker, connection);
 		}
@@ -225,12 +225,12 @@ static void stop_granting(struct worker *worker)
 	}
 }
 
-static void handle(struct worker *worker, const struct epoll_event *event)
+static void event_handle(struct worker *worker, const struct epoll_event *event)
 {
 	struct connection *connection = event->data.ptr;
 
 	if (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-		receive(worker, connection);
+		answers_receive(worker, connection);
 	if (!control_failed(worker->control))
 		send_granted(worker, connection, clock_ns());
 }
@@ -272,7 +272,7 @@ static void run_phase(struct worker *worker, uint64_t count)
 		int ready = wait_for_answers(worker, events);
 
 		for (int i = 0; i < ready && !control_failed(worker->control); i++)
-			handle(worker, &events[i]);
+			event_handle(worker, &events[i]);
 		if (!worker->stopping && stop_wanted(worker))
 			stop_granting(worker);
 		if (ready > 0)

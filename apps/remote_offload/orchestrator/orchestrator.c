@@ -32,7 +32,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
 #define WATCH_MS 100	      /* between looks at a kernel that rings no bell */
 
-static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
+static void state_enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
 	orchestrator->state = state;
 	orchestrator->deadline_ms = timeout_ms ? clock_ms() + timeout_ms : 0;
@@ -43,10 +43,10 @@ static bool is_late(const struct orchestrator *orchestrator)
 	return orchestrator->deadline_ms && clock_ms() >= orchestrator->deadline_ms;
 }
 
-static void end(struct orchestrator *orchestrator, bool failed)
+static void orchestrator_end(struct orchestrator *orchestrator, bool failed)
 {
 	orchestrator->failed |= failed;
-	enter(orchestrator, ORCHESTRATOR_ENDED, 0);
+	state_enter(orchestrator, ORCHESTRATOR_ENDED, 0);
 }
 
 static struct control_terms own_terms(const struct orchestrator *orchestrator)
@@ -97,7 +97,7 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 		DOCA_LOG_ERR(
 			"no server on channel %s of device %s within %u s: start the server first, with the same channel name",
 			config->channel_name, config->device_id, config->wait_server_s);
-	end(orchestrator, true);
+	orchestrator_end(orchestrator, true);
 }
 
 /* Why the last attempt failed: once, and again when the reason is another one. */
@@ -143,7 +143,7 @@ static void progress_connecting(struct orchestrator *orchestrator)
 		doca_log_level_set_global_sdk_limit(orchestrator->sdk_log_level);
 		if (!orchestrator->refused)
 			DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
-		enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
+		state_enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
 		break;
 	case LINK_DOWN:
 		connect_again(orchestrator);
@@ -204,7 +204,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 	link_send(&orchestrator->link, &response);
 	orchestrator->deadline_ms = clock_ms() + EXCHANGE_TIMEOUT_MS;
 	if (refused)
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 }
 
 static bool queues_are_running(const struct orchestrator *orchestrator)
@@ -226,16 +226,16 @@ static void progress_exchanging(struct orchestrator *orchestrator)
 	if (queues_are_running(orchestrator)) {
 		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues, message_max(orchestrator),
 				  orchestrator->batch_bytes > 0) != DOCA_SUCCESS) {
-			end(orchestrator, true);
+			orchestrator_end(orchestrator, true);
 			return;
 		}
 		orchestrator->launched = true;
-		enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
+		state_enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
 	} else if (is_late(orchestrator)) {
 		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same "
 			     "number",
 			     orchestrator->queue_count, EXCHANGE_TIMEOUT_MS / 1000, config->queues);
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 	}
 }
 
@@ -254,9 +254,9 @@ static void close_queues(struct orchestrator *orchestrator)
 static void begin_closing(struct orchestrator *orchestrator)
 {
 	if (link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN}) != DOCA_SUCCESS)
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 	else
-		enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
 }
 
 static void request_stop(struct orchestrator *orchestrator)
@@ -265,7 +265,7 @@ static void request_stop(struct orchestrator *orchestrator)
 	if (orchestrator->state == ORCHESTRATOR_RUNNING)
 		begin_closing(orchestrator);
 	else if (orchestrator->state != ORCHESTRATOR_CLOSING)
-		end(orchestrator, false);
+		orchestrator_end(orchestrator, false);
 }
 
 static void take_message(struct orchestrator *orchestrator, const struct control_message *message)
@@ -281,11 +281,11 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 		DOCA_LOG_INFO("the server is shutting down");
 		close_queues(orchestrator);
 		link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-		end(orchestrator, false);
+		orchestrator_end(orchestrator, false);
 		break;
 	case CONTROL_SHUTDOWN_COMPLETE:
 		if (orchestrator->state == ORCHESTRATOR_CLOSING)
-			end(orchestrator, false);
+			orchestrator_end(orchestrator, false);
 		break;
 	default:
 		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
@@ -310,14 +310,14 @@ static void check_server(struct orchestrator *orchestrator)
 	    link_status(&orchestrator->link) == LINK_UP)
 		return;
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING && !orchestrator->asked) {
-		enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		state_enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
 		return;
 	}
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 		DOCA_LOG_ERR("the server left before all queues ran: see its log");
 	else
 		DOCA_LOG_ERR("the server is lost");
-	end(orchestrator, true);
+	orchestrator_end(orchestrator, true);
 }
 
 static void take_signal(struct orchestrator *orchestrator)
@@ -355,7 +355,7 @@ static void wait_for_events(struct orchestrator *orchestrator)
 	}
 }
 
-static void loop(struct orchestrator *orchestrator)
+static void orchestrator_loop(struct orchestrator *orchestrator)
 {
 	struct control_message message;
 
@@ -374,7 +374,7 @@ static void loop(struct orchestrator *orchestrator)
 			watch_kernel(orchestrator);
 		if (orchestrator->state == ORCHESTRATOR_CLOSING && is_late(orchestrator)) {
 			DOCA_LOG_ERR("the server did not complete the shutdown within %d s", CLOSE_TIMEOUT_MS / 1000);
-			end(orchestrator, true);
+			orchestrator_end(orchestrator, true);
 		}
 		log_limits_report(false);
 		if (orchestrator->state != ORCHESTRATOR_ENDED)
@@ -384,7 +384,7 @@ static void loop(struct orchestrator *orchestrator)
 
 /* Life */
 
-static void report(const struct orchestrator *orchestrator)
+static void counters_report(const struct orchestrator *orchestrator)
 {
 	const char *path = orchestrator->config->stats_file;
 	uint64_t messages, bytes;
@@ -408,7 +408,7 @@ static void report(const struct orchestrator *orchestrator)
 		fclose(file);
 }
 
-static bool watch(struct orchestrator *orchestrator, int fd)
+static bool fd_watch(struct orchestrator *orchestrator, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -438,7 +438,7 @@ static doca_error_t open_all(struct orchestrator *orchestrator)
 	if (result == DOCA_SUCCESS)
 		result = link_init(&orchestrator->link, orchestrator->dev, orchestrator->gpu);
 	if (result == DOCA_SUCCESS &&
-	    !(watch(orchestrator, orchestrator->signal_fd) && watch(orchestrator, link_fd(&orchestrator->link))))
+	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, link_fd(&orchestrator->link))))
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	return result;
 }
@@ -447,7 +447,7 @@ static void close_all(struct orchestrator *orchestrator)
 {
 	close_queues(orchestrator);
 	if (orchestrator->launched) {
-		report(orchestrator);
+		counters_report(orchestrator);
 		gpu_run_fini(&orchestrator->run);
 	}
 	link_fini(&orchestrator->link);
@@ -470,14 +470,14 @@ int orchestrator_run(const struct orchestrator_config *config)
 	if (open_all(&orchestrator) != DOCA_SUCCESS) {
 		orchestrator.failed = true;
 	} else {
-		enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		state_enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
 		orchestrator.connect_until_ms = clock_ms() + config->wait_server_s * UINT64_C(1000);
 		orchestrator.retry_ms = RETRY_MS_MIN;
 		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
 		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
 		if (orchestrator.sdk_log_level == DOCA_LOG_LEVEL_INFO)
 			orchestrator.sdk_log_level = DOCA_LOG_LEVEL_WARNING;
-		loop(&orchestrator);
+		orchestrator_loop(&orchestrator);
 	}
 	close_all(&orchestrator);
 	log_limits_report(true);

@@ -50,7 +50,7 @@ static uint32_t count_open_files(void)
 	return open;
 }
 
-static uint32_t connected(const struct server *server)
+static uint32_t clients_connected(const struct server *server)
 {
 	uint32_t count = 0;
 
@@ -121,7 +121,7 @@ static void log_full(struct clients *clients)
 static bool is_full(struct server *server)
 {
 	struct clients *clients = &server->clients;
-	uint32_t count = connected(server);
+	uint32_t count = clients_connected(server);
 
 	if (count < clients->max) {
 		if (clients->full)
@@ -132,7 +132,7 @@ static bool is_full(struct server *server)
 	if (!clients->full) {
 		clients->full = true;
 		notify_closed(server, true);
-		if (connected(server) < clients->max) /* one left before it was asked to notify */
+		if (clients_connected(server) < clients->max) /* one left before it was asked to notify */
 			return is_full(server);
 		log_full(clients);
 	}

@@ -96,7 +96,7 @@ static void wait_for_events(struct server *server)
 	}
 }
 
-static void loop(struct server *server)
+static void server_loop(struct server *server)
 {
 	while (server->state != SERVER_ENDED) {
 		session_handle_events(server);
@@ -119,7 +119,7 @@ static void raise_file_limit(void)
 	}
 }
 
-static doca_error_t watch(struct server *server, int fd)
+static doca_error_t fd_watch(struct server *server, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -179,11 +179,11 @@ static doca_error_t open_all(struct server *server)
 	if (result == DOCA_SUCCESS)
 		result = link_open(&server->link, config->device_id, config->representor_id, config->channel_name);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, server->signal_fd);
+		result = fd_watch(server, server->signal_fd);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, server->notify_fd);
+		result = fd_watch(server, server->notify_fd);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, link_fd(&server->link));
+		result = fd_watch(server, link_fd(&server->link));
 	if (result == DOCA_SUCCESS)
 		result = start_workers(server);
 	if (result == DOCA_SUCCESS)
@@ -202,7 +202,7 @@ int server_run(const struct server_config *config)
 	result = open_all(&server);
 	if (result == DOCA_SUCCESS) {
 		session_wait(&server);
-		loop(&server);
+		server_loop(&server);
 	}
 	for (uint32_t i = 0; i < server.worker_count; i++)
 		worker_stop(server.workers[i]);

@@ -14,7 +14,7 @@ DOCA_LOG_REGISTER(SERVER::SESSION);
 #define CONNECT_TIMEOUT_MS 10000
 #define CLOSE_TIMEOUT_MS 5000
 
-static void enter(struct server *server, enum server_state state, uint64_t timeout_ms)
+static void state_enter(struct server *server, enum server_state state, uint64_t timeout_ms)
 {
 	server->state = state;
 	server->deadline_ms = timeout_ms ? clock_ms() + timeout_ms : 0;
@@ -40,12 +40,12 @@ static void begin_connecting(struct server *server);
 void session_wait(struct server *server)
 {
 	if (server->stop_requested) {
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 		return;
 	}
 	LIMITED_LOG_INFO("waiting for an orchestrator on channel %s of device %s, representor %s", server->config->channel_name,
 			 server->config->device_id, server->config->representor_id);
-	enter(server, SERVER_WAITING, 0);
+	state_enter(server, SERVER_WAITING, 0);
 	if (server->next_waits)
 		begin_connecting(server);
 }
@@ -105,7 +105,7 @@ static void begin_connecting(struct server *server)
 	server->told_to_stop = false;
 	server->given_up = false;
 	server->next_waits = false;
-	enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
+	state_enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
 	LIMITED_LOG_INFO("an orchestrator has connected");
 	exchange_next(server);
 }
@@ -185,7 +185,7 @@ static void begin_serving(struct server *server)
 	}
 	order_all(server, WORKER_SERVE);
 	server->orchestrators++;
-	enter(server, SERVER_SERVING, 0);
+	state_enter(server, SERVER_SERVING, 0);
 	LIMITED_LOG_INFO("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
 	LIMITED_LOG_INFO("listening for clients on %s port %u", config->listen_address, server->listener.port);
 }
@@ -203,10 +203,10 @@ static void progress_connecting(struct server *server)
 
 /* Losing an orchestrator */
 
-static void abandon(struct server *server)
+static void orchestrator_abandon(struct server *server)
 {
 	order_all(server, WORKER_ABANDON);
-	enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
+	state_enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
 }
 
 /* Of an orchestrator that is there, and of no use. */
@@ -216,7 +216,7 @@ static void give_up(struct server *server)
 	if (server->state == SERVER_CONNECTING)
 		drop_orchestrator(server);
 	else if (server->state == SERVER_SERVING)
-		abandon(server);
+		orchestrator_abandon(server);
 }
 
 static void progress_abandoning(struct server *server)
@@ -231,7 +231,7 @@ static void progress_abandoning(struct server *server)
 		session_wait(server);
 	} else if (server->told_to_stop) {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	} else if (is_late(server) || server->stop_requested) {
 		link_disconnect(&server->link);
 		session_wait(server);
@@ -244,7 +244,7 @@ static void begin_drain(struct server *server)
 {
 	listener_close(&server->listener);
 	order_all(server, WORKER_DRAIN);
-	enter(server, SERVER_DRAINING, 0);
+	state_enter(server, SERVER_DRAINING, 0);
 	DOCA_LOG_INFO("finishing the requests in flight");
 }
 
@@ -252,7 +252,7 @@ static void end_queues(struct server *server)
 {
 	close_queues(server);
 	link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-	enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+	state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 }
 
 static void progress_draining(struct server *server)
@@ -261,12 +261,12 @@ static void progress_draining(struct server *server)
 		return;
 	if (!server->link.connection) {
 		close_queues(server);
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 	} else if (server->told_to_stop) {
 		end_queues(server);
 	} else {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	}
 }
 
@@ -278,14 +278,14 @@ static void progress_closing(struct server *server)
 	if (server->link.connection)
 		DOCA_LOG_WARN("the orchestrator did not leave within %d s", CLOSE_TIMEOUT_MS / 1000);
 	close_queues(server);
-	enter(server, SERVER_ENDED, 0);
+	state_enter(server, SERVER_ENDED, 0);
 }
 
 void session_request_stop(struct server *server)
 {
 	server->stop_requested = true;
 	if (server->state == SERVER_WAITING)
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 	else if (server->state == SERVER_CONNECTING)
 		drop_orchestrator(server);
 	else if (server->state == SERVER_SERVING)
@@ -324,7 +324,7 @@ static void take_disconnect(struct server *server)
 		break;
 	case SERVER_SERVING:
 		LIMITED_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
-		abandon(server);
+		orchestrator_abandon(server);
 		break;
 	case SERVER_ABANDONING: /* its consumers went first */
 		if (!server->told_to_stop && !server->given_up)
@@ -351,7 +351,7 @@ static void take_expired(struct server *server, uint32_t id)
 			return;
 		}
 		DOCA_LOG_DBG("the orchestrator has closed queue %u", i);
-		abandon(server);
+		orchestrator_abandon(server);
 		return;
 	}
 }
@@ -399,7 +399,7 @@ static void take_failed_queues(struct server *server)
 			break;
 		case QUEUE_FAILED: /* most often it has just died: that comes next */
 			LIMITED_LOG_ERR("queue %u has failed: the orchestrator is given up", i);
-			abandon(server);
+			orchestrator_abandon(server);
 			break;
 		case QUEUE_TIMED_OUT:
 			LIMITED_LOG_ERR(

@@ -301,7 +301,7 @@ static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
 /* The queue does not take the request now. */
-static enum pump refuse(struct worker *worker)
+static enum pump frame_reject(struct worker *worker)
 {
 	worker->send_blocked = true;
 	worker->refused = true;
@@ -337,7 +337,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 			return PUMP_BLOCKED;
 		room = datapath_room(worker->dp);
 		if (!room)
-			return refuse(worker);
+			return frame_reject(worker);
 		/* What came together goes together: one message for many small frames. */
 		message_len = len;
 		queue_frames = worker->limits.depth - traffic_inflight(worker);
@@ -350,7 +350,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		if (result != DOCA_SUCCESS) {
 			if (result != DOCA_ERROR_AGAIN)
 				worker->dp->failed = true;
-			return refuse(worker);
+			return frame_reject(worker);
 		}
 		worker->submitted = true;
 		worker->refused = false;
@@ -365,7 +365,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 }
 
 /* One connection's share of a turn; it leaves the ready list unless it has more to do. */
-static void pump(struct worker *worker, struct connection *connection)
+static void connection_pump(struct worker *worker, struct connection *connection)
 {
 	for (int reads = 0; reads < READS_PER_CONNECTION; reads++) {
 		enum pump state = send_frames(worker, connection);
@@ -405,7 +405,7 @@ bool traffic_send_requests(struct worker *worker)
 	bool any = false;
 
 	for (int turn = 0; turn < READS_PER_TURN && worker->ready_head && may_send(worker); turn++) {
-		pump(worker, worker->ready_head);
+		connection_pump(worker, worker->ready_head);
 		/* A turn that the queue refused at once is no progress. */
 		any |= !worker->send_blocked || worker->stats.requests != before;
 	}

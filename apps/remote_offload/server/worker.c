@@ -27,7 +27,7 @@ static bool add_fd(int epoll_fd, int fd, void *tag)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static void destroy(struct worker *worker)
+static void worker_free(struct worker *worker)
 {
 	if (worker->dp)
 		datapath_destroy(worker->dp);
@@ -42,7 +42,7 @@ static void destroy(struct worker *worker)
 	free(worker);
 }
 
-static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
+static doca_error_t worker_prepare(struct worker *worker, struct doca_dev *dev)
 {
 	uint32_t frame_max = worker->limits.frame_max, ring = 1;
 	doca_notification_handle_t pe_fd;
@@ -93,20 +93,20 @@ doca_error_t worker_start(uint32_t index, uint32_t cpu, const struct worker_limi
 	worker->wake_fd = -1;
 	worker->watchdog.fd = -1;
 	pthread_mutex_init(&worker->lock, NULL);
-	result = prepare(worker, dev);
+	result = worker_prepare(worker, dev);
 	if (result == DOCA_SUCCESS && pthread_create(&worker->thread, NULL, worker_thread, worker) != 0) {
 		DOCA_LOG_ERR("thread for cpu %u not started", cpu);
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (result != DOCA_SUCCESS) {
-		destroy(worker);
+		worker_free(worker);
 		return result;
 	}
 	*out = worker;
 	return DOCA_SUCCESS;
 }
 
-static void wake(struct worker *worker)
+static void worker_wake(struct worker *worker)
 {
 	uint64_t one = 1;
 
@@ -129,7 +129,7 @@ void worker_destroy(struct worker *worker)
 		connection_close(connection, &worker->pool);
 		free(connection);
 	}
-	destroy(worker);
+	worker_free(worker);
 }
 
 void worker_add(struct worker *worker, int fd, const union peer_address *peer)
@@ -146,7 +146,7 @@ void worker_add(struct worker *worker, int fd, const union peer_address *peer)
 	connection->next = worker->inbox;
 	worker->inbox = connection;
 	pthread_mutex_unlock(&worker->lock);
-	wake(worker);
+	worker_wake(worker);
 }
 
 void worker_order(struct worker *worker, enum worker_order order)
@@ -155,7 +155,7 @@ void worker_order(struct worker *worker, enum worker_order order)
 	worker->order = order;
 	atomic_fetch_add(&worker->ordered, 1);
 	pthread_mutex_unlock(&worker->lock);
-	wake(worker);
+	worker_wake(worker);
 }
 
 bool worker_has_obeyed(const struct worker *worker)

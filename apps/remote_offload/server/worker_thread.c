@@ -28,7 +28,7 @@ DOCA_LOG_REGISTER(SERVER::THREAD);
 
 /* Orders */
 
-static void adopt(struct worker *worker, struct connection *connection)
+static void connection_adopt(struct worker *worker, struct connection *connection)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = connection};
 
@@ -69,7 +69,7 @@ static void begin_idle(struct worker *worker)
 }
 
 /* The orchestrator is lost: who waits for an answer will not get it. */
-static void abandon(struct worker *worker)
+static void requests_abandon(struct worker *worker)
 {
 	uint32_t requests = traffic_inflight(worker), clients = 0;
 
@@ -123,7 +123,7 @@ static void begin_drain(struct worker *worker)
 	}
 }
 
-static void obey(struct worker *worker)
+static void orders_obey(struct worker *worker)
 {
 	struct connection *inbox;
 	enum worker_order order;
@@ -140,12 +140,12 @@ static void obey(struct worker *worker)
 		struct connection *connection = inbox;
 
 		inbox = connection->next;
-		adopt(worker, connection);
+		connection_adopt(worker, connection);
 	}
 	if (ordered == atomic_load(&worker->obeyed))
 		return;
 	if (order == WORKER_ABANDON) {
-		abandon(worker);
+		requests_abandon(worker);
 		order = WORKER_IDLE;
 	} else if (order == WORKER_DRAIN && !worker->drain_deadline_ms) {
 		worker->current = worker->current == WORKER_SERVE ? WORKER_DRAIN : WORKER_IDLE;
@@ -204,7 +204,7 @@ static void progress_drain(struct worker *worker)
 }
 
 /* Events only mark connections, so that none is freed while its event waits in the array. */
-static void mark(struct worker *worker, struct connection *connection, uint32_t events)
+static void connection_mark(struct worker *worker, struct connection *connection, uint32_t events)
 {
 	if (events & EPOLLOUT) {
 		connection->writable = true;
@@ -258,7 +258,7 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 		uint64_t value;
 
 		if (is_connection(worker, events[i].data.ptr)) {
-			mark(worker, events[i].data.ptr, events[i].events);
+			connection_mark(worker, events[i].data.ptr, events[i].events);
 			any = true;
 		} else if (events[i].data.ptr == worker) {
 			woken |= read(worker->wake_fd, &value, sizeof(value)) > 0;
@@ -272,7 +272,7 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 	}
 	/* Orders and limits of time close connections: not before the last event is looked at. */
 	if (woken)
-		obey(worker);
+		orders_obey(worker);
 	if (ticked && watchdog_tick(worker))
 		report_queue(worker, QUEUE_TIMED_OUT);
 	if (worker->drain_deadline_ms)
@@ -306,7 +306,7 @@ static uint32_t spin_us(const struct worker *worker)
 	return traffic_inflight(worker) > 0 ? worker->limits.answer_spin_us : worker->limits.spin_us;
 }
 
-static void serve(struct worker *worker)
+static void worker_serve(struct worker *worker)
 {
 	uint64_t idle_since_us = 0;
 	uint32_t turn = 0, idle_turns = 0;
@@ -361,6 +361,6 @@ void *worker_thread(void *argument)
 	CPU_SET(worker->cpu, &set);
 	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
 		DOCA_LOG_WARN("thread %u not pinned to cpu %u", worker->index, worker->cpu);
-	serve(worker);
+	worker_serve(worker);
 	return NULL;
 }

@@ -28,7 +28,7 @@ void client_answer_text(struct daemon *daemon, struct daemon_client *client, enu
 	client_answer(daemon, client, kind, status, request, subject, body, urom_text_pack(text, body, sizeof(body)));
 }
 
-static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM_TOKEN_SIZE])
+static doca_error_t worker_admit_client(const struct daemon_worker *worker, uint8_t token[UROM_TOKEN_SIZE])
 {
 	const struct urom_head head = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE];
@@ -52,7 +52,7 @@ doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_wo
 				       .service_process = (uint64_t)getpid(),
 				       .process = (uint64_t)worker->pid};
 	uint8_t packed[256];
-	doca_error_t result = admit(worker, spawned.token);
+	doca_error_t result = worker_admit_client(worker, spawned.token);
 
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -21,28 +21,28 @@ DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
 
 /* ---- the end of one ---- */
 
-static void drop(struct daemon *daemon, struct daemon_client *client)
+static void client_drop(struct daemon *daemon, struct daemon_client *client)
 {
 	workers_forget(daemon, client);
 	TAILQ_REMOVE(&daemon->clients, client, next);
 	free(client);
 }
 
-static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
+static void client_reject(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s was refused: %s", client->peer->address, text);
 	client_answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
-	drop(daemon, client);
+	client_drop(daemon, client);
 }
 
 /* It has asked for much and takes nothing: no answer reaches it, so it is not told either. */
-static void disconnect(struct daemon *daemon, struct daemon_client *client)
+static void client_disconnect(struct daemon *daemon, struct daemon_client *client)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one",
 				 client->peer->address, sf_comm_backlog(client->peer));
 	sf_comm_drop(daemon->comm, client->peer);
-	drop(daemon, client);
+	client_drop(daemon, client);
 }
 
 uint64_t clients_expire(struct daemon *daemon, uint64_t now)
@@ -52,7 +52,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 	for (struct daemon_client *client = TAILQ_FIRST(&daemon->clients), *next; client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
 		if (client->broken) {
-			disconnect(daemon, client);
+			client_disconnect(daemon, client);
 			continue;
 		}
 		if (client->state == CLIENT_KNOWN)
@@ -60,7 +60,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		uint64_t again =
 			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
 		if (again == 0)
-			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
+			client_reject(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
 		else if (again < next_time)
 			next_time = again;
 	}
@@ -69,7 +69,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 
 /* ---- who is it? ---- */
 
-static doca_error_t challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
+static doca_error_t client_challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
 {
 	struct urom_challenge out;
 	struct urom_hello hello;
@@ -82,7 +82,7 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	if (hello.message_max > daemon->config.message_max) {
 		snprintf(text, sizeof(text), "it wants messages of %u bytes, --max-msg-size is %u", hello.message_max,
 			 daemon->config.message_max);
-		refuse(daemon, client, DOCA_ERROR_TOO_BIG, text);
+		client_reject(daemon, client, DOCA_ERROR_TOO_BIG, text);
 		return DOCA_SUCCESS;
 	}
 	memcpy(client->nonce, hello.nonce, sizeof(client->nonce));
@@ -98,7 +98,7 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	return DOCA_SUCCESS;
 }
 
-static void welcome(struct daemon *daemon, struct daemon_client *client)
+static void client_welcome(struct daemon *daemon, struct daemon_client *client)
 {
 	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
 	uint8_t packed[UROM_CONTROL_MAX / 4];
@@ -117,19 +117,19 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (len != sizeof(proof) || !urom_bytes_equal(proof, body, sizeof(proof))) {
-		refuse(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
+		client_reject(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
 		return DOCA_SUCCESS;
 	}
 	client->state = CLIENT_KNOWN;
 	PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s connected", client->peer->address);
-	welcome(daemon, client);
+	client_welcome(daemon, client);
 	return DOCA_SUCCESS;
 }
 
 /* ---- what it asks ---- */
 
-static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
-			  size_t len)
+static doca_error_t spawn_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
+				  const void *body, size_t len)
 {
 	struct urom_spawn *wanted = (struct urom_spawn *)malloc(sizeof(*wanted));
 	doca_error_t result = wanted != NULL ? urom_spawn_parse(body, len, wanted) : DOCA_ERROR_NO_MEMORY;
@@ -170,7 +170,7 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 {
 	switch (head->kind) {
 	case UROM_SPAWN:
-		return spawn(daemon, client, head, body, len);
+		return spawn_request(daemon, client, head, body, len);
 	case UROM_RELEASE:
 		workers_release(daemon, client, head->subject);
 		client_answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
@@ -183,11 +183,11 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 	}
 }
 
-static doca_error_t take(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
-			 size_t len)
+static doca_error_t client_message(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
+				   const void *body, size_t len)
 {
 	if (client->state == CLIENT_NEW && head->kind == UROM_HELLO)
-		return challenge(daemon, client, body, len);
+		return client_challenge(daemon, client, body, len);
 	if (client->state == CLIENT_CHALLENGED && head->kind == UROM_PROOF)
 		return check_proof(daemon, client, body, len);
 	return client->state == CLIENT_KNOWN ? take_request(daemon, client, head, body, len) : DOCA_ERROR_UNEXPECTED;
@@ -195,7 +195,7 @@ static doca_error_t take(struct daemon *daemon, struct daemon_client *client, co
 
 /* ---- the comm's side ---- */
 
-static void arrived(void *user, struct sf_comm_peer *peer)
+static void peer_arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)calloc(1, sizeof(*client));
@@ -212,10 +212,11 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	LIST_INIT(&client->refs);
 	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
 	if (daemon->draining)
-		refuse(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
+		client_reject(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)peer->user;
@@ -224,7 +225,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 
 	if (result == DOCA_SUCCESS)
-		result = take(daemon, client, &head, body, len);
+		result = client_message(daemon, client, &head, body, len);
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
@@ -233,21 +234,21 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 			 UROM_PROTO_VERSION);
 	else
 		snprintf(text, sizeof(text), "it sent what is no message of UROM's, or not now");
-	refuse(daemon, client, result, text);
+	client_reject(daemon, client, result, text);
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct daemon_client *client = (struct daemon_client *)peer->user;
 
 	(void)why;
 	if (client->state == CLIENT_KNOWN)
 		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s has left", peer->address);
-	drop((struct daemon *)user, client);
+	client_drop((struct daemon *)user, client);
 }
 
 /* A connection for a worker: TLS and the token are between its process and the client. */
-static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
+static doca_error_t connection_hand_over(void *user, uint64_t id, int fd, const char *address)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	const struct daemon_worker *worker = workers_find(daemon, id);
@@ -257,4 +258,5 @@ static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
 	return sf_comm_hand(worker->door, fd, address, daemon->local ? NULL : &worker->key);
 }
 
-const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost, .hand = hand};
+const struct sf_comm_handler daemon_handler = {
+	.arrived = peer_arrived, .message = peer_message, .lost = peer_lost, .hand = connection_hand_over};

@@ -56,7 +56,7 @@ static int patience_ms(struct daemon *daemon)
 	return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
 }
 
-static void loop(struct daemon *daemon)
+static void daemon_loop(struct daemon *daemon)
 {
 	struct epoll_event events[EVENTS_MAX];
 
@@ -96,7 +96,7 @@ static doca_error_t block_signals(struct daemon *daemon)
 	return daemon->signal_fd >= 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-static doca_error_t watch(struct daemon *daemon, int fd, void *what)
+static doca_error_t fd_watch(struct daemon *daemon, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = what}};
 
@@ -113,7 +113,7 @@ static doca_error_t open_comm(struct daemon *daemon)
 	};
 	doca_error_t result = sf_comm_open(&options, &daemon->comm);
 
-	return result == DOCA_SUCCESS ? watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
+	return result == DOCA_SUCCESS ? fd_watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
 }
 
 /* A service with a secret of its own is one for several users or machines. */
@@ -151,7 +151,7 @@ static doca_error_t listen_there(struct daemon *daemon)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t start(struct daemon *daemon)
+static doca_error_t daemon_start(struct daemon *daemon)
 {
 	const char *secret_file = daemon->config.secret_file;
 
@@ -169,7 +169,7 @@ static doca_error_t start(struct daemon *daemon)
 		return result;
 	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS ||
-	    watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
+	    fd_watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
@@ -181,9 +181,9 @@ int daemon_run(struct daemon *daemon)
 	TAILQ_INIT(&daemon->clients);
 	TAILQ_INIT(&daemon->workers);
 	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = daemon->spawner_fd = -1;
-	doca_error_t result = start(daemon);
+	doca_error_t result = daemon_start(daemon);
 	if (result == DOCA_SUCCESS)
-		loop(daemon);
+		daemon_loop(daemon);
 	for (struct daemon_client *client; (client = TAILQ_FIRST(&daemon->clients)) != NULL;) {
 		TAILQ_REMOVE(&daemon->clients, client, next);
 		free(client);

@@ -243,7 +243,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
 }
 
-static doca_error_t check(const struct daemon_config *config)
+static doca_error_t config_check(const struct daemon_config *config)
 {
 	if (strcmp(config->bind, "::1") == 0) {
 		DOCA_LOG_ERR("--bind ::1: UCX has no IPv6 on the loopback device, use 127.0.0.1");
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 		result = doca_argp_start(argc, argv);
 	doca_argp_destroy();
 	if (result == DOCA_SUCCESS)
-		result = check(&daemon.config);
+		result = config_check(&daemon.config);
 	if (result == DOCA_SUCCESS)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)

@@ -30,7 +30,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
 
 /* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's
  * journal, cannot be: there a line is lost after a short time. */
-static void unblock(int fd)
+static void fd_unblock(int fd)
 {
 	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};
 	char path[32];
@@ -57,8 +57,8 @@ void output_open_own(void)
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
-	unblock(STDOUT_FILENO);
-	unblock(STDERR_FILENO);
+	fd_unblock(STDOUT_FILENO);
+	fd_unblock(STDERR_FILENO);
 }
 
 /* ---- a worker's ---- */

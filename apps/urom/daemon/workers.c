@@ -120,7 +120,7 @@ static bool has_plugins(const struct daemon *daemon, uint64_t plugins)
 	return plugins != 0;
 }
 
-static bool watch(struct daemon *daemon, struct daemon_worker *worker)
+static bool worker_watch(struct daemon *daemon, struct daemon_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &worker->source}};
 
@@ -166,7 +166,7 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 		return NULL;
 	}
 	give_time(worker, DAEMON_SPAWN_NS);
-	if (!watch(daemon, worker)) { /* its end is noticed as any other's */
+	if (!worker_watch(daemon, worker)) { /* its end is noticed as any other's */
 		snprintf(worker->reason, sizeof(worker->reason), "it cannot be watched: %s", strerror(errno));
 		kill_worker(worker);
 	}
@@ -216,8 +216,8 @@ static bool has_its_part(const struct daemon *daemon, const struct daemon_client
 	return daemon->num_workers >= max - max / DAEMON_WORKERS_KEPT && num_workers_of(daemon, client) > max / 2;
 }
 
-static doca_error_t check(const struct daemon *daemon, const struct daemon_client *client, const struct urom_spawn *spawn,
-			  char reason[UROM_TEXT_MAX])
+static doca_error_t spawn_check(const struct daemon *daemon, const struct daemon_client *client, const struct urom_spawn *spawn,
+				char reason[UROM_TEXT_MAX])
 {
 	if (daemon->draining) {
 		snprintf(reason, UROM_TEXT_MAX, "the service is being ended");
@@ -287,7 +287,7 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	char reason[UROM_TEXT_MAX] = "no memory";
 
 	if (request != NULL)
-		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, client, spawn, reason);
+		status = worker != NULL ? check_running(worker, spawn, reason) : spawn_check(daemon, client, spawn, reason);
 	if (status == DOCA_SUCCESS && worker == NULL) {
 		worker = start_worker(daemon, spawn, reason);
 		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -469,13 +469,13 @@ void workers_reap(struct daemon *daemon)
 	}
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t time_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* A READY worker's requests wait for room in its socket; others are to be ready, or to end. The time when to look again. */
-static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+static uint64_t worker_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	if (worker->state == WORKER_READY) {
 		accept_requests(daemon, worker, now);
@@ -497,10 +497,10 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 	struct daemon_worker *worker;
 
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
-		next_time = earlier(next_time, output_expire(daemon, worker, now));
-		next_time = earlier(next_time, expire(daemon, worker, now));
+		next_time = time_earlier(next_time, output_expire(daemon, worker, now));
+		next_time = time_earlier(next_time, worker_expire(daemon, worker, now));
 	}
-	return earlier(next_time, supervise_workers(daemon, now));
+	return time_earlier(next_time, supervise_workers(daemon, now));
 }
 
 void workers_end_all(struct daemon *daemon)

@@ -22,7 +22,7 @@ DOCA_LOG_REGISTER(UROM_WORKER::CLIENTS);
 
 /* ---- arrivals ---- */
 
-static void arrived(void *user, struct sf_comm_peer *peer)
+static void peer_arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)calloc(1, sizeof(*client));
@@ -47,7 +47,7 @@ static void free_client(struct worker_client *client)
 	free(client);
 }
 
-static void drop(struct worker *worker, struct worker_client *client)
+static void client_drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
 	notifications_drop(worker, client);
@@ -65,7 +65,7 @@ void client_disconnect(struct worker *worker, struct worker_client *client)
 		"%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
 		client->peer->address);
 	sf_comm_drop(worker->comm, client->peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
 void clients_drop_all(struct worker *worker)
@@ -78,13 +78,14 @@ void clients_drop_all(struct worker *worker)
 	}
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	(void)why;
-	drop((struct worker *)user, (struct worker_client *)peer->user);
+	client_drop((struct worker *)user, (struct worker_client *)peer->user);
 }
 
-static void join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
+static void client_join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
+			size_t len)
 {
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
 
@@ -105,7 +106,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	}
 	PROGRAM_LOG_WARN_LIMITED("%s was turned away: no such token", client->peer->address);
 	sf_comm_disconnect(worker->comm, client->peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
 void clients_expire(struct worker *worker)
@@ -119,7 +120,7 @@ void clients_expire(struct worker *worker)
 			continue;
 		PROGRAM_LOG_WARN_LIMITED("%s has not joined within two seconds: it is disconnected", client->peer->address);
 		sf_comm_disconnect(worker->comm, client->peer);
-		drop(worker, client);
+		client_drop(worker, client);
 	}
 }
 
@@ -208,8 +209,8 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-static doca_error_t take(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
-			 size_t len)
+static doca_error_t client_message(struct worker *worker, struct worker_client *client, const struct urom_head *head,
+				   const void *body, size_t len)
 {
 	switch (head->kind) {
 	case UROM_COMMAND:
@@ -227,7 +228,8 @@ static doca_error_t take(struct worker *worker, struct worker_client *client, co
 	}
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)peer->user;
@@ -235,17 +237,17 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 
 	if (result == DOCA_SUCCESS && head.kind == UROM_JOIN) {
-		join(worker, client, &head, body, len);
+		client_join(worker, client, &head, body, len);
 		return;
 	}
-	if (result == DOCA_SUCCESS && client->joined && take(worker, client, &head, body, len) == DOCA_SUCCESS) {
+	if (result == DOCA_SUCCESS && client->joined && client_message(worker, client, &head, body, len) == DOCA_SUCCESS) {
 		if (client->broken)
 			client_disconnect(worker, client);
 		return;
 	}
 	PROGRAM_LOG_WARN_LIMITED("%s sent what is no message of UROM's, or not yet: it is disconnected", peer->address);
 	sf_comm_disconnect(worker->comm, peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
-const struct sf_comm_handler clients_handler = {.arrived = arrived, .message = message, .lost = lost};
+const struct sf_comm_handler clients_handler = {.arrived = peer_arrived, .message = peer_message, .lost = peer_lost};

@@ -19,8 +19,8 @@
 DOCA_LOG_REGISTER(UROM_WORKER::NOTIFICATIONS);
 
 /* Why nobody can be given it; NULL: somebody can. */
-static const char *check(const struct worker *worker, const struct worker_plugin *plugin,
-			 const struct urom_worker_notif_desc *desc)
+static const char *notification_check(const struct worker *worker, const struct worker_plugin *plugin,
+				      const struct urom_worker_notif_desc *desc)
 {
 	if (desc->worker_notif.type != plugin->id)
 		return "of another type than its commands";
@@ -29,9 +29,9 @@ static const char *check(const struct worker *worker, const struct worker_plugin
 	return NULL;
 }
 
-static void queue(struct worker *worker, const struct worker_plugin *plugin, struct urom_worker_notif_desc *desc)
+static void notification_queue(struct worker *worker, const struct worker_plugin *plugin, struct urom_worker_notif_desc *desc)
 {
-	const char *wrong = check(worker, plugin, desc);
+	const char *wrong = notification_check(worker, plugin, desc);
 	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
 
 	if (client == NULL) { /* or it has left */
@@ -55,7 +55,7 @@ void notifications_queue(struct worker *worker, struct worker_plugin *plugin)
 
 		plugin->num_notifications++;
 		if (plugin->num_notifications <= plugin->num_commands + WORKER_UNASKED_MAX) {
-			queue(worker, plugin, desc);
+			notification_queue(worker, plugin, desc);
 			continue;
 		}
 		free(desc);

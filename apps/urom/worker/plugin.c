@@ -13,7 +13,7 @@
 #include "worker.h"
 
 /* What the worker is doing, should it not come back. */
-static void enter(const struct worker_plugin *plugin, enum heartbeat_call call)
+static void plugin_call_note(const struct worker_plugin *plugin, enum heartbeat_call call)
 {
 	if (__builtin_expect(plugin->worker != NULL, 1)) /* else it is only looked at */
 		heartbeat_say(plugin->worker->heartbeat, plugin->index, call);
@@ -21,7 +21,7 @@ static void enter(const struct worker_plugin *plugin, enum heartbeat_call call)
 
 /* ---- load ---- */
 
-static void *symbol(struct worker_plugin *plugin, const char *name, char reason[UROM_TEXT_MAX])
+static void *plugin_symbol(struct worker_plugin *plugin, const char *name, char reason[UROM_TEXT_MAX])
 {
 	void *found = dlsym(plugin->object, name);
 
@@ -32,7 +32,8 @@ static void *symbol(struct worker_plugin *plugin, const char *name, char reason[
 
 static doca_error_t read_version(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
-	doca_error_t (*get_version)(uint64_t *) = (doca_error_t(*)(uint64_t *))symbol(plugin, "urom_plugin_get_version", reason);
+	doca_error_t (*get_version)(uint64_t *) =
+		(doca_error_t(*)(uint64_t *))plugin_symbol(plugin, "urom_plugin_get_version", reason);
 
 	if (get_version == NULL)
 		return DOCA_ERROR_NOT_FOUND;
@@ -64,7 +65,7 @@ static doca_error_t check_iface(const struct worker_plugin *plugin, char reason[
 static doca_error_t read_iface(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	doca_error_t (*get_iface)(struct urom_plugin_iface *) =
-		(doca_error_t(*)(struct urom_plugin_iface *))symbol(plugin, "urom_plugin_get_iface", reason);
+		(doca_error_t(*)(struct urom_plugin_iface *))plugin_symbol(plugin, "urom_plugin_get_iface", reason);
 
 	if (get_iface == NULL)
 		return DOCA_ERROR_NOT_FOUND;
@@ -77,7 +78,7 @@ static doca_error_t read_iface(struct worker_plugin *plugin, char reason[UROM_TE
 	return result;
 }
 
-static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+static doca_error_t object_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	plugin->object = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
 	if (plugin->object == NULL) {
@@ -93,9 +94,9 @@ static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 
 doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
-	enter(plugin, HEARTBEAT_LOAD);
-	doca_error_t result = load(plugin, reason);
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_LOAD);
+	doca_error_t result = object_load(plugin, reason);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
@@ -106,9 +107,9 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 
 	if (plugin->ctx.iface.addr == NULL)
 		return DOCA_SUCCESS;
-	enter(plugin, HEARTBEAT_ADDR);
+	plugin_call_note(plugin, HEARTBEAT_ADDR);
 	doca_error_t result = address != NULL ? plugin->ctx.iface.addr(&plugin->ctx, address, &len) : DOCA_ERROR_NO_MEMORY;
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
 		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len,
 						   plugin->id, address, len);
@@ -126,9 +127,9 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 {
 	ucs_list_head_init(&plugin->commands);
 	plugin->ctx.domain_iface = domain_lookups;
-	enter(plugin, HEARTBEAT_OPEN);
+	plugin_call_note(plugin, HEARTBEAT_OPEN);
 	doca_error_t result = plugin->ctx.iface.open(&plugin->ctx);
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	plugin->open = result == DOCA_SUCCESS;
 	if (plugin->open)
 		return add_address(worker, plugin, reason);
@@ -138,18 +139,18 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 
 doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out)
 {
-	enter(plugin, HEARTBEAT_NOTIF_PACK);
+	plugin_call_note(plugin, HEARTBEAT_NOTIF_PACK);
 	doca_error_t result = plugin->ctx.iface.notif_pack(notify, len, out);
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
 void plugin_close(struct worker_plugin *plugin)
 {
 	if (plugin->open) {
-		enter(plugin, HEARTBEAT_CLOSE);
+		plugin_call_note(plugin, HEARTBEAT_CLOSE);
 		plugin->ctx.iface.close(&plugin->ctx);
-		enter(plugin, HEARTBEAT_OWN);
+		plugin_call_note(plugin, HEARTBEAT_OWN);
 	}
 	plugin->open = false;
 	/* The object stays: UCX, which plugins bring along, does not like to be unloaded. */
@@ -159,17 +160,17 @@ void plugin_close(struct worker_plugin *plugin)
 
 doca_error_t plugin_give_commands(struct worker_plugin *plugin)
 {
-	enter(plugin, HEARTBEAT_WORKER_CMD);
+	plugin_call_note(plugin, HEARTBEAT_WORKER_CMD);
 	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
 doca_error_t plugin_progress(struct worker_plugin *plugin, ucs_list_link_t *notifications)
 {
-	enter(plugin, HEARTBEAT_PROGRESS);
+	plugin_call_note(plugin, HEARTBEAT_PROGRESS);
 	doca_error_t result = plugin->ctx.iface.progress(&plugin->ctx, notifications);
-	enter(plugin, HEARTBEAT_OWN);
+	plugin_call_note(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
@@ -201,9 +202,9 @@ bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num)
 
 		if (plugin->arm == NULL)
 			continue;
-		enter(plugin, HEARTBEAT_PROGRESS);
+		plugin_call_note(plugin, HEARTBEAT_PROGRESS);
 		doca_error_t result = plugin->arm(&plugin->ctx, &fd);
-		enter(plugin, HEARTBEAT_OWN);
+		plugin_call_note(plugin, HEARTBEAT_OWN);
 		if (result != DOCA_SUCCESS)
 			return true;
 		fds[(*num)++] = (struct pollfd){fd, POLLIN, 0};
@@ -228,8 +229,8 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id)
 		}
 		if (plugin->client_left == NULL)
 			continue;
-		enter(plugin, HEARTBEAT_CLIENT_LEFT);
+		plugin_call_note(plugin, HEARTBEAT_CLIENT_LEFT);
 		plugin->client_left(&plugin->ctx, dest_id);
-		enter(plugin, HEARTBEAT_OWN);
+		plugin_call_note(plugin, HEARTBEAT_OWN);
 	}
 }

@@ -14,7 +14,7 @@
 DOCA_LOG_REGISTER(UROM_WORKER::PLUGINS);
 
 /* An operation answered what it should not: a plugin may go on doing so. */
-static void warn(const struct worker_plugin *plugin, const char *what, doca_error_t result)
+static void plugin_warn(const struct worker_plugin *plugin, const char *what, doca_error_t result)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s of %s: %s", what, plugin->path, doca_error_get_name(result));
 }
@@ -24,10 +24,10 @@ static void give_commands(struct worker_plugin *plugin)
 	doca_error_t result = plugin_give_commands(plugin);
 
 	if (result != DOCA_SUCCESS)
-		warn(plugin, "worker_cmd", result);
+		plugin_warn(plugin, "worker_cmd", result);
 	if (ucs_list_is_empty(&plugin->commands))
 		return;
-	warn(plugin, "commands left in the list, which are refused, by worker_cmd", result);
+	plugin_warn(plugin, "commands left in the list, which are refused, by worker_cmd", result);
 	while (!ucs_list_is_empty(&plugin->commands)) { /* which a client that is disconnected shortens */
 		struct urom_worker_cmd_desc *command =
 			ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
@@ -51,7 +51,7 @@ bool plugins_run(struct worker *worker)
 		doca_error_t result = plugin_progress(plugin, &worker->notifications);
 		any |= result == DOCA_SUCCESS;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
-			warn(plugin, "progress", result);
+			plugin_warn(plugin, "progress", result);
 		if (!ucs_list_is_empty(&worker->notifications))
 			notifications_queue(worker, plugin);
 	}
