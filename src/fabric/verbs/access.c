@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/import.h"
+#include "fabric/verbs/mr.h"
 #include "fabric/verbs/region.h"
 
 #define BOUNCE_SIZE ((size_t)64 << 10)	    /* for bytes from and to memory that is in no region */

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin on the side that connects, what their peers' agents say, and how they end. */
+#include "fabric/verbs/connect.h"
+
 #include <stddef.h>
 
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
+#include "fabric/verbs/drain.h"
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/flush.h"
+#include "fabric/verbs/ops.h"
+#include "fabric/verbs/receive.h"
+#include "fabric/verbs/view.h"
+
+#define DRAIN_LIMIT_NS UINT64_C(200000000) /* for the device to give back what is posted on a failed queue pair */
 
 static LIST_HEAD(, vb_conn) conns = LIST_HEAD_INITIALIZER(conns); /* GUARDED_BY(sf_control_lock) */
 
@@ -235,6 +245,36 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
+/* Out of the endpoint: waits briefly until the device is done with it. */
+static void conn_leave(struct vb_conn *conn)
+{
+	struct vb_ep *ep = vb_conn_ep(conn);
+	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+
+	sf_verbs_conn_break(conn);
+	/* The last thing posted comes back last, behind a receive that the peer was filling. */
+	(void)sf_verbs_conn_post(conn, &wr, VB_SEND_VIEW, 0);
+	do {
+		sf_verbs_ep_drain(ep);
+	} while (conn->sends_head != conn->sends_tail && sf_now_ns() < limit);
+	for (; conn->sends_head != conn->sends_tail; conn->sends_head++) {
+		ep->sends_out--;
+		if (conn->sends[conn->sends_head % VB_CONN_SENDS].kind == VB_SEND_FLUSH_VIEW)
+			sf_verbs_flush_view_seen(ep);
+	}
+	if (conn->view_owed == 2)
+		sf_verbs_flush_view_seen(ep);
+	sf_verbs_conn_untouch(conn);
+	LIST_REMOVE(conn, entry);
+	LIST_REMOVE(conn, hash);
+	ep->conns_num--;
+	sf_verbs_recvs_forget(ep, conn);
+	sf_ep_queue_drop(&ep->queue, &conn->opened);
+	sf_ep_queue_drop(&ep->queue, &conn->closed);
+	sf_verbs_ep_settle(ep);
+}
+
 void sf_verbs_conn_close(struct sf_conn *base)
 {
 	struct vb_conn *conn = vb_conn(base);
@@ -247,7 +287,7 @@ void sf_verbs_conn_close(struct sf_conn *base)
 	sf_handshake_end(&conn->handshake);
 	LIST_REMOVE(conn, all);
 	pthread_mutex_lock(&ep->lock);
-	sf_verbs_conn_leave(conn);
+	conn_leave(conn);
 	pthread_mutex_unlock(&ep->lock);
 	pthread_mutex_unlock(&sf_control_lock);
 	sf_verbs_conn_free(conn);

@@ -3,27 +3,13 @@
  * Taking posted receives back. The device does not give a shared receive back: the endpoint uses them up itself, by empty
  * messages from a queue pair to itself, and reports them once every peer has been told that they are gone.
  */
+#include "fabric/verbs/flush.h"
+
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
-
-#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
-
-void sf_verbs_ep_flush_recvs(struct sf_ep *base)
-{
-	struct vb_ep *ep = vb_ep(base);
-
-	if (!vb_ep_is_ours(ep))
-		return;
-	pthread_mutex_lock(&ep->lock);
-	sf_verbs_ep_drain(ep);
-	if (ep->posted != 0) {
-		ep->flushing = true;
-		ep->flush_end = ep->order.tail;
-		ep->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
-		sf_verbs_ep_settle(ep);
-	}
-	pthread_mutex_unlock(&ep->lock);
-}
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/receive.h"
+#include "fabric/verbs/view.h"
 
 void sf_verbs_self_sent(struct vb_ep *ep, const struct ibv_wc *wc)
 {
@@ -79,7 +65,7 @@ static void flush_report(struct vb_ep *ep)
 		struct sf_recv *recv = ep->flushed;
 
 		ep->flushed = recv->next;
-		sf_verbs_ep_recv_due(ep, recv);
+		sf_verbs_recv_due(ep, recv);
 	}
 	ep->flushed_end = &ep->flushed;
 }

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/runtime.h"
-#include "fabric/verbs/region.h"
+#include "fabric/verbs/mr.h"
 
 #define ACCESS_DEPTH 16
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin on the side that is asked. */
+#include "fabric/verbs/listen.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/verbs/conn.h"
+#include "fabric/verbs/connect.h"
+#include "fabric/verbs/ep.h"
 
 /* GUARDED_BY(sf_control_lock) */
 struct vb_request {

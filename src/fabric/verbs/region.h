@@ -18,12 +18,7 @@
 
 #include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
-
-/* A registration, counted: by its region, and by what is in flight. */
-struct vb_mr {
-	struct ibv_mr *mr;
-	_Atomic uint32_t refs;
-};
+#include "fabric/verbs/mr.h"
 
 struct vb_region {
 	struct sf_region base;
@@ -59,9 +54,6 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);
 struct vb_mr *sf_verbs_region_mr(struct vb_region *region);
 /* That of whichever region holds all of these bytes; NULL if none does. */
 struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_t len);
-/* One for the caller alone. NULL, logged. */
-struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access);
-void sf_verbs_mr_put(struct vb_mr *mr);
 
 /* An importer asks. With sf_control_lock. */
 void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attach *ask);

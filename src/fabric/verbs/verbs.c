@@ -10,7 +10,11 @@
  *   submit.c      operations				  connect.c  how connections begin and end; listen.c the other side
  */
 #include "fabric/bridge.h"
-#include "fabric/verbs/conn.h"
+#include "fabric/verbs/connect.h"
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/listen.h"
+#include "fabric/verbs/region.h"
+#include "fabric/verbs/submit.h"
 
 extern const struct sf_fabric_ops sf_verbs_ops;
 
