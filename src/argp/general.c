@@ -20,7 +20,7 @@ static bool level_valid(int level)
 	return level >= DOCA_LOG_LEVEL_DISABLE && level <= DOCA_LOG_LEVEL_TRACE && level % 10 == 0;
 }
 
-static doca_error_t level_refuse(const char *flag, int level)
+static doca_error_t level_reject(const char *flag, int level)
 {
 	sf_argp_report("--%s takes one of " LEVELS ", not %d", flag, level);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -31,7 +31,7 @@ static doca_error_t log_level_apply(void *value, void *config)
 	int level = *(int *)value;
 
 	if (!level_valid(level))
-		return level_refuse("log-level", level);
+		return level_reject("log-level", level);
 	program_level = level;
 	return doca_log_level_set_global_lower_limit((uint32_t)level);
 }
@@ -41,7 +41,7 @@ static doca_error_t sdk_log_level_apply(void *value, void *config)
 	int level = *(int *)value;
 
 	if (!level_valid(level))
-		return level_refuse("sdk-log-level", level);
+		return level_reject("sdk-log-level", level);
 	sdk_level = level;
 	return doca_log_level_set_global_sdk_limit((uint32_t)level);
 }

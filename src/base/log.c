@@ -122,7 +122,7 @@ static void write_json(struct doca_log_backend *b, struct sf_log_record *r)
 		free(line);
 }
 
-static void record_deliver(enum sf_log_class cls, struct sf_log_record *r)
+static void record_write(enum sf_log_class cls, struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
 		if (!backend_shows(b, r) || (b->yields && shown_by_another(cls, b, r)))
@@ -164,7 +164,7 @@ static doca_error_t log_record(enum sf_log_class cls, struct sf_log_record *r, c
 		if (end == 0 || text[end - 1] != '\n')
 			text[end++] = '\n';
 		r->len = end;
-		record_deliver(cls, r);
+		record_write(cls, r);
 	}
 	if (text != small)
 		free(text);

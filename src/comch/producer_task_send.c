@@ -134,7 +134,7 @@ static inline struct comch_route *cached_route(struct doca_comch_producer *produ
 
 /* A program may submit in a loop until AGAIN clears, and progress nothing meanwhile. So that it does not loop for ever when the
  * consumer has gone, the endpoint is polled now and then; what it reports is kept for the program's next progress call. */
-static doca_error_t refuse_for_now(struct doca_comch_producer *producer)
+static doca_error_t task_reject_for_now(struct doca_comch_producer *producer)
 {
 	if (++producer->num_again % COMCH_AGAIN_LOOK == 0 && !producer->child.ctx.in_progress_call) {
 		producer->quiet = true;
@@ -151,7 +151,7 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 {
 	switch (why) {
 	case DOCA_ERROR_AGAIN:
-		return refuse_for_now(producer);
+		return task_reject_for_now(producer);
 	case DOCA_ERROR_INVALID_VALUE:
 	case DOCA_ERROR_NO_MEMORY:
 		return why;

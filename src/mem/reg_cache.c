@@ -139,7 +139,7 @@ doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf 
 
 /* ---- lists of bufs ---- */
 
-static doca_error_t refuse_rights(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
+static doca_error_t rights_reject(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
 {
 	if (reg->region != NULL)
 		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
@@ -194,7 +194,7 @@ doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *bu
 	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->readable)
-			result = refuse_rights(reg, buf->mmap, "source");
+			result = rights_reject(reg, buf->mmap, "source");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data, buf->data_len);
 	}
@@ -213,7 +213,7 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->writable)
-			result = refuse_rights(reg, buf->mmap, "destination");
+			result = rights_reject(reg, buf->mmap, "destination");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}

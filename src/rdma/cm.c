@@ -36,7 +36,7 @@ static bool is_started(const struct doca_rdma *rdma)
 
 /* ---- callbacks ---- */
 
-static void tell_established(struct doca_rdma_connection *connection)
+static void established_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
@@ -47,7 +47,7 @@ static void tell_established(struct doca_rdma_connection *connection)
 }
 
 /* The last of a connection. Its state refuses tasks, and lets the callback disconnect it once more. */
-static void tell_end(struct doca_rdma_connection *connection)
+static void end_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
@@ -104,7 +104,7 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 void rdma_cm_report_accepted(struct doca_rdma_connection *connection)
 {
 	if (connection->state == RDMA_CONNECTION_ACCEPTED && connection->rdma->gpu == NULL)
-		tell_established(connection);
+		established_report(connection);
 }
 
 /* ---- the caller ---- */
@@ -169,7 +169,7 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	connection->peer.transport = answer.transport;
 	connection->peer.permissions = answer.permissions;
 	connection->in = connection->out;
-	tell_established(connection);
+	established_report(connection);
 }
 
 static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type type, uint8_t out[RDMA_CM_CALL_SIZE])
@@ -221,7 +221,7 @@ static bool connection_step(struct doca_rdma_connection *connection)
 		connection->rdma->request_cb(connection, connection->rdma->ctx.user_data);
 		return true;
 	case RDMA_CONNECTION_ACCEPTED:
-		tell_established(connection);
+		established_report(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
 		if (connection->again_ns != 0 && sf_now_ns() >= connection->again_ns)
@@ -234,7 +234,7 @@ static bool connection_step(struct doca_rdma_connection *connection)
 	case RDMA_CONNECTION_FAILED:
 		if (!is_drained(connection))
 			return false;
-		tell_end(connection);
+		end_report(connection);
 		return true;
 	default:
 		return false;

@@ -53,13 +53,13 @@ static inline void request_settle(struct rdma_request *request)
 uint32_t rdma_completions_run(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->completed_inline;
-	uint32_t told = 0;
+	uint32_t ran = 0;
 
 	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
-	for (struct doca_task *next; task != NULL; task = next, told++) {
+	for (struct doca_task *next; task != NULL; task = next, ran++) {
 		next = task->next;
 		request_settle((struct rdma_request *)task);
 		sf_task_end(task, DOCA_SUCCESS);
 	}
-	return told;
+	return ran;
 }

@@ -273,8 +273,8 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 	size_t ops = gpu->rdma->send_queue_size * sizeof(struct softfield_rdma_op);
 	void *zeros = calloc(1, ops);
 
-	queue->taken = queue->submitted = queue->finished = queue->told = 0;
-	queue->status = queue->told_status = DOCA_SUCCESS;
+	queue->taken = queue->submitted = queue->finished = queue->published = 0;
+	queue->status = queue->published_status = DOCA_SUCCESS;
 	queue->not_ready_since = 0;
 	memset(queue->cmds, 0, gpu->depth * sizeof(*queue->cmds));
 	memset(queue->progress, 0, sizeof(*queue->progress));
@@ -300,7 +300,7 @@ static uint32_t state_of(const struct doca_rdma_connection *connection)
 	}
 }
 
-static void tell_state(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
+static void state_publish(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
 {
 	const struct softfield_slot16 slot16 = {{state, (uint32_t)status, permissions, 0}};
 	const struct sf_gpu_ops *ops = gpu->device->ops;
@@ -319,15 +319,15 @@ static doca_error_t status_of(struct rdma_gpu_queue *queue)
 	return queue->status;
 }
 
-static void tell_queue(struct rdma_gpu_queue *queue, struct doca_rdma_connection *connection)
+static void queue_publish(struct rdma_gpu_queue *queue, struct doca_rdma_connection *connection)
 {
 	struct rdma_gpu *gpu = queue->gpu;
 	size_t at = queues_offset() + (size_t)(queue - gpu->queues) * sizeof(struct softfield_rdma_queue);
 	uint32_t state = state_of(connection);
 
-	if (state == queue->told_state || (state == SOFTFIELD_RDMA_ENDED && queue->told_state == SOFTFIELD_RDMA_NEW))
+	if (state == queue->published_state || (state == SOFTFIELD_RDMA_ENDED && queue->published_state == SOFTFIELD_RDMA_NEW))
 		return;
-	if (state == SOFTFIELD_RDMA_NEW && queue->told_state == SOFTFIELD_RDMA_OPEN)
+	if (state == SOFTFIELD_RDMA_NEW && queue->published_state == SOFTFIELD_RDMA_OPEN)
 		return; /* being taken apart */
 	queue->connection = connection;
 	if (state == SOFTFIELD_RDMA_OPEN && queue->num_lives++ != 0)
@@ -335,9 +335,9 @@ static void tell_queue(struct rdma_gpu_queue *queue, struct doca_rdma_connection
 	if (state == SOFTFIELD_RDMA_ENDED)
 		rdma_gpu_commands_flush(queue);
 	if (state != SOFTFIELD_RDMA_NEW)
-		tell_state(gpu, at, state, state == SOFTFIELD_RDMA_ENDED ? status_of(queue) : DOCA_SUCCESS,
-			   connection->peer.permissions);
-	queue->told_state = state;
+		state_publish(gpu, at, state, state == SOFTFIELD_RDMA_ENDED ? status_of(queue) : DOCA_SUCCESS,
+			      connection->peer.permissions);
+	queue->published_state = state;
 }
 
 /* Receives have an end when no connection is left that could fill them. */
@@ -358,11 +358,11 @@ void rdma_gpu_publish(struct rdma_gpu *gpu)
 	uint32_t state = gpu->flushing ? SOFTFIELD_RDMA_ENDED : state_of_all(rdma);
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++)
-		tell_queue(&gpu->queues[i], &rdma->connections[i]);
-	if (state == gpu->told_state)
+		queue_publish(&gpu->queues[i], &rdma->connections[i]);
+	if (state == gpu->published_state)
 		return;
-	tell_state(gpu, 0, state, gpu->flushing ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED, 0);
-	gpu->told_state = state;
+	state_publish(gpu, 0, state, gpu->flushing ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED, 0);
+	gpu->published_state = state;
 }
 
 /* ---- public ---- */

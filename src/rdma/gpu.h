@@ -53,13 +53,13 @@ struct rdma_gpu_queue {
 	struct softfield_rdma_cmd *cmds;
 	struct softfield_slot16 *progress;
 	uint8_t *arena;
-	struct rdma_gpu_op *ops;	     /* depth of them */
-	uint32_t taken, submitted, finished; /* commands */
-	uint32_t told;			     /* finished as kernels know it */
-	doca_error_t status, told_status;    /* what ended it */
-	uint32_t told_state;		     /* SOFTFIELD_RDMA_NEW and on */
-	uint32_t num_lives;		     /* connections that there were in the slot */
-	uint64_t not_ready_since;	     /* ns, or 0: as a connection's */
+	struct rdma_gpu_op *ops;	       /* depth of them */
+	uint32_t taken, submitted, finished;   /* commands */
+	uint32_t published;		       /* finished as kernels know it */
+	doca_error_t status, published_status; /* what ended it */
+	uint32_t published_state;	       /* SOFTFIELD_RDMA_NEW and on */
+	uint32_t num_lives;		       /* connections that there were in the slot */
+	uint64_t not_ready_since;	       /* ns, or 0: as a connection's */
 };
 
 struct rdma_gpu_recv {
@@ -85,7 +85,7 @@ struct rdma_gpu {
 	size_t queue_stride; /* bytes of rings for a connection */
 	/* connections */
 	struct rdma_gpu_queue *queues;
-	uint32_t told_state; /* of the instance */
+	uint32_t published_state; /* of the instance */
 	/* receives */
 	struct rdma_gpu_recv *recvs;
 	struct softfield_slot16 *posts;

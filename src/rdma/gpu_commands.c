@@ -245,15 +245,15 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 	return moved;
 }
 
-static void tell_progress(struct rdma_gpu_queue *queue)
+static void progress_publish(struct rdma_gpu_queue *queue)
 {
 	struct softfield_slot16 progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
 
 	softfield_published(queue->progress);
 	softfield_fence_release(); /* what a read brought */
 	softfield_store_slot16(queue->progress, progress);
-	queue->told = queue->finished;
-	queue->told_status = queue->status;
+	queue->published = queue->finished;
+	queue->published_status = queue->status;
 }
 
 bool rdma_gpu_commands_run(struct rdma_gpu_queue *queue)
@@ -264,8 +264,8 @@ bool rdma_gpu_commands_run(struct rdma_gpu_queue *queue)
 		moved = true;
 	if (queue->submitted != queue->taken)
 		moved |= submit_commands(queue);
-	if (queue->told != queue->finished || queue->told_status != queue->status) {
-		tell_progress(queue);
+	if (queue->published != queue->finished || queue->published_status != queue->status) {
+		progress_publish(queue);
 		moved = true;
 	}
 	return moved;

@@ -18,7 +18,7 @@ static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 
 /* ---- what came ---- */
 
-static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
+static void arrival_publish(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
 {
 	struct rdma_gpu *gpu = recv->gpu;
 	struct softfield_slot16 *slots16 = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].slot16;
@@ -53,7 +53,7 @@ static void recv_done(struct sf_recv *base)
 
 	gpu->num_posted--;
 	if (base->status == DOCA_SUCCESS && base->conn != NULL && rdma_header_read(base, &opcode, &immediate)) {
-		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
+		arrival_publish(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
 		return;
 	}
 	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */

@@ -45,7 +45,7 @@ static bool gpu_step(struct rdma_gpu *gpu, bool poll_ep)
 	bool moved = poll_ep && sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0;
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
+		if (gpu->queues[i].published_state != SOFTFIELD_RDMA_NEW)
 			moved |= rdma_gpu_commands_run(&gpu->queues[i]);
 	}
 	moved |= rdma_gpu_receives_run(gpu);
@@ -91,7 +91,8 @@ static bool is_due(const struct rdma_gpu *gpu)
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
 		const struct rdma_gpu_queue *queue = &gpu->queues[i];
 
-		if (queue->told_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken && rdma_gpu_commands_due(queue))
+		if (queue->published_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken &&
+		    rdma_gpu_commands_due(queue))
 			return true;
 	}
 	return rdma_gpu_receives_due(gpu);

@@ -182,7 +182,7 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 /* ---- progress ---- */
 
-static bool tell_ended(struct doca_rdma *rdma)
+static bool ended_complete(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->ended;
 	bool any = task != NULL;
@@ -221,7 +221,7 @@ static bool progress_before(struct doca_rdma *rdma)
 	bool moved = false;
 
 	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
-		moved = tell_ended(rdma);
+		moved = ended_complete(rdma);
 	if (rdma->changing.first != NULL || rdma->calls != NULL)
 		moved |= rdma_cm_progress(rdma);
 	return moved;

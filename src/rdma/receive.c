@@ -103,7 +103,7 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 }
 
 /* Looked up once for each memory map that the task has: a receive is posted again and again. */
-static doca_error_t take_region(struct doca_rdma_task_receive *task)
+static doca_error_t region_resolve(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	struct doca_mmap *mmap = task->dst->mmap;
@@ -120,7 +120,7 @@ static doca_error_t take_region(struct doca_rdma_task_receive *task)
 	return result;
 }
 
-static doca_error_t take_apart(struct doca_rdma_task_receive *task)
+static doca_error_t receive_resolve(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	uint32_t num = 0;
@@ -139,7 +139,7 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	return task->recv.iov_num != 0 ? take_region(task) : DOCA_SUCCESS;
+	return task->recv.iov_num != 0 ? region_resolve(task) : DOCA_SUCCESS;
 }
 
 static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
@@ -148,7 +148,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 	struct doca_rdma *rdma = (struct doca_rdma *)base->ctx;
 
 	(void)flags;
-	doca_error_t result = take_apart(task);
+	doca_error_t result = receive_resolve(task);
 	if (result != DOCA_SUCCESS)
 		return result;
 	task->connection = NULL;

@@ -21,7 +21,7 @@ static void drop_data(struct doca_buf *buf)
 }
 
 /* The first piece is the landing place; those of the destination, at most 8, are behind it until the value is there. */
-static doca_error_t get_take(struct rdma_request *request)
+static doca_error_t get_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	struct sf_reg_list list;
@@ -67,7 +67,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_READ,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,
-	.resolve = get_take,
+	.resolve = get_resolve,
 	.land = get_land,
 	.settle = get_settle,
 };

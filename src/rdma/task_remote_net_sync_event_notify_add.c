@@ -9,7 +9,7 @@ struct doca_rdma_task_remote_net_sync_event_notify_add {
 	struct rdma_request request;
 };
 
-static doca_error_t notify_add_take(struct rdma_request *request)
+static doca_error_t notify_add_resolve(struct rdma_request *request)
 {
 	doca_error_t result = rdma_remote_event_resolve(request);
 
@@ -35,7 +35,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_FAA,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_ATOMIC,
-	.resolve = notify_add_take,
+	.resolve = notify_add_resolve,
 	.settle = notify_add_settle,
 };
 

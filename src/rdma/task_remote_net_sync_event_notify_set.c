@@ -13,7 +13,7 @@ struct doca_rdma_task_remote_net_sync_event_notify_set {
 };
 
 /* The value is taken at once, for a list of pieces would be as many stores. */
-static doca_error_t notify_set_take(struct rdma_request *request)
+static doca_error_t notify_set_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	uint8_t *to = (uint8_t *)&request->value;
@@ -49,7 +49,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_WRITE,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_WRITE,
-	.resolve = notify_set_take,
+	.resolve = notify_set_resolve,
 	.settle = rdma_remote_event_ring,
 };
 

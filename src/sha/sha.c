@@ -48,7 +48,7 @@ static doca_error_t find_room(struct doca_sha *sha, const struct sha_task *task,
 }
 
 /* The source's bytes, or why the task cannot be done; logged. */
-static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
+static doca_error_t task_resolve(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
 {
 	struct sf_reg_list to;
 	doca_error_t result = sf_reg_source(&sha->reg_cache, task->src, from);
@@ -113,7 +113,7 @@ static doca_error_t sha_run(struct doca_task *base)
 	if (task->done == SHA_REFUSED)
 		return base->status;
 
-	doca_error_t result = take_apart(task_sha(task), task, &from);
+	doca_error_t result = task_resolve(task_sha(task), task, &from);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -169,7 +169,7 @@ static bool hand_over(struct doca_sha *sha, struct sha_engine_task *task)
 {
 	if (!is_large(&task->common))
 		return false;
-	task->common.base.status = take_apart(sha, &task->common, &task->from);
+	task->common.base.status = task_resolve(sha, &task->common, &task->from);
 	if (task->common.base.status != DOCA_SUCCESS) {
 		task->common.done = SHA_REFUSED;
 		return false;
@@ -196,7 +196,7 @@ static doca_error_t sha_validate(const struct doca_task *base)
 	const struct sha_task *task = (const struct sha_task *)base;
 	struct sf_reg_list from;
 
-	return take_apart(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+	return task_resolve(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
 /* There is a digest of no bytes. */

@@ -71,7 +71,7 @@ static doca_error_t set_gpu(struct doca_sync_event *event, struct sf_event_place
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t refuse_dpa(const struct doca_sync_event *event, const struct sf_event_place *place,
+static doca_error_t dpa_reject(const struct doca_sync_event *event, const struct sf_event_place *place,
 			       const struct doca_dpa *dpa, const char *function)
 {
 	doca_error_t result = place_check(event, place, dpa, function);
@@ -100,7 +100,7 @@ doca_error_t doca_sync_event_add_publisher_location_cpu(struct doca_sync_event *
 
 doca_error_t doca_sync_event_add_publisher_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 {
-	return refuse_dpa(event, place_of_publisher(event), dpa, __func__);
+	return dpa_reject(event, place_of_publisher(event), dpa, __func__);
 }
 
 doca_error_t doca_sync_event_add_publisher_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
@@ -125,7 +125,7 @@ doca_error_t doca_sync_event_add_subscriber_location_cpu(struct doca_sync_event 
 
 doca_error_t doca_sync_event_add_subscriber_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 {
-	return refuse_dpa(event, place_of_subscriber(event), dpa, __func__);
+	return dpa_reject(event, place_of_subscriber(event), dpa, __func__);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)

@@ -31,9 +31,9 @@ struct urom_member {
 	bool gone; /* it has ended since the domain's start: a process that it has now knows nothing of the domain */
 	uint64_t domain_id;
 	/* from TELLING on */
-	LIST_ENTRY(urom_member) of_telling; /* until the process is ready */
+	LIST_ENTRY(urom_member) of_notifying; /* until the process is ready */
 	bool offered, wanted, ready;
-	size_t told;		  /* bytes of the directory */
+	size_t sent;		  /* bytes of the directory */
 	struct urom_leave *leave; /* from start on: a stop needs no memory */
 };
 
@@ -74,7 +74,7 @@ struct doca_urom_domain {
 	uint8_t *directory;
 	size_t directory_len;
 	uint8_t digest[UROM_DIGEST_SIZE];
-	LIST_HEAD(, urom_member) telling;
+	LIST_HEAD(, urom_member) notifying;
 };
 
 #endif

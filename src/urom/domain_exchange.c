@@ -88,7 +88,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
 
-		member->told = 0;
+		member->sent = 0;
 		member->gone = false;
 		member->offered = member->wanted = member->ready = false;
 		if (member->leave == NULL)
@@ -96,7 +96,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 		if (member->leave == NULL)
 			result = DOCA_ERROR_NO_MEMORY;
 	}
-	LIST_INIT(&domain->telling);
+	LIST_INIT(&domain->notifying);
 	if (result == DOCA_SUCCESS)
 		result = pack_own(domain);
 	if (result == DOCA_SUCCESS)
@@ -246,6 +246,6 @@ void urom_domain_free_exchange(struct doca_urom_domain *domain)
 	free(domain->directory);
 	domain->own = domain->given = domain->gathered = domain->directory = NULL;
 	domain->sizes = NULL;
-	LIST_INIT(&domain->telling);
+	LIST_INIT(&domain->notifying);
 	domain->phase = UROM_DOMAIN_OFF;
 }

@@ -27,7 +27,7 @@ void urom_domain_notify_begin(struct doca_urom_domain *domain)
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return;
 		}
-		LIST_INSERT_HEAD(&domain->telling, member, of_telling);
+		LIST_INSERT_HEAD(&domain->notifying, member, of_notifying);
 	}
 }
 
@@ -48,14 +48,14 @@ static doca_error_t member_offer(struct urom_member *member)
 static doca_error_t send_part(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
-	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->told, domain->number);
-	size_t left = domain->directory_len - member->told, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
+	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->sent, domain->number);
+	size_t left = domain->directory_len - member->sent, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
 
 	head.size = domain->directory_len;
 	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head),
-					   domain->directory + member->told, len);
+					   domain->directory + member->sent, len);
 	if (result == DOCA_SUCCESS)
-		member->told += len;
+		member->sent += len;
 	return result;
 }
 
@@ -63,18 +63,18 @@ static doca_error_t send_part(struct urom_member *member)
 static bool member_is_waiting(const struct urom_member *member)
 {
 	return is_there(member) && member->offered && !member->ready &&
-	       (!member->wanted || member->told == member->domain->directory_len);
+	       (!member->wanted || member->sent == member->domain->directory_len);
 }
 
 bool urom_domain_notify_is_due(const struct doca_urom_domain *domain)
 {
 	const struct urom_member *member;
 
-	LIST_FOREACH (member, &domain->telling, of_telling) {
+	LIST_FOREACH (member, &domain->notifying, of_notifying) {
 		if (!member_is_waiting(member))
 			return true;
 	}
-	return LIST_EMPTY(&domain->telling);
+	return LIST_EMPTY(&domain->notifying);
 }
 
 /* As far as the connection takes it. */
@@ -84,7 +84,7 @@ static bool member_notify(struct urom_member *member)
 	doca_error_t result = member->offered ? DOCA_SUCCESS : member_offer(member);
 	bool any = false;
 
-	while (result == DOCA_SUCCESS && member->wanted && member->told < domain->directory_len) {
+	while (result == DOCA_SUCCESS && member->wanted && member->sent < domain->directory_len) {
 		result = send_part(member);
 		any = true;
 	}
@@ -99,20 +99,20 @@ bool urom_domain_notify(struct doca_urom_domain *domain)
 {
 	bool any = false;
 
-	for (struct urom_member *member = LIST_FIRST(&domain->telling), *next; member != NULL; member = next) {
-		next = LIST_NEXT(member, of_telling);
+	for (struct urom_member *member = LIST_FIRST(&domain->notifying), *next; member != NULL; member = next) {
+		next = LIST_NEXT(member, of_notifying);
 		if (!is_there(member)) {
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return true;
 		}
 		if (member->ready)
-			LIST_REMOVE(member, of_telling);
+			LIST_REMOVE(member, of_notifying);
 		else
 			any |= member_notify(member);
 		if (domain->phase != UROM_DOMAIN_NOTIFYING)
 			return true;
 	}
-	if (!LIST_EMPTY(&domain->telling))
+	if (!LIST_EMPTY(&domain->notifying))
 		return any;
 	urom_domain_free_exchange(domain);
 	domain->phase = UROM_DOMAIN_ON;
@@ -123,7 +123,7 @@ void urom_domain_notify_more(struct doca_urom_domain *domain)
 {
 	struct urom_member *member;
 
-	LIST_FOREACH (member, &domain->telling, of_telling) {
+	LIST_FOREACH (member, &domain->notifying, of_notifying) {
 		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_NOTIFYING)
 			(void)member_notify(member);
 	}
@@ -199,7 +199,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	}
 	member->wanted = head->kind == UROM_DOMAIN_WANTED;
 	member->ready = head->kind == UROM_DOMAIN_READY;
-	member->told = 0;
+	member->sent = 0;
 }
 
 void urom_domains_kick(const struct doca_urom_worker *worker)

@@ -44,7 +44,7 @@ static void attempts_add(struct attempts *attempts, const char *address, doca_er
 
 /* ---- one address ---- */
 
-static doca_error_t say_hello(struct doca_urom_service *service)
+static doca_error_t send_hello(struct doca_urom_service *service)
 {
 	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
 	uint8_t body[64];
@@ -80,7 +80,7 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
  * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has
  * taken the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
  */
-static bool says_nothing(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
+static bool service_is_silent(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
 	pid_t process = sf_comm_process(service->peer);
 
@@ -97,7 +97,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t li
 	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
 			continue;
-		if (says_nothing(service, &liveness, limit_ns))
+		if (service_is_silent(service, &liveness, limit_ns))
 			return DOCA_ERROR_TIME_OUT;
 		sleep_for(service->comm, sf_liveness_interval(limit_ns) / SF_LIVENESS_UNSEEN);
 	}
@@ -161,7 +161,7 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 	service->has_key = false;
 	doca_error_t result = sf_comm_connect(service->comm, &target, NULL, &service->peer);
 	if (result == DOCA_SUCCESS)
-		result = say_hello(service);
+		result = send_hello(service);
 	if (result == DOCA_SUCCESS)
 		result = await_welcome(service, limit_ns);
 	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was told */

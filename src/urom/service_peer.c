@@ -87,7 +87,7 @@ static doca_error_t answer_challenge(struct doca_urom_service *service, const vo
 	return result;
 }
 
-static doca_error_t take_welcome(struct doca_urom_service *service, const void *body, size_t len)
+static doca_error_t handle_welcome(struct doca_urom_service *service, const void *body, size_t len)
 {
 	struct urom_welcome welcome;
 	doca_error_t result = urom_welcome_parse(body, len, &welcome);
@@ -112,7 +112,7 @@ static doca_error_t take_welcome(struct doca_urom_service *service, const void *
 	return DOCA_SUCCESS;
 }
 
-static void take_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+static void handle_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
 
@@ -124,14 +124,14 @@ static void take_refusal(struct doca_urom_service *service, const struct urom_he
 /* ---- what arrives ---- */
 
 /* Anything but what is awaited now is the end of the session. */
-static doca_error_t take_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t handle_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
 
 	if (service->session == UROM_SESSION_HELLO && head->kind == UROM_CHALLENGE)
 		return answer_challenge(service, body, len);
 	if (service->session == UROM_SESSION_PROOF && head->kind == UROM_WELCOME)
-		return take_welcome(service, body, len);
+		return handle_welcome(service, body, len);
 	if (service->session != UROM_SESSION_OPEN)
 		return DOCA_ERROR_UNEXPECTED;
 	switch (head->kind) {
@@ -160,14 +160,14 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 		return;
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 	if (result == DOCA_SUCCESS && head.kind == UROM_REFUSED) {
-		take_refusal(service, &head, body, len);
+		handle_refusal(service, &head, body, len);
 		return;
 	}
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
 		SF_LOG_ERR("urom service: %s speaks version %u of the protocol, this program %d: use the same release of both",
 			   peer->address, head.version, UROM_PROTO_VERSION);
 	if (result == DOCA_SUCCESS)
-		result = take_answer(service, &head, body, len);
+		result = handle_answer(service, &head, body, len);
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNEXPECTED || result == DOCA_ERROR_INVALID_VALUE)

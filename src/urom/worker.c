@@ -93,7 +93,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	worker->message_max = worker->service->message_max;
 	worker->ended = NULL;
-	worker->granted = worker->told = false;
+	worker->granted = worker->logged = false;
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->wake_fd < 0) {
 		SF_LOG_ERR("urom worker: no eventfd: too many open files?");

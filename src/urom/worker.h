@@ -50,7 +50,7 @@ struct doca_urom_worker {
 	/* from start on */
 	enum urom_worker_phase phase;
 	bool granted; /* the service counts us among the process's clients */
-	bool told;    /* the end of this run was logged */
+	bool logged;  /* the end of this run was logged */
 	struct urom_request request;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;

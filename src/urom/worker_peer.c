@@ -47,9 +47,9 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 	char id[24] = "";
 	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
 		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
-	if (!worker->told)
+	if (!worker->logged)
 		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
-	worker->told = true;
+	worker->logged = true;
 	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_LOST;
 	sf_ctx_kick(&worker->ctx);
@@ -70,7 +70,7 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 
 /* ---- what arrives ---- */
 
-static void take_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
+static void handle_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
 {
 	char reason[UROM_TEXT_MAX];
 
@@ -105,7 +105,7 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 	if (head.kind == UROM_NOTIFY && worker->phase == UROM_WORKER_ON)
 		urom_cmd_task_answered(worker, body, len);
 	else if (head.kind == UROM_JOINED && worker->phase == UROM_WORKER_JOINING)
-		take_joined(worker, &head, body, len);
+		handle_joined(worker, &head, body, len);
 	else if ((head.kind == UROM_DOMAIN_READY || head.kind == UROM_DOMAIN_WANTED) && worker->phase == UROM_WORKER_ON)
 		urom_domain_answered(worker, &head, body, len);
 	else

@@ -362,7 +362,7 @@ static void worker_fails(struct daemon_worker *worker, doca_error_t status, cons
 }
 
 /* A plugin writes to the socket. */
-static void refuse_more(struct daemon *daemon, struct daemon_worker *worker)
+static void worker_reject_packets(struct daemon *daemon, struct daemon_worker *worker)
 {
 	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
 	snprintf(worker->reason, sizeof(worker->reason),
@@ -387,7 +387,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		return;
 	}
 	if (++worker->num_packets > DAEMON_PACKETS_MAX) {
-		refuse_more(daemon, worker);
+		worker_reject_packets(daemon, worker);
 		return;
 	}
 	if ((size_t)len < sizeof(head) || urom_head_parse(packet, sizeof(head), &head) != DOCA_SUCCESS)

@@ -405,7 +405,7 @@ static int read_packet(struct sf_channel *channel, bool *good)
 }
 
 /* One whose first bytes are none of ours. */
-static void stranger_refuse(struct sf_channel *channel)
+static void stranger_reject(struct sf_channel *channel)
 {
 	const bool is_bare = channel->is_stream && channel->stream.tls == NULL && !channel->stream.is_proven;
 
@@ -443,7 +443,7 @@ static void channel_read(struct sf_channel *channel)
 		if (good && got > 0)
 			continue;
 		if (!good && channel->trust != SF_TRUST_PEER)
-			stranger_refuse(channel);
+			stranger_reject(channel);
 		else if (!good && channel->open)
 			SF_LOG_WARN_LIMITED("a peer's message is malformed, or it does not read: its connection is closed");
 		if (good)

@@ -170,7 +170,7 @@ static void conn_free(struct loop_conn *conn)
 }
 
 /* With loop_lock. */
-static void request_refuse(struct loop_conn *conn, const void *data, size_t len)
+static void request_reject(struct loop_conn *conn, const void *data, size_t len)
 {
 	LIST_REMOVE(conn, entry);
 	conn->waits = false;
@@ -198,7 +198,7 @@ doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, s
 		connect_ended(conn->peer, DOCA_SUCCESS, data, len);
 		*out = &conn->base;
 	} else {
-		request_refuse(conn, NULL, 0);
+		request_reject(conn, NULL, 0);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	}
 	pthread_mutex_unlock(&loop_lock);
@@ -208,7 +208,7 @@ doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, s
 void sf_loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
 	pthread_mutex_lock(&loop_lock);
-	request_refuse((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	request_reject((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&loop_lock);
 }
 
@@ -235,7 +235,7 @@ void sf_loop_listener_close(struct sf_listener *base)
 	pthread_mutex_lock(&loop_lock);
 	LIST_REMOVE(listener, entry);
 	while (!LIST_EMPTY(&listener->requests))
-		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
+		request_reject(LIST_FIRST(&listener->requests), NULL, 0);
 	while ((conn = sf_ep_queue_unseen(queue, base)) != NULL)
 		conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);

@@ -133,7 +133,7 @@ doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pi
 
 /* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
  * arming. */
-static inline void tell_peer(struct shm_conn *conn)
+static inline void peer_notify(struct shm_conn *conn)
 {
 	struct shm_ep_segment *ep = conn->peer_ep->segment;
 
@@ -151,7 +151,7 @@ static inline void tell_peer(struct shm_conn *conn)
 void sf_shm_conn_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first)
 {
 	shm_tx_publish(&conn->tx, head, first);
-	tell_peer(conn);
+	peer_notify(conn);
 }
 
 static void accept_op(struct shm_conn *conn, struct sf_op *op)

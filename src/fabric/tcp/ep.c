@@ -56,7 +56,7 @@ static bool take_changes(struct tcp_session *session, struct changes *changes)
 	return stopped;
 }
 
-static void tell_peers(struct tcp_ep *far, bool early)
+static void peers_send_credits(struct tcp_ep *far, bool early)
 {
 	struct tcp_conn *conn;
 
@@ -173,7 +173,7 @@ static bool conns_drive(struct tcp_ep *far, bool by_agent, struct changes *chang
 		serve_waiting(far, changes);
 	came = receive_all(far, changes);
 	if (far->has_posted)
-		tell_peers(far, true);
+		peers_send_credits(far, true);
 	if (!LIST_EMPTY(&far->busy)) {
 		take_busy_changes(far, changes);
 		attend_busy(far, by_agent);
@@ -235,7 +235,7 @@ bool sf_tcp_eps_tick(uint64_t now)
 		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
 			serve_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
-			tell_peers(far, true);
+			peers_send_credits(far, true);
 		take_busy_changes(far, &changes);
 		if (far->is_watched && !LIST_EMPTY(&far->busy)) /* for what waits for an end, or an acknowledgement */
 			attend_busy(far, true);
@@ -343,7 +343,7 @@ void sf_tcp_ep_posted(struct tcp_ep *far)
 	far->has_posted = true;
 	/* The peers are told with the next submit, or by the next poll, or by the agent, where the program does neither. */
 	if (far->is_watched && !far->is_polling && far->conn_num <= TELL_CONNS_MAX) {
-		tell_peers(far, true);
+		peers_send_credits(far, true);
 		attend_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {
 		sf_control_wake();
@@ -455,7 +455,7 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 	while (ran < budget && run_one(far))
 		ran++;
 	if (ran != 0 && far->has_posted)
-		tell_peers(far, far->is_watched); /* else by the next poll, or the agent's next tick */
+		peers_send_credits(far, far->is_watched); /* else by the next poll, or the agent's next tick */
 	if (ran != 0 && !LIST_EMPTY(&far->busy))
 		attend_busy(far, false);
 	if (far->has_released)

@@ -48,8 +48,8 @@ struct vb_send {
 
 /* What the device reads and writes of a connection. */
 struct vb_block {
-	struct vb_view view;	/* the peer's receives; the peer writes it */
-	struct vb_view told[8]; /* ours, as sent, where the device takes too little inline */
+	struct vb_view view;	      /* the peer's receives; the peer writes it */
+	struct vb_view sent_views[8]; /* ours, as sent, where the device takes too little inline */
 	struct vb_record records[VB_CONN_OPS];
 	uint8_t bounces[VB_CONN_OPS][VB_BOUNCE_SIZE];
 };
@@ -77,10 +77,10 @@ struct vb_conn {
 	uint32_t ops_head, ops_tail, ops_posted; /* counting up */
 	struct vb_send sends[VB_CONN_SENDS];
 	uint32_t sends_head, sends_tail;
-	uint32_t sent;						 /* messages */
-	uint32_t heard;						 /* messages of the peer */
-	uint32_t pulls_sent, pulls_done, pulls_made, pulls_told; /* long messages: sent, fetched by the peer; fetched by us */
-	uint64_t moved_at;					 /* ns; when an operation last ended, once leaving */
+	uint32_t sent;						     /* messages */
+	uint32_t heard;						     /* messages of the peer */
+	uint32_t pulls_sent, pulls_done, pulls_made, pulls_reported; /* long messages: sent, fetched by the peer; fetched by us */
+	uint64_t moved_at;					     /* ns; when an operation last ended, once leaving */
 
 	bool failed;  /* to connect */
 	bool leaving; /* by us */

@@ -138,14 +138,14 @@ static bool conn_tick(struct vb_conn *conn, uint64_t now)
 	}
 	bye = conn->leaving && conn->ops_head == conn->ops_tail && !conn->said_bye;
 	conn->said_bye = conn->said_bye || bye;
-	pulled = conn->pulls_made != conn->pulls_told;
-	conn->pulls_told = conn->pulls_made;
+	pulled = conn->pulls_made != conn->pulls_reported;
+	conn->pulls_reported = conn->pulls_made;
 	cut = (conn->gone == DOCA_ERROR_CONNECTION_ABORTED && !sf_verbs_conn_is_suspect(conn, now)) || conn->failed;
 	timed = (conn->leaving && !conn->said_bye) ||
 		(conn->gone != DOCA_SUCCESS && !conn->leaving && conn->closed.status == DOCA_SUCCESS);
 	pthread_mutex_unlock(&ep->lock);
 	if (pulled)
-		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_told);
+		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_reported);
 	if (bye)
 		(void)vb_msg_send(conn->handshake.channel, VB_MSG_BYE, &msg, sizeof(msg), conn->sent);
 	if (cut)

@@ -71,7 +71,7 @@ static void flush_report(struct vb_ep *ep)
 }
 
 /* All are back: the peers learn of it before the program does. */
-static void flush_tell(struct vb_ep *ep)
+static void flush_notify(struct vb_ep *ep)
 {
 	struct vb_conn *conn;
 
@@ -95,7 +95,7 @@ void sf_verbs_flush_step(struct vb_ep *ep)
 	uint32_t left = flush_left(ep);
 
 	if (left == 0) {
-		flush_tell(ep);
+		flush_notify(ep);
 		return;
 	}
 	if (ep->self_broken && ep->self_out == 0) {
@@ -103,7 +103,7 @@ void sf_verbs_flush_step(struct vb_ep *ep)
 		if (sf_verbs_qp_restart(ep->self) != DOCA_SUCCESS || sf_verbs_self_join(ep) != DOCA_SUCCESS ||
 		    sf_now_ns() > ep->flush_limit_ns) {
 			flush_give_up(ep);
-			flush_tell(ep);
+			flush_notify(ep);
 			return;
 		}
 	}

@@ -159,7 +159,7 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 	return DOCA_SUCCESS;
 }
 
-static void request_refuse(struct vb_request *request, const void *data, size_t len)
+static void request_reject(struct vb_request *request, const void *data, size_t len)
 {
 	if (request->channel != NULL)
 		sf_control_reject(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
@@ -170,7 +170,7 @@ void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *reque
 {
 	(void)listener;
 	pthread_mutex_lock(&sf_control_lock);
-	request_refuse((struct vb_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	request_reject((struct vb_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -211,7 +211,7 @@ void sf_verbs_listener_close(struct sf_listener *base)
 	for (request = LIST_FIRST(&requests); request != NULL; request = next) {
 		next = LIST_NEXT(request, entry);
 		if (request->listener == listener)
-			request_refuse(request, NULL, 0);
+			request_reject(request, NULL, 0);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	while ((conn = unseen_conn(base)) != NULL)

@@ -8,7 +8,7 @@
 static bool view_post(struct vb_conn *conn, bool for_flush)
 {
 	const bool is_inline = conn->inline_max >= sizeof(struct vb_view);
-	struct vb_view local = {0}, *view = is_inline ? &local : &conn->block->told[conn->view_slot++ % 8];
+	struct vb_view local = {0}, *view = is_inline ? &local : &conn->block->sent_views[conn->view_slot++ % 8];
 	struct ibv_sge sge = {(uintptr_t)view, sizeof(*view), conn->block_mr->mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE};
 
