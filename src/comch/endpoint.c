@@ -74,7 +74,7 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
 
 /* ---- the endpoint ---- */
 
-/* The connection is over by the peer's doing: tell whoever is to know. */
+/* The peer has ended the connection: run the callbacks that report it. */
 static void connection_ended(struct doca_comch_connection *connection)
 {
 	struct comch_endpoint *endpoint = connection->endpoint;

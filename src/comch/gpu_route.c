@@ -121,7 +121,7 @@ static __attribute__((noinline)) doca_error_t route_attach(struct route_gpu_queu
 	route->attached = result == DOCA_SUCCESS;
 	if (result != DOCA_ERROR_AGAIN) {
 		drop_timer(route);
-		sf_ctx_kick(&route->base.producer->child.ctx); /* who sleeps for the timer is to look at what waits now */
+		sf_ctx_kick(&route->base.producer->child.ctx); /* a sleeper on the timer must look at what waits now */
 	}
 	return result;
 }

@@ -2,7 +2,7 @@
 /*
  * A route: the way from one producer to one consumer of the peer, made on first use.
  *
- * How the parts of the data path meet, for whoever adds a kind of path:
+ * How the parts of the data path meet, for adding a kind of path:
  *
  *                       CPU producer                        GPU producer
  *   CPU consumer   route_conn.c -> the consumer's endpoint      its own GPU queue -> an inbound source (inbound.h)

@@ -67,7 +67,7 @@ doca_error_t doca_comm_channel_ep_get_peer_addr_list(const struct doca_comm_chan
 	return DOCA_SUCCESS;
 }
 
-/* A snapshot accepts all who wait before it is taken. */
+/* Waiting clients are accepted before a snapshot is taken. */
 doca_error_t doca_comm_channel_ep_get_pending_connections(const struct doca_comm_channel_ep_t *ep, uint32_t *pending_connections)
 {
 	doca_error_t result = check_service(ep, pending_connections, __func__);

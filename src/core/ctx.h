@@ -132,7 +132,7 @@ SF_API void sf_ctx_kick(struct doca_ctx *ctx);
  * here: so every refused submit calls this. */
 SF_API void sf_ctx_send_pending(const struct doca_ctx *ctx);
 
-/* Lets a descriptor of the library's own (a timerfd, say) wake whoever waits on the ctx's progress engine: the notification
+/* Lets a descriptor of the library's own (a timerfd, say) wake a waiter on the ctx's progress engine: the notification
  * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED
  * without a progress engine, ALREADY_EXIST when watched already, OPERATING_SYSTEM else. Thread of the ctx. */
 SF_API doca_error_t sf_ctx_watch_fd(struct doca_ctx *ctx, int fd);

@@ -211,7 +211,7 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	/* Not under sf_dev_lock: opening may block. Whoever asks has the device open or holds it. */
+	/* Not under sf_dev_lock: opening may block. The caller has the device open or holds it. */
 	pthread_mutex_lock(&dev->domain_lock);
 	if (!dev->domain) {
 		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);

@@ -55,7 +55,7 @@ void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *
 
 /* ---- on the engine ---- */
 
-/* The last part: the task goes back to its ctx, and whoever sleeps for it wakes. The count comes after all else. */
+/* The last part: the task goes back to its ctx, whose sleeping program wakes. The count comes after all else. */
 static void task_finish(struct sf_offload *offload, struct doca_task *task)
 {
 	struct doca_task *before = atomic_load_explicit(&offload->finished, memory_order_relaxed);

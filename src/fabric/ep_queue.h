@@ -30,7 +30,7 @@ struct sf_ep_event {
 struct sf_ep_queue {
 	int event_fd;
 	bool armed;
-	bool defers; /* the provider rings once its lock is free: whoever wakes finds it so */
+	bool defers; /* the provider rings once its lock is free, so that the woken thread finds it free */
 	bool ring_due;
 	struct sf_recv *recvs, **recvs_end;
 	struct sf_op *ops, **ops_end;

@@ -47,7 +47,7 @@ void sf_graph_lane_put(struct sf_graph_lane *lane)
 	free(lane);
 }
 
-/* Whoever waits on the handle wakes, because of what he was not told of when he asked. */
+/* A waiter on the handle wakes: something is due that was not when it armed. */
 static void engine_wake(struct sf_graph_engine *engine)
 {
 	if (engine->base.pe->armed)

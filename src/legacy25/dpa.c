@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPA of 2.5: there is none, so whoever passes one has made it up. */
+/* The DPA of 2.5: there is none, so one that is passed cannot be valid. */
 #include <doca_dpa.h>
 
 #include "legacy25/legacy25.h"

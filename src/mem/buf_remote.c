@@ -13,7 +13,7 @@
 
 struct sf_buf_remote {
 	uint32_t id;
-	uint32_t users;	      /* the array, and who holds the region; GUARDED_BY(lock) */
+	uint32_t users;	      /* the array, and holders of the region; GUARDED_BY(lock) */
 	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */

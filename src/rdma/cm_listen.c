@@ -24,7 +24,7 @@ struct rdma_listener {
 	struct rdma_listener *next;
 };
 
-/* A peer whose call has arrived, and who has no connection yet. */
+/* A peer's call that has no connection yet. */
 struct rdma_call {
 	struct sf_request *request;
 	struct rdma_listener *listener;
@@ -179,7 +179,7 @@ bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *
 
 /* ---- listeners ---- */
 
-/* The fabric refuses whoever called there: what we know of them is void. */
+/* The fabric rejects the peers that called there: forget their calls. */
 static void forget_callers(struct rdma_listener *listener)
 {
 	struct doca_rdma *rdma = listener->rdma;

@@ -55,7 +55,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 		connection = find_connection(rdma, &handshake);
 	conn->user = connection;
 	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
-		sf_conn_close(conn); /* whoever is late for it: the log has said why it ended */
+		sf_conn_close(conn); /* the peer is late: the log has said why the connection ended */
 	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
 		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
@@ -159,7 +159,7 @@ static doca_error_t open_conn(struct doca_rdma_connection *connection)
 	return result;
 }
 
-/* Whoever came before we knew the peer, and is not it. */
+/* Another peer connected before this connection's peer was known. */
 static void turn_away_others(struct doca_rdma_connection *connection)
 {
 	if (connection->in == NULL || memcmp(connection->in_token, connection->peer.token, RDMA_TOKEN_SIZE) == 0)

@@ -9,7 +9,7 @@
  *   gpu_commands.c  operations that kernels ask for
  *   gpu_receives.c  receives that kernels post
  *
- * The instance's endpoint, connections and all below belong to whoever has the lock: the program's thread for the length of a
+ * The instance's endpoint, connections and all below belong to the thread that has the lock: the program's for the length of a
  * call, else the instance's own. The program's callbacks run in its own thread only.
  */
 #ifndef RDMA_GPU_H

@@ -6,7 +6,7 @@
 #include "rdma/connection.h"
 #include "rdma/rdma.h"
 
-/* With DC anybody who has the details may come. */
+/* With DC every peer that has the details may connect. */
 bool rdma_guest_add(struct doca_rdma_connection *connection, struct sf_conn *conn)
 {
 	struct doca_rdma *rdma = connection->rdma;

@@ -23,7 +23,7 @@
 #define RDMA_RNR_MAX 7			    /* a retry count: without end */
 #define RDMA_RNR_WAIT_NS UINT64_C(10000000) /* of one retry */
 #define RDMA_RETRY_NS 1000000		    /* how often a sleeping progress engine looks whether a held back task can go */
-/* A caller may be ahead of who will listen: resolving addresses and routes takes hardware a while. */
+/* A caller may be ahead of its listener: on hardware, resolving addresses and routes takes a while. */
 #define RDMA_CM_GRACE_NS UINT64_C(100000000)
 #define RDMA_CM_AGAIN_NS UINT64_C(1000000) /* how soon it calls again */
 #define RDMA_NOT_POLLED_MAX 3		   /* progress calls in a row that tell of tasks and leave the fabric for later */

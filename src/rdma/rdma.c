@@ -269,7 +269,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 		ran += rdma_completions_run(rdma);
 	if (has_more(rdma))
 		return progress_all(rdma) || ran != 0;
-	/* Who was told of tasks comes back, and so the fabric may wait; but not for ever. */
+	/* A program whose tasks completed calls again soon, so the fabric may wait; but not for ever. */
 	if (ran != 0 && rdma->not_polled++ < RDMA_NOT_POLLED_MAX)
 		return true;
 	rdma->not_polled = 0;

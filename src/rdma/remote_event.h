@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tasks of remote sync events share: the event's word as remote operand, and the bell after a change of it.
+ * What the tasks of remote sync events share: the event's word as remote operand, and the doorbell after a change of it.
  *
  * The word is read and set through a landing place in the request, so that it is one load or one store whatever the program's
- * list of buffers looks like. The bell is rung when the change is known to be done, and also by the submit: the fabric may have
- * done it already, and whoever sleeps for it should not wait for our next progress call.
+ * list of buffers looks like. The doorbell is rung when the change is known to be done, and also by the submit: the fabric may
+ * have done it already, and a sleeping waiter should not wait for our next progress call.
  */
 #ifndef RDMA_REMOTE_EVENT_H
 #define RDMA_REMOTE_EVENT_H

@@ -84,7 +84,7 @@ static doca_error_t export_make(struct doca_sync_event *event, enum sf_event_exp
 	return DOCA_SUCCESS;
 }
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
 static bool event_is_at(const struct doca_sync_event *event, enum sf_event_location location)
 {

@@ -195,7 +195,7 @@ static bool event_progress(struct doca_ctx *ctx)
 	return progress_waits(event) || moved;
 }
 
-/* The watcher runs from the first time that somebody sleeps. Without one, whoever would sleep has to poll. */
+/* The watcher runs from the first time that a thread sleeps. Without one, waiters must poll. */
 static bool is_watched(struct doca_sync_event *event)
 {
 	if (event->watch.watcher != NULL)

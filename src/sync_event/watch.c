@@ -134,7 +134,7 @@ static void *watcher_run(void *argument)
 				.val = gate, .uaddr = (uintptr_t)&watch->cell->page->gate, .flags = FUTEX_32};
 		}
 		pthread_mutex_unlock(&lock);
-		/* A page that goes now is no harm: whoever removed it has changed kick before. */
+		/* A page that goes now is no harm: the thread that removed it has changed kick before. */
 		wait_for(words, num, until);
 		pthread_mutex_lock(&lock);
 	}

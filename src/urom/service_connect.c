@@ -78,7 +78,7 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 
 /*
  * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has
- * taken the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
+ * taken the connection. On loopback a listener on TCP could be seen, were it a daemon.
  */
 static bool service_is_silent(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {

@@ -20,7 +20,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 static void request_finish(struct urom_request *request, doca_error_t status, const char *reason)
 {
 	const uint64_t one = 1;
-	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; whoever waits for it closes this one later */
+	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; its waiter closes this one later */
 
 	request->status = status;
 	snprintf(request->reason, sizeof(request->reason), "%s", reason);

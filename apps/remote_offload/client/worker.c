@@ -23,7 +23,7 @@ DOCA_LOG_REGISTER(CLIENT::WORKER);
 #define OPENING_MAX 64
 /* How often a waiting thread looks at stop, failed and the time without progress. */
 #define TICK_MS 50
-/* How long a thread looks for answers before it sleeps: to wake it costs whoever answers more than this costs here. */
+/* How long a thread polls for answers before it sleeps: waking it costs the server more than polling costs here. */
 #define SPIN_NS 50000
 /* Full buffers taken from one connection before the others have their turn. */
 #define RECEIVES_MAX 4

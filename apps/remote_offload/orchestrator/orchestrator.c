@@ -30,7 +30,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
 #define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
-#define WATCH_MS 100	      /* between looks at a kernel that rings no bell */
+#define WATCH_MS 100	      /* poll interval of a kernel that rings no doorbell */
 
 static void state_enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {

@@ -413,6 +413,6 @@ bool traffic_send_requests(struct worker *worker)
 		datapath_flush(worker->dp);
 		worker->submitted = false;
 	}
-	worker->refused &= worker->ready_head != NULL; /* who was refused may have gone */
+	worker->refused &= worker->ready_head != NULL; /* the connection whose request was refused may be closed */
 	return any;
 }

@@ -68,7 +68,7 @@ static void begin_idle(struct worker *worker)
 	}
 }
 
-/* The orchestrator is lost: who waits for an answer will not get it. */
+/* The orchestrator is lost: clients that wait for an answer will not get it. */
 static void requests_abandon(struct worker *worker)
 {
 	uint32_t requests = traffic_inflight(worker), clients = 0;
@@ -179,7 +179,7 @@ static void finish_drain(struct worker *worker)
 	worker_notify(worker);
 }
 
-/* While drained: who has had all answers lingers, for a while, until the client closes too. */
+/* While drained: a connection that has all its answers lingers briefly, until its client closes it too. */
 static void progress_drain(struct worker *worker)
 {
 	bool owed = traffic_inflight(worker) > 0 && !worker->dp->failed;

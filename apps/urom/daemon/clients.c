@@ -67,7 +67,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 	return next_time;
 }
 
-/* ---- who is it? ---- */
+/* ---- handshake ---- */
 
 static doca_error_t client_challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
 {

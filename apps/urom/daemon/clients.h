@@ -6,7 +6,7 @@
 #include "daemon.h"
 
 extern const struct sf_comm_handler daemon_handler;
-/* Disconnects those that have not shown who they are in time; the next such time, or UINT64_MAX. */
+/* Disconnects clients that have not authenticated in time; returns the next such time, or UINT64_MAX. */
 uint64_t clients_expire(struct daemon *daemon, uint64_t now);
 
 #endif

@@ -87,7 +87,7 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-/* The lock ends with the process, however that ends; the number in the file is for whoever is refused. */
+/* The lock ends with the process, however that ends; the number in the file is for the daemon that is refused. */
 doca_error_t node_lock(int *lock)
 {
 	char name[NAME_MAX_LEN], path[PATH_MAX];

@@ -12,7 +12,7 @@
 struct daemon;
 struct daemon_worker;
 
-/* A descriptor that epoll watches for a worker, and who reads it. */
+/* A descriptor that epoll watches for a worker, and the function that reads it. */
 struct daemon_source {
 	struct daemon_worker *worker;
 	void (*read)(struct daemon *daemon, struct daemon_worker *worker);
@@ -29,7 +29,7 @@ struct daemon_output {
 	char bytes[DAEMON_OUTPUT_LINE]; /* that no line's end has come for */
 };
 
-/* For the daemon's own: it never waits for who reads it. */
+/* For the daemon's own output: a slow reader never blocks it. */
 void output_open_own(void);
 bool output_watch(struct daemon *daemon, struct daemon_worker *worker);
 void output_read(struct daemon *daemon, struct daemon_worker *worker);

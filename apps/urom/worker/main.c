@@ -25,7 +25,7 @@ static int plugin_probe(const char *path)
 	struct worker_plugin plugin = {.path = path};
 	char reason[UROM_TEXT_MAX];
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive who wanted to know */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive the daemon that probes it */
 	int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* what the plugin prints is not the answer */
 	bool loaded = plugin_load(&plugin, reason) == DOCA_SUCCESS;

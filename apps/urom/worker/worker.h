@@ -5,7 +5,7 @@
  *   main     the command line               plugin        one plugin: its object, its operations
  *   worker   the loop                       plugins       all plugins at work
  *   parent   the socket to the daemon       client        a host that joined
- *   tokens   who may join                   clients       how they come and go, and what they send
+ *   tokens   of clients that may join       clients       how they come and go, and what they send
  *   domains  what plugins can look up       notify_queue  notifications that wait for a client
  *   clock    the time                       notify        their way to it
  */

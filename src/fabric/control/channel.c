@@ -160,7 +160,7 @@ void sf_channels_after_fork(void)
 			close(channel->stream.fd);
 		channel->open = false;
 	}
-	channels = closed = NULL; /* whoever inherited one may still look at it: not freed */
+	channels = closed = NULL; /* a child that inherited one may still look at it: not freed */
 	num_guests = num_silent = num_dials = 0;
 	is_crowded = false;
 }
@@ -498,7 +498,7 @@ static void channel_shake(struct sf_channel *channel)
 	sf_channel_end(channel);
 }
 
-/* ---- those who come ---- */
+/* ---- incoming connections ---- */
 
 static uint32_t num_guests_of(int pid)
 {
@@ -637,7 +637,7 @@ static void accept_all(struct sf_channel *listener)
 		int fd;
 
 		if (listener->is_stream && !stranger_may_come()) {
-			is_crowded = true; /* those who come now wait in the sockets' queues, until the next tick */
+			is_crowded = true; /* new peers wait in the sockets' queues until the next tick */
 			sf_channels_listen(true);
 			return;
 		}

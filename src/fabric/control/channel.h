@@ -30,7 +30,7 @@
 #define SF_STRANGERS_MAX 64			    /* silent ones from the network; above that the oldest is closed, */
 #define SF_STRANGER_GRACE_NS UINT64_C(100000000)    /* but not before this */
 #define SF_STRANGER_GRACE_ROUNDS 3		    /* nor before so many rounds of the agent */
-#define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for one who comes to say something */
+#define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for a new peer's first message */
 
 struct sf_control_listener;
 
@@ -92,7 +92,7 @@ void sf_channel_adopt(struct sf_channel *channel);
 struct sf_stream sf_channel_leave(struct sf_channel *channel);
 /* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
 size_t sf_channel_rest(const struct sf_channel *channel, void *bytes);
-/* Closes the sockets of a listener's port, and whoever came by them and has not called yet. */
+/* Closes the sockets of a listener's port, and peers that connected to them and have not called yet. */
 void sf_channels_forget(const struct sf_control_listener *called);
 /* It is a listening socket: whom it takes is asked for a first message. */
 void sf_channel_listen(struct sf_channel *channel);

@@ -202,7 +202,7 @@ void sf_handshake_end(struct sf_handshake *handshake)
 	channel_end(handshake);
 }
 
-/* To the listener, or to whoever knows where it is. False: the channel is gone again. */
+/* To the listener, or to the agent that knows where it is. False: the channel is gone again. */
 static bool say_question(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;

@@ -18,7 +18,7 @@ void sf_listeners_after_fork(void)
 	LIST_INIT(&listeners);
 }
 
-/* ---- those who ask ---- */
+/* ---- requests ---- */
 
 void sf_control_reject(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
 {

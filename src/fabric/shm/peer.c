@@ -416,7 +416,7 @@ bool sf_shm_attach_enter(const struct shm_attach *attach)
 {
 	if (!attach->peer->self)
 		return shm_attach_valid(attach);
-	/* In this process the owner gives the memory back to the program: it waits for whoever is inside. */
+	/* In this process the owner gives the memory back to the program: it waits for threads that are inside. */
 	atomic_fetch_add(&sf_shm_region_users[region_index(attach)], 1);
 	if (shm_attach_valid(attach))
 		return true;

@@ -76,7 +76,7 @@ struct shm_region *sf_shm_region_find(uint64_t id);
 void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len);
 void sf_shm_region_leave(uint64_t id);
 
-/* May who brings that token do this there? right 0: know of it. Any thread. */
+/* Does that token permit this access there? right 0: any. Any thread. */
 bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right);
 
 /* Does somebody sleep until the region's bytes change? Any thread. */

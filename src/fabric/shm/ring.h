@@ -115,7 +115,7 @@ static inline uint32_t shm_rx_mark(const struct shm_rx *rx)
 	return atomic_load_explicit(&shm_rx_next(rx)->mark, memory_order_acquire);
 }
 
-/* Fetches the second line of the next record, which has come. A line behind it is the writer's, who needs it. */
+/* Fetches the second line of the next record, which has come. A line behind it is the writer's. */
 static inline void shm_rx_fetch_rest(const struct shm_rx *rx, uint32_t mark)
 {
 	if (mark >> 16 > 1)

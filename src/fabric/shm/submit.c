@@ -15,7 +15,7 @@
 #define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
 #define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
 
-/* Into whoever sends: most messages are short, and each claims one. */
+/* Inlined into the senders: most messages are short, and each claims one. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #ifdef SHM_TSAN

@@ -307,7 +307,7 @@ static doca_error_t op_submit(struct tcp_conn *conn, struct sf_op *op, uint64_t 
 	    conn->session.changed_num != 0)
 		sf_tcp_conn_busy(conn);
 	if (conn->session.changed_num != 0)
-		sf_control_wake(); /* to wake who sleeps until those bytes change */
+		sf_control_wake(); /* to wake a thread that sleeps until those bytes change */
 	return error;
 }
 

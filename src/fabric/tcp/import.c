@@ -42,7 +42,7 @@ struct tcp_import {
 	uint64_t again_ns;	    /* LOST: the owner is not asked before */
 	struct sf_channel *channel; /* to the owner's agent; once it is OPEN, the session's socket in the agent's set */
 	struct sf_region_doorbell *doorbell;
-	/* Of who accesses the memory; after sf_control_lock. */
+	/* Of the thread that accesses the memory; after sf_control_lock. */
 	pthread_mutex_t lock;
 	bool finished; /* the operation is */
 	struct tcp_session session;

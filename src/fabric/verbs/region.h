@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registered memory. A region is pinned when it is first used: exported, named in a receive, or the place an operation's bytes
- * come from. The key by which importers reach it is told to whoever brings the token, so it is as secret as the token.
+ * come from. The key by which importers reach it is sent to any peer that shows the token, so it is as secret as the token.
  *
- * The end of an exported region is told to its importers, who answer once nothing of theirs is in flight, before its key is
+ * The end of an exported region is sent to its importers, which answer once nothing of theirs is in flight, before its key is
  * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
  * it still does ends its connection, as with any stale key.
  *
@@ -30,7 +30,7 @@ struct vb_region {
 	LIST_ENTRY(vb_region) export;
 	LIST_HEAD(, vb_served) served;
 	struct sf_region_doorbell *doorbell; /* or NULL */
-	bool armed;			     /* and not rung since: whoever imports it now is told */
+	bool armed;			     /* and not rung since: a new importer is sent ARM too */
 };
 
 /* An importer of a region of ours, and the queue pair by which it reaches it without a connection. GUARDED_BY(sf_control_lock) */

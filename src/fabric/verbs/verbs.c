@@ -6,7 +6,7 @@
  *   device.c      devices, domains, queue pairs	  access.c   reaching it without a connection
  *   interfaces.c  their addresses on the network	  endpoint.c     completions, what is due, poll and arm
  *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
- *   region.c      memory of ours, and who imports it	  conn.c     a connection's queue pair
+ *   region.c      memory of ours, and its importers	  conn.c     a connection's queue pair
  *   submit.c      operations				  connect.c  how connections begin and end; listen.c the other side
  */
 #include "fabric/bridge.h"

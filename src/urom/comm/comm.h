@@ -32,7 +32,7 @@
 #define SF_COMM_ADDRESS_MAX 64
 #define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
 #define SF_COMM_KEY_SIZE 32
-#define SF_COMM_LISTENER UINT64_MAX /* a connection for whoever listens, not for a worker of its */
+#define SF_COMM_LISTENER UINT64_MAX /* a connection to the listener itself, not to one of its workers */
 /* Connections that have not passed yet. */
 #define SF_COMM_GUESTS_MAX 512
 #define SF_COMM_GUESTS_OF_ONE 128		    /* from one address */

@@ -4,7 +4,7 @@
  *
  *   comm.c    open, close and poll      stream.c  the bytes of a connection: connect, read, write
  *   peer.c    sending, and the end      local.c   the Unix socket in the runtime folder
- *   door.c    listening: who may pass
+ *   door.c    listening: which guests may pass
  */
 #ifndef UROM_COMM_COMM_PRIVATE_H
 #define UROM_COMM_COMM_PRIVATE_H

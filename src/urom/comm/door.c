@@ -213,7 +213,7 @@ static bool by_device(const struct comm_door *door, int fd)
 	return sf_comm_devices_of((const struct sockaddr *)&own, names, sizeof(names)) != NULL && any_of(names, door->devices);
 }
 
-/* Who is at the other end? False: somebody who may not be. */
+/* Identifies the peer. False: it is not permitted. */
 static bool name_guest(const struct comm_door *door, int fd, const struct sockaddr *from, char address[SF_COMM_ADDRESS_MAX])
 {
 	const int one = 1;
@@ -231,7 +231,7 @@ static bool name_guest(const struct comm_door *door, int fd, const struct sockad
 	return by_device(door, fd);
 }
 
-/* Out of descriptors or memory: who asks waits in the kernel's queue, and the door is looked at again by and by. */
+/* Out of descriptors or memory: peers wait in the kernel's queue, and accepting is retried later. */
 static void pause_door(struct sf_comm *comm, const char *why)
 {
 	struct epoll_event event = {.events = 0, .data = {.ptr = &comm->door}};
