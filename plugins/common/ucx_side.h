@@ -48,7 +48,7 @@ struct ucx_side_setting {
 /* features: UCP_FEATURE_... */
 doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features);
 doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num);
-/* Gives what has been sent some time to leave, and closes all endpoints. What is under way is told as cancelled. */
+/* Gives what has been sent some time to leave, and closes all endpoints. What is under way completes as cancelled. */
 void ucx_side_close_endpoints(struct ucx_side *side);
 /* The same first; what belongs to endpoints (keys) is to be gone by then. */
 void ucx_side_close(struct ucx_side *side);
@@ -66,7 +66,7 @@ doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const voi
 /* A caller that keeps an endpoint beyond the next ucx_side_reach holds it. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
-/* The same, and where nobody else holds it the endpoint is closed: what is under way is told as cancelled, within the call. Not
+/* The same, and where nobody else holds it the endpoint is closed: what is under way completes as cancelled, within the call. Not
  * from a function that UCX calls, nor of an endpoint that is used without being held. */
 void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint);
 

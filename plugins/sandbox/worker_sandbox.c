@@ -22,7 +22,7 @@ struct sandbox {
 	struct ucx_side ucx;
 	TAILQ_HEAD(, operation) pending;
 	uint32_t num_pending;
-	ucs_list_link_t answers; /* to be told by progress */
+	ucs_list_link_t answers; /* to be returned by progress */
 };
 
 /* A send or receive. A send's data stays in its command, a receive's comes into its answer. */

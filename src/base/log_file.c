@@ -97,7 +97,7 @@ void sf_log_fd_write(int fd, const char *record, size_t len)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
-			return; /* nobody can be told */
+			return; /* there is nowhere to report it */
 		record += written;
 		len -= (size_t)written;
 	}

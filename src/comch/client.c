@@ -16,7 +16,7 @@
 struct doca_comch_client {
 	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c know a client by it */
 	struct doca_comch_connection *connection; /* valid while RUNNING or STOPPING */
-	doca_error_t refused;			  /* what connecting failed with at once, told by the next progress */
+	doca_error_t refused;			  /* the immediate error of connecting, reported by the next progress */
 };
 
 /* ---- connecting ---- */

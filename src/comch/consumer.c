@@ -101,7 +101,7 @@ static void consumer_withdraw(struct doca_comch_consumer *consumer)
 	if (!consumer->advertised)
 		return;
 	consumer->advertised = false;
-	/* A dead connection has nobody to tell, and the peer sees the end of our connection anyway. */
+	/* A dead connection has no peer to notify, and the peer sees the end of our connection anyway. */
 	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
 		comch_ctx_wake(&connection->endpoint->ctx);
 		sf_ctx_send_pending(&consumer->child.ctx);

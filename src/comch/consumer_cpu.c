@@ -272,7 +272,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 	struct comch_inbound_conn *inbound_conn = (struct comch_inbound_conn *)conn->user;
 	struct doca_comch_consumer *consumer;
 
-	(void)reason; /* the control connection tells the program */
+	(void)reason; /* the control connection reports it to the program */
 	if (inbound_conn == NULL)
 		return;
 	consumer = inbound_conn->consumer;

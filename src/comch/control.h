@@ -57,7 +57,7 @@ enum comch_control_type {
 /* How a consumer is reached. */
 enum comch_path {
 	COMCH_PATH_CONN = 0,	  /* connect to its listener and send */
-	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener tells of its life */
+	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener reports its life */
 };
 
 #define COMCH_CONTROL_HEADER_SIZE 12

@@ -149,7 +149,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 {
 	struct doca_comch_consumer *consumer = conn->user;
 
-	(void)reason; /* the control connection tells the program */
+	(void)reason; /* the control connection reports it to the program */
 	if (consumer == NULL)
 		return;
 	unlink_peer(consumer->gpu, conn);

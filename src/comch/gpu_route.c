@@ -30,7 +30,7 @@ struct route_gpu_queue {
 	struct comch_gpu_queue_sender *shared;
 	bool attached;				  /* shared is, and this route has joined it */
 	int timer;				  /* -1 unless the producer was armed while tasks waited for the agent's answer */
-	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
+	struct doca_task *sent_first, *sent_last; /* done, to be reported by poll */
 };
 
 /* ---- the shared sender ---- */

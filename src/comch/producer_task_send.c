@@ -140,7 +140,7 @@ static doca_error_t task_reject_for_now(struct doca_comch_producer *producer)
 		producer->quiet = true;
 		(void)sf_ep_poll(producer->ep, COMCH_POLL_BUDGET);
 		producer->quiet = false;
-		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and nothing armed tells of it */
+		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and no armed event reports it */
 	}
 	return DOCA_ERROR_AGAIN;
 }
@@ -274,7 +274,7 @@ static doca_error_t check_alloc(const struct doca_comch_producer *producer, cons
 	return DOCA_SUCCESS;
 }
 
-/* Connects ahead of the first submit, when the consumer is known. What goes wrong, submit will tell. */
+/* Connects ahead of the first submit, when the consumer is known. Submit reports errors. */
 static void prepare_route(struct doca_comch_producer *producer, uint32_t consumer_id)
 {
 	struct comch_route *route;

@@ -78,7 +78,7 @@ doca_error_t comch_route_send_late(struct comch_route *route, struct doca_comch_
 /* Sends what waits, as far as the peers take it; true when a task left or failed. From progress. */
 bool comch_routes_send_waiting(struct doca_comch_producer *producer);
 
-/* Is it worth a progress call? A route that is connecting rings when it is up; of room at the peer nothing tells. */
+/* Is it worth a progress call? A route that is connecting rings when it is up; room at the peer is not reported. */
 bool comch_routes_waiting_due(const struct doca_comch_producer *producer);
 
 /* Nothing can be sent on the route any more: what waits ends with status, from the next progress call. */

@@ -4,7 +4,7 @@
 #include "base/log_rate.h"
 #include "comm_channel/ep.h"
 
-/* ---- what Comch tells ---- */
+/* ---- callbacks of Comch ---- */
 
 static struct doca_comm_channel_addr_t *peer_of(struct doca_comch_connection *connection)
 {

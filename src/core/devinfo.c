@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices and what they tell about a device. */
+/* Lists of devices, and the properties of a device. */
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>

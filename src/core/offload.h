@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 	return moved;
 }
 
-/* Works off tasks of which nobody is told before progress: a peer may wait for what they do. Runs no callback. */
+/* Works off tasks ahead of progress, which completes them: a peer may wait for their effect. Runs no callback. */
 SF_API void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops);
 
 /* The status of a task that is done already. */

@@ -5,7 +5,7 @@
  *   the caller: CONNECTING --the answer--> CONNECTED          the callee: REQUESTED --accept--> ACCEPTED --progress--> CONNECTED
  *               CONNECTING --refusal, time--> FAILED                      REQUESTED --reject--> ENDED
  *
- *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks told--> ENDED
+ *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks complete--> ENDED
  *
  * The program's callbacks run from progress, between polls, from the list of connections that change. Established callbacks may
  * also run inside a poll: the caller's always do, the callee's when a message or the end of the connection comes first. So an
@@ -67,7 +67,7 @@ static bool is_among(const struct doca_task *task, const struct doca_rdma_connec
 	return task != NULL;
 }
 
-/* Have all its tasks been told of? */
+/* Have all its tasks completed? */
 static bool is_drained(const struct doca_rdma_connection *connection)
 {
 	if (connection->num_out != 0 || connection->waiting != NULL)

@@ -22,7 +22,7 @@ static inline void rdma_request_succeed(struct rdma_request *request)
 	rdma->completed_inline_last = task;
 }
 
-/* Runs the callbacks of those, and returns how many. Call it before any other task of their connections is told of; it may be
+/* Runs the callbacks of those, and returns how many. Call it before any other task of their connections completes; it may be
  * inside a poll. */
 uint32_t rdma_completions_run(struct doca_rdma *rdma);
 /* The task ends with status from the next progress call. */

@@ -21,7 +21,7 @@ struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 
 	if (id < rdma->max_num_connections) {
 		connection = &rdma->connections[rdma->num_connections++];
-	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have been told of */
+	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have completed */
 		id = connection->id;
 		rdma->ended_slots.first = connection->next_free;
 	} else {
@@ -90,7 +90,7 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 		sf_conn_disconnect(connection->out);
 	if (connection->by_addr)
 		rdma_connection_mark_changed(connection);
-	/* That a peer went away is told by the disconnection callback, where there is one, and the program goes on. */
+	/* The disconnection callback, where there is one, reports that a peer went away, and the program goes on. */
 	if (!connection->by_addr || why != DOCA_ERROR_CONNECTION_ABORTED)
 		note_if_last(connection->rdma);
 }

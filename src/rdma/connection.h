@@ -16,8 +16,8 @@ enum rdma_connection_state {
 	RDMA_CONNECTION_CONNECTING, /* by address: we ask */
 	RDMA_CONNECTION_EXPORTED,
 	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the connection is there yet */
-	RDMA_CONNECTION_FAILING,   /* a task failed, as its done will tell: what is behind it is held back */
-	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will tell */
+	RDMA_CONNECTION_FAILING,   /* a task failed, which its done will report: later tasks are held back */
+	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will report */
 	RDMA_CONNECTION_FAILED,	   /* a task failed, or the program disconnected: the others are flushed */
 };
 

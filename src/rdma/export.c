@@ -18,7 +18,7 @@
 
 /* ---- peers that arrive ---- */
 
-/* In a time that does not tell how much of the token was right. */
+/* In constant time, so that an attacker cannot guess the token byte by byte. */
 static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKEN_SIZE])
 {
 	uint8_t differ = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels of an instance use: its memory, and what they are told of connections. */
+/* What kernels of an instance use: its memory, and the published state of connections. */
 #include "rdma/gpu.h"
 
 #include <errno.h>
@@ -263,7 +263,7 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma)
 	return result;
 }
 
-/* ---- what kernels are told ---- */
+/* ---- publishing state to kernels ---- */
 
 /* The slot has another connection than before: what kernels and we counted begins anew. */
 static void begin_anew(struct rdma_gpu_queue *queue)

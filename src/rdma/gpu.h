@@ -3,7 +3,7 @@
  * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by
  * the fabric as tasks do.
  *
- *   gpu.c           memory, handle, start and stop; what kernels are told of connections
+ *   gpu.c           memory, handle, start and stop; the state of connections for kernels
  *   gpu_thread.c    the thread
  *   gpu_lock.c      the lock that it and the program's calls share
  *   gpu_commands.c  operations that kernels ask for

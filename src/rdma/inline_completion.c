@@ -4,7 +4,7 @@
  * checks and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
  *
  * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those
- * that were done are told of before anything that the fabric reports.
+ * that were done complete before anything that the fabric reports.
  */
 #include "rdma/inline_completion.h"
 

@@ -26,7 +26,7 @@
 /* A caller may be ahead of its listener: on hardware, resolving addresses and routes takes a while. */
 #define RDMA_CM_GRACE_NS UINT64_C(100000000)
 #define RDMA_CM_AGAIN_NS UINT64_C(1000000) /* how soon it calls again */
-#define RDMA_NOT_POLLED_MAX 3		   /* progress calls in a row that tell of tasks and leave the fabric for later */
+#define RDMA_NOT_POLLED_MAX 3		   /* progress calls in a row that complete tasks and leave the fabric for later */
 #define RDMA_POLL_BUDGET 64		   /* completions of one progress call */
 
 #endif

@@ -169,7 +169,7 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 	if (rdma->gpu != NULL)
 		rdma_gpu_join(rdma->gpu);
-	/* Peers that were accepted without us knowing are told of by a poll: only then are all connections known. */
+	/* A poll reports peers that the fabric has accepted already: only then are all connections known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
 	while (sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0)
@@ -239,7 +239,7 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 	}
 	if (rdma->fatal && rdma->ended == NULL && rdma->completed_inline == NULL) {
 		rdma->fatal = false;
-		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
+		(void)rdma_cm_progress(rdma); /* a disconnection is reported while the context runs */
 		if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING)
 			sf_ctx_fail(&rdma->ctx);
 		moved = true;

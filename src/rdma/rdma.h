@@ -12,7 +12,7 @@
  *   addr          addresses                         bridge        connecting by a program's own rdma_cm_id
  *   request       tasks that go out by a connection operands      what they name
  *   submit        how they go out                   inline_completion  those that end inside their submit
- *   completion    ends that progress tells          receive       receives
+ *   completion    ends that progress reports        receive       receives
  *   task_X        the public face of a task type    one_connection  an instance as DOCA 2.5 has it
  *
  * An instance has one endpoint and one listener for its exports. A connection has two of the fabric's: its own, by which it
@@ -99,9 +99,9 @@ struct doca_rdma {
 	uint32_t num_guests;
 	uint32_t not_polled; /* progress calls in a row that left the endpoint alone */
 	struct doca_task *completed_inline,
-		*completed_inline_last;			     /* succeeded inside their submits, to be told by progress; by next */
+		*completed_inline_last; /* succeeded inside their submits, to be completed by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
-	struct doca_task *ended, *ended_last;		     /* decided outside a poll, told by progress */
+	struct doca_task *ended, *ended_last;		     /* decided outside a poll, completed by progress */
 	bool fatal;					     /* no connection is left that works */
 	struct rdma_one one;
 	uint32_t recv_queue_size; /* with a data path on a GPU */

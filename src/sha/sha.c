@@ -164,7 +164,7 @@ static bool is_large(const struct sha_task *task)
 	return len >= SHA_ENGINE_MIN;
 }
 
-/* To an engine thread, unless something is wrong with it: that is told from progress. */
+/* To an engine thread, unless something is wrong with it, which progress reports. */
 static bool hand_over(struct doca_sha *sha, struct sha_engine_task *task)
 {
 	if (!is_large(&task->common))

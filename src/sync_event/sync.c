@@ -27,7 +27,7 @@ static inline bool is_usable(const struct doca_sync_event *event)
 	return event != NULL && event->synchronous;
 }
 
-/* The one place where the end of another node's event is told to a caller of this mode. */
+/* The one place where a caller of this mode learns that another node's event has ended. */
 static doca_error_t status_report(doca_error_t status, const char *function)
 {
 	if (__builtin_expect(status == DOCA_ERROR_CONNECTION_ABORTED, 0))

@@ -59,7 +59,7 @@ static unsigned long read_hex(const char *root, const char *pci_addr, const char
 	return strtoul(line, NULL, 16);
 }
 
-/* The model as the NVIDIA driver tells it, where it is loaded. */
+/* The model as the NVIDIA driver reports it, where it is loaded. */
 static bool read_model(const char *root, const char *pci_addr, char *name, size_t size)
 {
 	char path[PATH_MAX], line[128];

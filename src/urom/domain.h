@@ -3,7 +3,7 @@
  * The domain context. A file x.h declares what x.c defines:
  *
  *   domain_exchange  what processes gather
- *   domain_notify      what workers are told
+ *   domain_notify    what workers are sent
  */
 #ifndef UROM_DOMAIN_H
 #define UROM_DOMAIN_H

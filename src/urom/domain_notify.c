@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks
+ * How a process's workers come to know a domain: each is offered the directory by its digest, and sent it in pieces when it asks
  * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
 #include "urom/domain_notify.h"
@@ -89,7 +89,7 @@ static bool member_notify(struct urom_member *member)
 		any = true;
 	}
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) {
-		urom_domain_fail(domain, "a worker cannot be told", result);
+		urom_domain_fail(domain, "a worker cannot be sent the directory", result);
 		return true;
 	}
 	return any;

@@ -13,7 +13,7 @@ bool urom_domain_notify(struct doca_urom_domain *domain);
 void urom_domain_notify_more(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
 bool urom_domain_notify_is_due(const struct doca_urom_domain *domain);
-/* They need it no more. One that cannot be told just now is told later, by its context: a stop of a domain does not wait. */
+/* They need it no more. Where the queue is full, the worker's context sends it later: a stop of a domain does not wait. */
 void urom_domain_leave(struct doca_urom_domain *domain);
 /* Tells the process of domains that are over. True when anything was told. */
 bool urom_leaves_send(struct doca_urom_worker *worker);

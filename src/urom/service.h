@@ -60,7 +60,7 @@ struct doca_urom_service {
 	uint32_t num_plugins;
 	doca_cpu_set_t cpuset;
 	uint64_t last_request;
-	struct doca_task *asked, *ended; /* get-workers tasks: the daemon has them; to be told of */
+	struct doca_task *asked, *ended; /* get-workers tasks: the daemon has them; to be completed */
 	/* requests */
 	pthread_mutex_t lock;
 	bool takes_requests;

@@ -164,7 +164,7 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 		result = send_hello(service);
 	if (result == DOCA_SUCCESS)
 		result = await_welcome(service, limit_ns);
-	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was told */
+	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was reported */
 		sf_comm_drop(service->comm, service->peer);
 		service->peer = NULL;
 	}

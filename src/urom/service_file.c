@@ -18,7 +18,7 @@
 enum field { APP_HOST, SERVICE_TYPE, DEV_HOST, DEV_PCI, NET_DEVICES, FIELDS };
 
 #define FIELD_MAX 256
-#define WRONG_LINES_MAX 16 /* that are told of */
+#define WRONG_LINES_MAX 16 /* that are logged */
 
 struct line {
 	char fields[FIELDS][FIELD_MAX];

@@ -63,7 +63,7 @@ struct doca_urom_worker {
 	uint8_t *addresses;	 /* the process's plugins', packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;
-	STAILQ_HEAD(, urom_leave) leaves; /* that the process is to be told of, once its queue has room */
+	STAILQ_HEAD(, urom_leave) leaves; /* to be sent to the process once its queue has room */
 };
 
 #endif

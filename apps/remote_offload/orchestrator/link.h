@@ -36,7 +36,7 @@ struct link {
 enum link_status { LINK_CONNECTING, LINK_UP, LINK_DOWN };
 
 doca_error_t link_init(struct link *link, struct doca_dev *dev, struct doca_gpu *gpu);
-/* Starts to connect; link_status tells how it goes. After DOWN it may be called again. */
+/* Starts to connect; link_status reports the outcome. After DOWN it may be called again. */
 doca_error_t link_connect(struct link *link, const char *channel_name);
 enum link_status link_status(struct link *link);
 /* Leaves the server, after what was sent has gone out; for a bounded time. */

@@ -179,7 +179,7 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 	return result;
 }
 
-/* The answer carries our terms also when it refuses, so that the server can tell its user both values. */
+/* The answer carries our terms also when it refuses, so that the server can log both values. */
 static void take_exchange(struct orchestrator *orchestrator, const struct control_message *request)
 {
 	struct control_message response = {
@@ -296,7 +296,7 @@ static void watch_kernel(struct orchestrator *orchestrator)
 {
 	if (gpu_run_is_alive(&orchestrator->run))
 		return;
-	/* A kernel that lost its peer ends before the control channel tells: the server's death is the news then. */
+	/* A kernel that lost its peer ends before the control channel reports it: then the server's death is the cause. */
 	link_progress(&orchestrator->link);
 	if (link_status(&orchestrator->link) == LINK_UP) {
 		orchestrator->failed = true;

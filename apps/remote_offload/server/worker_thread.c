@@ -57,7 +57,7 @@ static void close_if_gone(struct worker *worker, struct connection *connection)
 		traffic_close(worker, connection);
 }
 
-/* From here on each is looked at when its socket tells of its end. */
+/* From here on each is looked at when its socket reports its end. */
 static void begin_idle(struct worker *worker)
 {
 	struct connection *next;

@@ -22,7 +22,7 @@
 #define DAEMON_ADMITTED_NS UINT64_C(10000000000) /* and one that reads of no new client by then gets none */
 #define DAEMON_END_NS UINT64_C(2000000000)	 /* and one that has not ended by then is killed */
 #define DAEMON_END_MAX_NS UINT64_C(10000000000)	 /* or, whatever it had, by then: an end is not to take for ever */
-#define DAEMON_ADMIT_NS UINT64_C(10000000)	 /* until a worker whose socket is full is told again of clients */
+#define DAEMON_ADMIT_NS UINT64_C(10000000)	 /* until clients are sent again to a worker whose socket was full */
 #define DAEMON_REQUESTS_MAX 4096		 /* for one worker, that are not answered */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)	 /* a client that says nothing for so long before it is known is disconnected */
 

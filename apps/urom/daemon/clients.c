@@ -36,7 +36,7 @@ static void client_reject(struct daemon *daemon, struct daemon_client *client, d
 	client_drop(daemon, client);
 }
 
-/* It has asked for much and takes nothing: no answer reaches it, so it is not told either. */
+/* It has asked for much and reads nothing: no answer reaches it, so none is sent. */
 static void client_disconnect(struct daemon *daemon, struct daemon_client *client)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one",

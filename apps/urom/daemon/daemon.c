@@ -75,7 +75,7 @@ static void daemon_loop(struct daemon *daemon)
 			const struct daemon_source *source = (const struct daemon_source *)events[i].data.ptr;
 			source->read(daemon, source->worker);
 		}
-		sf_comm_cork(daemon->comm); /* deaths of many workers are told in few messages */
+		sf_comm_cork(daemon->comm); /* deaths of many workers go out in few messages */
 		take_signal(daemon);	    /* last: it frees workers that an event may name */
 		sf_comm_uncork(daemon->comm);
 	}

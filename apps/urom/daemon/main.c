@@ -306,7 +306,7 @@ int main(int argc, char **argv)
 	struct doca_log_backend *sdk;
 
 	output_open_own();
-	(void)signal(SIGXFSZ, SIG_IGN); /* what writes to a file that may not grow is told so */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write to a file that may not grow returns an error */
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	raise_files(&daemon.worker_files);

@@ -198,7 +198,7 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 		child_fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
 		child_fail(order, "it can be given no descriptors", errno);
-	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
+	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not yet closed: a failure is still to be reported */
 	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
 	execve(args[0], args, env);
 	child_fail(order, "doca_urom_worker cannot be started", errno);

@@ -89,7 +89,7 @@ static void client_join(struct worker *worker, struct worker_client *client, con
 {
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
 
-	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
+	while (parent_read(worker)) /* the daemon sent the token before it answered the client */
 		;
 	bool may = !client->joined && tokens_use(worker, body, len);
 	struct urom_head answer =

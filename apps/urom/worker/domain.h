@@ -19,7 +19,7 @@ struct worker_directory {
 	uint32_t num_domains;
 };
 
-/* What a client is to be told of its domain. */
+/* What is due to a client about its domain. */
 enum worker_domain_due { WORKER_DOMAIN_NOTHING, WORKER_DOMAIN_WANTED, WORKER_DOMAIN_READY };
 
 struct worker_domain {

@@ -22,7 +22,7 @@ static void send_packet(int fd, const struct urom_head *head, const void *body, 
 	if (len != 0)
 		memcpy(packet + sizeof(*head), body, len);
 	if (send(fd, packet, sizeof(*head) + len, MSG_NOSIGNAL) < 0)
-		DOCA_LOG_ERR("cannot tell the daemon: %s", strerror(errno));
+		DOCA_LOG_ERR("cannot report to the daemon: %s", strerror(errno));
 }
 
 void parent_ready(struct worker *worker)

@@ -40,7 +40,7 @@ struct worker_plugin *plugin_find(struct worker *worker, uint64_t id);
 bool plugins_all_arm(const struct worker *worker);
 /* Adds the descriptors that plugins give to fds, which has room for all. True: one has something to do. */
 bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num);
-/* Drops the client's commands that they have not been given, and tells them. */
+/* Drops the client's commands that plugins have not been given, and notifies them. */
 void plugins_client_left(struct worker *worker, uint64_t dest_id);
 /* Its worker_cmd on the commands that wait: what it leaves in the list it has not taken. */
 doca_error_t plugin_give_commands(struct worker_plugin *plugin);

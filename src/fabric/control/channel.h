@@ -116,7 +116,7 @@ void sf_channel_enter(struct sf_channel *channel, void *owner);
 /* For reading, and what is asked for besides. False, and errno. */
 bool sf_channel_watch(struct sf_channel *channel, int how, uint32_t events);
 void sf_channel_send_kept(struct sf_channel *channel);
-/* Closes it and tells its owner. */
+/* Closes it and notifies its owner. */
 void sf_channel_end(struct sf_channel *channel);
 void sf_dial_event(struct sf_channel *channel, uint32_t events);
 /* This address leads nowhere, for that errno: another, or the end. */

@@ -222,7 +222,7 @@ void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* The listener closes: its unanswered requests are refused, connections that nobody was told of go. */
+/* The listener closes: its unanswered requests are rejected, connections that were not reported yet are closed. */
 static void conns_orphan(const struct sf_listener *listener)
 {
 	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {

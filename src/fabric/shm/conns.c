@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connections of the process: what each has, from its making to its end, and what the agent tells them. With sf_control_lock.
+/* The connections of the process: what each has, from its making to its end, and what the agent reports to them. With
+ * sf_control_lock.
  */
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/conns.h"

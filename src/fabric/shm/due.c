@@ -177,7 +177,7 @@ static struct shm_conn *conn_coolest(const struct shm_due *due)
 	return found;
 }
 
-/* A bit told of the connection. */
+/* A bit was set for the connection. */
 static void conn_warm(struct shm_ep *ep, struct shm_conn *conn)
 {
 	struct shm_due *due = &ep->due;

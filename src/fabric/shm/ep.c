@@ -142,7 +142,7 @@ doca_error_t sf_shm_ep_add_conn(struct shm_ep *ep, struct shm_conn *conn)
 	return error;
 }
 
-/* Moves what the agent has told to the list that is worked on. */
+/* Moves what the agent has reported to the list that is worked on. */
 static void take_news(struct shm_ep *ep)
 {
 	pthread_mutex_lock(&sf_control_lock);

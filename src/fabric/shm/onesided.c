@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "fabric/shm/submit.h"
 
-/* The receive that a write with a header takes; its header is told when the bytes are there. */
+/* The receive of a write with a header; its header is published when the bytes are there. */
 static void write_notify(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
 {
 	const struct shm_claim *claim = &conn->transfer.claim;

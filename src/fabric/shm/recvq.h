@@ -92,7 +92,7 @@ static inline void shm_recvq_prefetch(const struct shm_recvq *queue)
 /* This process claims the first posted receive itself, from *cursor on, for a peer that does not reach it; connection is no
  * connection of ours. AGAIN: none is posted; TOO_BIG. With what guards the posting; from any thread. */
 doca_error_t sf_shm_recvq_claim_first(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot);
-/* Calls back with the room of each receive that is posted, from *cursor on, as long as it is told to go on. */
+/* Calls back with the room of each receive that is posted, from *cursor on, until the callback returns false. */
 void sf_shm_recvq_each_posted(const struct shm_recvq *queue, uint64_t *cursor, bool (*posted)(uint32_t len, void *user),
 			      void *user);
 

@@ -21,7 +21,7 @@ struct shm_rx {
 	uint8_t *ring;
 	uint32_t pos;
 	uint64_t count;	    /* lines read, ever */
-	uint64_t published; /* what the writer was told of it */
+	uint64_t published; /* as last published to the writer */
 	_Atomic uint64_t *consumed, *claim;
 };
 

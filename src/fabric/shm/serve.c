@@ -84,7 +84,7 @@ void sf_shm_agent_serve_gone(uint64_t region)
 			if (s->grants[i].region != region)
 				continue;
 			s->grants[i] = s->grants[--s->grant_num];
-			/* If it cannot be told, it finds out by the generation when it next uses the region. */
+			/* If it cannot be notified, it sees the generation when it next uses the region. */
 			sf_channel_send_optional(s->channel, &gone);
 			break;
 		}
@@ -169,7 +169,7 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 	return sent;
 }
 
-/* A copy inside this process that tells of an address that is not there instead of faulting. */
+/* A copy inside this process that returns an error for an unmapped address instead of faulting. */
 static bool copy_checked(void *local, uint64_t addr, size_t len, bool write)
 {
 	struct iovec here = {.iov_base = local, .iov_len = len}, there = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};

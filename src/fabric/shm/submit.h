@@ -7,7 +7,7 @@
 
 /* Takes the peer's first receive if it holds len bytes; pieces: with where they are. AGAIN, TOO_BIG. */
 doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim);
-/* What a submit answers whose claim ended so: it tells AGAIN for want of a receive from that for want of room. */
+/* What a submit returns whose claim ended so: a missing receive and missing room are different AGAINs. */
 static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error)
 {
 	if (error == DOCA_ERROR_AGAIN)

@@ -95,7 +95,7 @@ static bool receive_ready(struct tcp_ep *far, struct changes *changes)
 	for (int i = 0; i < num; i++) {
 		struct tcp_conn *conn = events[i].data.ptr;
 
-		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll tells of these whether they are asked for or not */
+		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll reports these whether they are asked for or not */
 			sf_tcp_session_wait_end(&conn->session);
 		if (conn->session.is_waiting && (events[i].events & EPOLLIN)) {
 			conn->is_deaf = true;
@@ -341,7 +341,7 @@ void sf_tcp_ep_posted(struct tcp_ep *far)
 		return;
 	far->posts++;
 	far->has_posted = true;
-	/* The peers are told with the next submit, or by the next poll, or by the agent, where the program does neither. */
+	/* Credits go out with the next submit or poll, or by the agent where the program does neither. */
 	if (far->is_watched && !far->is_polling && far->conn_num <= TELL_CONNS_MAX) {
 		peers_send_credits(far, true);
 		attend_busy(far, false);

@@ -373,7 +373,7 @@ bool sf_tcp_session_probe(struct tcp_session *session)
 	return session->out_len == 0;
 }
 
-/* Has it told of all receives that it has? It tells of others while it takes what it was sent. */
+/* Has it sent credits for all its receives? It sends more while it takes what it was sent. */
 static bool is_empty(const struct tcp_session *session)
 {
 	return session->room.more == 0 && session->messages == session->first_message;

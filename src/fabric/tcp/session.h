@@ -89,8 +89,8 @@ struct tcp_session {
 	bool leaving;	    /* BYE once all requests are acknowledged */
 	bool said_bye;
 	bool is_behind;	    /* there was no room to send */
-	bool is_cut;	    /* nothing can be sent any more; the peer's end is told by receiving */
-	bool is_unread;	    /* there is more to receive, and the socket may not tell of it */
+	bool is_cut;	    /* nothing can be sent any more; receiving reports the peer's end */
+	bool is_unread;	    /* there is more to receive that the socket may not report */
 	bool is_waiting;    /* the message that is being read waits for a receive: nothing is read */
 	bool is_broken;	    /* the peer says what no side of ours says */
 	bool has_heard;	    /* something of the peer */

@@ -71,7 +71,7 @@ struct tcp_atomic {
 struct tcp_receives {
 	uint32_t from;
 	uint16_t num;
-	uint16_t more; /* not 0: there are others, which will be told of */
+	uint16_t more; /* not 0: there are others, for which credits will follow */
 	struct tcp_run {
 		uint32_t len, num;
 	} runs[TCP_RUNS_MAX];

@@ -158,7 +158,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	memset(&port, 0, sizeof(port));
 	if (sf_verbs_lib.query_device(domain->context, &device) != 0 ||
 	    sf_verbs_lib.query_port(domain->context, VB_PORT, &port) != 0) {
-		SF_LOG_ERR("RDMA device %s does not tell what it can: %s", domain->device->name, strerror(errno));
+		SF_LOG_ERR("RDMA device %s does not report its attributes: %s", domain->device->name, strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
 	if (port.state != IBV_PORT_ACTIVE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Taking posted receives back. The device does not give a shared receive back: the endpoint uses them up itself, by empty
- * messages from a queue pair to itself, and reports them once every peer has been told that they are gone.
+ * messages from a queue pair to itself, and reports them once every peer has seen that they are gone.
  */
 #include "fabric/verbs/flush.h"
 

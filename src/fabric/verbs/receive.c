@@ -277,7 +277,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 {
 	slot->state = VB_SLOT_READY;
 	if (ok)
-		slot->conn->pulls_made++; /* the agent tells the peer */
+		slot->conn->pulls_made++; /* the agent reports it to the peer */
 	else
 		sf_recv_abort(slot->recv);
 	sf_control_wake();

@@ -167,7 +167,7 @@ static void region_ring(struct vb_region *region)
 		region->doorbell->ring(region->doorbell);
 }
 
-/* Once for each time that it was told: an importer that rings more often is not heard. */
+/* Once for each ARM: further rings of an importer are ignored. */
 static void served_rings(struct vb_served *served, bool busy)
 {
 	if (!served->armed)
@@ -197,7 +197,7 @@ static void served_ended(struct sf_channel *channel)
 	region_ring(region);
 }
 
-/* One that cannot be told loses its connection, which rings. */
+/* An importer that ARM cannot be sent to loses its connection, which rings. */
 static void served_arm(struct vb_served *served)
 {
 	struct sf_msg arm;

@@ -39,7 +39,7 @@ struct vb_served {
 	struct vb_region *region;
 	struct sf_channel *channel;
 	struct ibv_qp *qp;
-	bool armed; /* it was told, and has not rung since */
+	bool armed; /* it was sent ARM, and has not rung since */
 	bool busy;  /* a change of its own was under way when it rang */
 };
 

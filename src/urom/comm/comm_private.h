@@ -51,7 +51,7 @@ enum comm_stage {
 enum comm_peer_state {
 	COMM_PEER_GUEST, /* has not passed: the user does not know it */
 	COMM_PEER_OPEN,
-	COMM_PEER_LOST,	     /* the user is still to be told */
+	COMM_PEER_LOST,	     /* not yet reported to the user */
 	COMM_PEER_ENDING,    /* it ended inside a poll: it is closed behind that */
 	COMM_PEER_FLUSHING,  /* until all is sent */
 	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads what was sent last */

@@ -41,7 +41,8 @@ void comm_stream_watch(struct comm_peer *peer)
 	(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_MOD, peer->fd, &event);
 }
 
-/* Another process may have the socket too, handed over or by a fork: then its close does not end what epoll tells of it. */
+/* Another process may have the socket too, handed over or by a fork: then its close does not end the events that epoll reports of
+ * it. */
 void comm_stream_close(struct comm_peer *peer)
 {
 	sf_tls_free(peer->tls);
