@@ -13,7 +13,7 @@
 #define TERMS_VERSION 1		/* the least */
 #define TERMS_VERSION_BATCH 2
 
-static uint8_t *put(uint8_t *at, uint32_t value)
+static uint8_t *word_put(uint8_t *at, uint32_t value)
 {
 	big_put32(at, value);
 	return at + sizeof(value);
@@ -27,18 +27,18 @@ static bool is_exchange(uint32_t id)
 uint32_t control_message_pack(const struct control_message *message, uint8_t *buffer)
 {
 	bool exchange = is_exchange(message->id);
-	uint8_t *at = put(buffer, exchange ? EXCHANGE_SIZE : HEADER_SIZE);
+	uint8_t *at = word_put(buffer, exchange ? EXCHANGE_SIZE : HEADER_SIZE);
 
-	at = put(at, message->id);
+	at = word_put(at, message->id);
 	if (exchange)
-		at = put(at, message->consumer_id);
+		at = word_put(at, message->consumer_id);
 	if (message->has_terms) {
-		at = put(at, TERMS_MAGIC);
-		at = put(at, TERMS_VERSION_BATCH);
-		at = put(at, message->terms.queues);
-		at = put(at, message->terms.max_concurrent_messages);
-		at = put(at, message->terms.max_message_length);
-		at = put(at, message->terms.batch_bytes);
+		at = word_put(at, TERMS_MAGIC);
+		at = word_put(at, TERMS_VERSION_BATCH);
+		at = word_put(at, message->terms.queues);
+		at = word_put(at, message->terms.max_concurrent_messages);
+		at = word_put(at, message->terms.max_message_length);
+		at = word_put(at, message->terms.batch_bytes);
 	}
 	return (uint32_t)(at - buffer);
 }
@@ -61,7 +61,7 @@ static void unpack_terms(const uint8_t *at, size_t len, struct control_message *
 }
 
 /* Of bytes that nobody else can write to. */
-static const char *unpack(const uint8_t *bytes, size_t len, struct control_message *message)
+static const char *message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)
 {
 	uint32_t size = big_get32(bytes), id = big_get32(bytes + 4);
 
@@ -88,7 +88,7 @@ const char *control_message_unpack(const uint8_t *bytes, size_t len, struct cont
 		return "shorter than a header";
 	/* The peer may still write to the message: read it once. All that is looked at lies in these first bytes. */
 	memcpy(copy, bytes, len < sizeof(copy) ? len : sizeof(copy));
-	return unpack(copy, len, message);
+	return message_unpack(copy, len, message);
 }
 
 bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why, size_t why_size)

@@ -5,7 +5,7 @@
  *     size (of the message with this header)   id   [consumer id]   [terms]
  *
  * The terms are an addition of ours behind the declared size: what each side was started with, so that two programs that do
- * not fit are told apart at start. A peer that knows nothing of them reads the declared size only, and a message that ends
+ * not fit are distinguished at start. A peer that knows nothing of them reads the declared size only, and a message that ends
  * at its declared size is complete.
  */
 #ifndef REMOTE_OFFLOAD_CONTROL_MESSAGE_H

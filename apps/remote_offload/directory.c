@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/clock.h"
 #include "directory.h"
 
 #include <string.h>
 
 #include <doca_ctx.h>
 #include <doca_log.h>
+
+#include "remote_offload/clock.h"
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::DIRECTORY);
 
@@ -22,25 +23,25 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 	return state;
 }
 
-static void stop(struct doca_ctx *ctx, struct doca_pe *pe)
+static void ctx_stop_and_wait(struct doca_ctx *ctx, struct doca_pe *pe)
 {
-	uint64_t deadline = sf_now_ms() + STOP_TIMEOUT_MS;
+	uint64_t deadline = clock_ms() + STOP_TIMEOUT_MS;
 
 	if (state_of(ctx) == DOCA_CTX_STATE_RUNNING || state_of(ctx) == DOCA_CTX_STATE_STARTING)
 		doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
 }
 
-static void sent(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
+static void task_sent(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
 {
 	doca_task_free(doca_comch_task_send_as_task(task));
 }
 
 /* The server's side */
 
-static void asked(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
-		  uint8_t successful)
+static void client_connected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+			     uint8_t successful)
 {
 	struct doca_comch_server *server = doca_comch_server_get_server_ctx(connection);
 	union doca_data data = {.ptr = NULL};
@@ -57,8 +58,8 @@ static void asked(struct doca_comch_event_connection_status_changed *event, stru
 		doca_task_free(doca_comch_task_send_as_task(task));
 }
 
-static void left(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
-		 uint8_t successful)
+static void client_left(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+			uint8_t successful)
 {
 }
 
@@ -67,17 +68,18 @@ static void told_server(struct doca_comch_event_msg_recv *event, uint8_t *bytes,
 {
 }
 
-static doca_error_t start(struct directory *directory)
+static doca_error_t server_start(struct directory *directory)
 {
 	struct doca_ctx *ctx = doca_comch_server_as_ctx(directory->server);
 	doca_error_t result = doca_pe_connect_ctx(directory->pe, ctx);
 
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_server_task_send_set_conf(directory->server, sent, sent, SENDS_MAX);
+		result = doca_comch_server_task_send_set_conf(directory->server, task_sent, task_sent, SENDS_MAX);
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_server_event_msg_recv_register(directory->server, told_server);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_server_event_connection_status_changed_register(directory->server, asked, left);
+		result = doca_comch_server_event_connection_status_changed_register(directory->server, client_connected,
+										    client_left);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = directory});
 	return result == DOCA_SUCCESS ? doca_ctx_start(ctx) : result;
@@ -97,7 +99,7 @@ void directory_open(struct directory *directory, struct doca_dev *dev, struct do
 	}
 	/* Where another server answers, the library's complaint would alarm without reason. */
 	doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_CRIT);
-	if (start(directory) != DOCA_SUCCESS) {
+	if (server_start(directory) != DOCA_SUCCESS) {
 		doca_comch_server_destroy(directory->server);
 		directory->server = NULL;
 	}
@@ -108,7 +110,7 @@ void directory_close(struct directory *directory)
 {
 	if (!directory->server)
 		return;
-	stop(doca_comch_server_as_ctx(directory->server), directory->pe);
+	ctx_stop_and_wait(doca_comch_server_as_ctx(directory->server), directory->pe);
 	if (doca_comch_server_destroy(directory->server) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel %s did not close in order", DIRECTORY_CHANNEL);
 	directory->server = NULL;
@@ -122,7 +124,8 @@ struct question {
 	bool answered;
 };
 
-static void told(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len, struct doca_comch_connection *connection)
+static void answer_received(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len,
+			    struct doca_comch_connection *connection)
 {
 	union doca_data data = {.ptr = NULL};
 	struct question *question;
@@ -142,23 +145,23 @@ static void told(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32
 	question->answered = true;
 }
 
-static void ask(struct doca_comch_client *client, struct doca_pe *pe, struct question *question)
+static void question_send(struct doca_comch_client *client, struct doca_pe *pe, struct question *question)
 {
 	struct doca_ctx *ctx = doca_comch_client_as_ctx(client);
-	uint64_t deadline = sf_now_ms() + ASK_TIMEOUT_MS;
+	uint64_t deadline = clock_ms() + ASK_TIMEOUT_MS;
 	doca_error_t result = doca_pe_connect_ctx(pe, ctx);
 
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_client_task_send_set_conf(client, sent, sent, SENDS_MAX);
+		result = doca_comch_client_task_send_set_conf(client, task_sent, task_sent, SENDS_MAX);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_client_event_msg_recv_register(client, told);
+		result = doca_comch_client_event_msg_recv_register(client, answer_received);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = question});
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(ctx);
-	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
+	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
-	stop(ctx, pe);
+	ctx_stop_and_wait(ctx, pe);
 }
 
 bool directory_ask(struct doca_dev *dev, char *channel_name, size_t size)
@@ -170,7 +173,7 @@ bool directory_ask(struct doca_dev *dev, char *channel_name, size_t size)
 	if (doca_pe_create(&pe) != DOCA_SUCCESS)
 		return false;
 	if (doca_comch_client_create(dev, DIRECTORY_CHANNEL, &client) == DOCA_SUCCESS) {
-		ask(client, pe, &question);
+		question_send(client, pe, &question);
 		doca_comch_client_destroy(client);
 	}
 	doca_pe_destroy(pe);

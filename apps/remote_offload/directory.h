@@ -24,7 +24,7 @@ void directory_open(struct directory *directory, struct doca_dev *dev, struct do
 		    const char *channel_name);
 void directory_close(struct directory *directory);
 
-/* Asks, for a short time: true when a server has told its channel. */
+/* Asks, for a short time: true when a server has answered with its channel. */
 bool directory_ask(struct doca_dev *dev, char *channel_name, size_t size);
 
 #endif

@@ -58,7 +58,7 @@ static inline uint32_t frame_stride(uint32_t size)
 uint32_t frame_size_max(uint32_t max_message_length);
 
 /*
- * Looks at the first frame of untrusted bytes. Whatever can be told from the bytes that are there is told: a frame that is
+ * Looks at the first frame of untrusted bytes. It reports all that the bytes so far show: a frame that is
  * too large is refused at its fourth byte. frame->size is valid also for a partial frame of at least four bytes, else 0.
  */
 enum frame_status frame_parse(const uint8_t *bytes, size_t len, uint32_t size_max, struct frame *frame);

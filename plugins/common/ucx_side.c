@@ -119,7 +119,7 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 	free(endpoint);
 }
 
-static void wait_until(struct ucx_side *side, ucs_status_ptr_t request, uint64_t until_ms)
+static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, uint64_t until_ms)
 {
 	if (!UCS_PTR_IS_PTR(request))
 		return;
@@ -130,7 +130,7 @@ static void wait_until(struct ucx_side *side, ucs_status_ptr_t request, uint64_t
 
 /* What has been sent gets some time to leave. The worker's flush is for UCX's own messages to those who found us. It does not
  * wait for sends that wait for room in a peer's shared memory (UCX 1.13): an endpoint's does. */
-static void flush(struct ucx_side *side)
+static void endpoints_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
 	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
@@ -138,14 +138,14 @@ static void flush(struct ucx_side *side)
 
 	LIST_FOREACH (endpoint, &side->endpoints, next) {
 		if (!endpoint->failed)
-			wait_until(side, ucp_ep_flush_nbx(endpoint->ep, &param), until);
+			request_wait(side, ucp_ep_flush_nbx(endpoint->ep, &param), until);
 	}
-	wait_until(side, ucp_worker_flush_nbx(side->worker, &param), until);
+	request_wait(side, ucp_worker_flush_nbx(side->worker, &param), until);
 }
 
 void ucx_side_close_endpoints(struct ucx_side *side)
 {
-	flush(side);
+	endpoints_flush(side);
 	while (!LIST_EMPTY(&side->endpoints))
 		close_endpoint(side, LIST_FIRST(&side->endpoints));
 }
@@ -218,7 +218,7 @@ void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 }
 
 /* Those that failed, and that nobody has looked for since. */
-static void sweep(struct ucx_side *side)
+static void endpoints_sweep(struct ucx_side *side)
 {
 	struct ucx_endpoint *endpoint, *next;
 
@@ -267,7 +267,7 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	if (*endpoint != NULL)
 		return DOCA_SUCCESS;
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
-		sweep(side);
+		endpoints_sweep(side);
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
 		return DOCA_ERROR_FULL;
 	return open_endpoint(side, address, attr.worker_uid, endpoint);

@@ -37,7 +37,7 @@ struct ucx_side {
 	size_t address_len;
 	LIST_HEAD(, ucx_endpoint) endpoints;
 	uint32_t num_endpoints;
-	uint32_t num_failures; /* of endpoints, ever: whoever sees it grow looks for those that failed */
+	uint32_t num_failures; /* of endpoints, ever: when it grows, look for those that failed */
 };
 
 /* A setting of UCX's, "TLS" say, where the variable UCX_TLS does not say another. */
@@ -48,7 +48,7 @@ struct ucx_side_setting {
 /* features: UCP_FEATURE_... */
 doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features);
 doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num);
-/* Gives what has been sent some time to leave, and closes all endpoints. What is under way is told as cancelled. */
+/* Gives what has been sent some time to leave, and closes all endpoints. What is under way completes as cancelled. */
 void ucx_side_close_endpoints(struct ucx_side *side);
 /* The same first; what belongs to endpoints (keys) is to be gone by then. */
 void ucx_side_close(struct ucx_side *side);
@@ -63,10 +63,10 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint);
 /* In the same way, a packed key. */
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey);
-/* Whoever keeps an endpoint beyond the next ucx_side_reach holds it. */
+/* A caller that keeps an endpoint beyond the next ucx_side_reach holds it. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
-/* The same, and where nobody else holds it the endpoint is closed: what is under way is told as cancelled, within the call. Not
+/* The same, and where nobody else holds it the endpoint is closed: what is under way completes as cancelled, within the call. Not
  * from a function that UCX calls, nor of an endpoint that is used without being held. */
 void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint);
 

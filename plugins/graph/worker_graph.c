@@ -11,7 +11,7 @@ doca_error_t urom_plugin_get_version(uint64_t *version);
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 
 struct graph {
-	ucs_list_link_t notifications; /* to be told by progress */
+	ucs_list_link_t notifications; /* to be returned by progress */
 };
 
 static doca_error_t graph_open(struct urom_worker_ctx *ctx)

@@ -47,7 +47,7 @@ enum rdmo_operation { RDMO_FLUSH = 1, RDMO_APPEND, RDMO_SCATTER };
 /* Head of a request; data follow: of an append, what is appended; of a scatter, pieces. */
 struct rdmo_request_head {
 	uint64_t client; /* its id */
-	uint64_t queue;	 /* what RQ_CREATE answered: who does not know it can do nothing */
+	uint64_t queue;	 /* the answer to RQ_CREATE: a secret, without which requests are ignored */
 	uint32_t operation;
 	uint32_t flags;
 	uint64_t number;			       /* counts a queue's requests from 1 */

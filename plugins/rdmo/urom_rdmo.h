@@ -18,7 +18,7 @@
  *   urom_rdmo_initiator_create(own, &initiator);
  *   urom_rdmo_queue_open(initiator, address, id, queue's number, &queue);
  *   urom_rdmo_append(queue, 0, ...); urom_rdmo_scatter(queue, 0, ...);
- *   urom_rdmo_flush(queue, cookie, finished);     // told when all of it is in the target's memory
+ *   urom_rdmo_flush(queue, cookie, finished);     // called when all of it is in the target's memory
  *   loop: ucp_worker_progress(own);
  *
  * A worker of a service for its own machine is reached by shared memory. UCX 1.13 notices the end of a peer there only in a

@@ -50,7 +50,7 @@ static void end_flushes(struct urom_rdmo_queue *queue)
 		end_flush(queue, TAILQ_FIRST(&queue->flushes), DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-static void answered(struct urom_rdmo_initiator *initiator, const struct rdmo_response_head *head)
+static void command_answered(struct urom_rdmo_initiator *initiator, const struct rdmo_response_head *head)
 {
 	struct urom_rdmo_queue *queue;
 	struct flush *flush;
@@ -68,8 +68,8 @@ static void answered(struct urom_rdmo_initiator *initiator, const struct rdmo_re
 	}
 }
 
-static ucs_status_t receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
-			    const ucp_am_recv_param_t *param)
+static ucs_status_t response_receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
+				     const ucp_am_recv_param_t *param)
 {
 	struct rdmo_response_head head;
 
@@ -78,7 +78,7 @@ static ucs_status_t receive(void *arg, const void *header, size_t header_len, vo
 	(void)param;
 	if (header_len == sizeof(head)) { /* another is none of ours */
 		memcpy(&head, header, sizeof(head));
-		answered((struct urom_rdmo_initiator *)arg, &head);
+		command_answered((struct urom_rdmo_initiator *)arg, &head);
 	}
 	return UCS_OK;
 }
@@ -108,7 +108,7 @@ doca_error_t urom_rdmo_initiator_create(ucp_worker_h worker, struct urom_rdmo_in
 		return DOCA_ERROR_NO_MEMORY;
 	made->worker = worker;
 	LIST_INIT(&made->queues);
-	if (set_handler(worker, receive, made) != UCS_OK) {
+	if (set_handler(worker, response_receive, made) != UCS_OK) {
 		free(made);
 		return DOCA_ERROR_DRIVER;
 	}
@@ -122,7 +122,7 @@ void urom_rdmo_initiator_destroy(struct urom_rdmo_initiator *initiator)
 	free(initiator);
 }
 
-static void failed(void *arg, ucp_ep_h ep, ucs_status_t status)
+static void endpoint_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
 	struct urom_rdmo_queue *queue = (struct urom_rdmo_queue *)arg;
 
@@ -145,7 +145,7 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 			UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
 		.address = (const ucp_address_t *)addr,
 		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
-		.err_handler = {failed, queue},
+		.err_handler = {endpoint_failed, queue},
 	};
 	queue->initiator = initiator;
 	queue->client = id;
@@ -183,7 +183,7 @@ void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 
 /* ---- requests ---- */
 
-static void sent(void *request, ucs_status_t status, void *user_data)
+static void message_sent(void *request, ucs_status_t status, void *user_data)
 {
 	(void)status; /* the next flush says it */
 	free(user_data);
@@ -209,7 +209,7 @@ static doca_error_t send_message(struct urom_rdmo_queue *queue, struct message *
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
 		.flags = UCP_AM_SEND_FLAG_EAGER | (message->head.operation == RDMO_FLUSH ? UCP_AM_SEND_FLAG_REPLY : 0),
-		.cb.send = sent,
+		.cb.send = message_sent,
 		.user_data = message,
 	};
 

@@ -222,7 +222,7 @@ static doca_error_t register_region(struct rdmo_client *client, const struct rdm
 	return DOCA_SUCCESS;
 }
 
-static void removed(void *request, ucs_status_t status, void *user_data)
+static void client_removed(void *request, ucs_status_t status, void *user_data)
 {
 	struct rdmo_removal *removal = (struct rdmo_removal *)user_data;
 	struct rdmo_client *client = removal->client;
@@ -249,7 +249,7 @@ static doca_error_t await_landing(struct rdmo_client *client, struct urom_worker
 	*removal = (struct rdmo_removal){client, answer};
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = removed,
+		.cb.send = client_removed,
 		.user_data = removal,
 	};
 	ucs_status_ptr_t request = ucp_ep_flush_nbx(client->endpoint->ep, &param);
@@ -302,7 +302,7 @@ static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct 
 	}
 }
 
-static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *desc)
+static doca_error_t command_execute(struct rdmo *rdmo, const struct urom_worker_cmd_desc *desc)
 {
 	const struct rdmo_command *command = (const struct rdmo_command *)(const void *)desc->worker_cmd.plugin_cmd;
 	const bool whole =
@@ -406,7 +406,7 @@ static doca_error_t rdmo_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t
 
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
-		doca_error_t one = take((struct rdmo *)ctx->plugin_ctx, desc);
+		doca_error_t one = command_execute((struct rdmo *)ctx->plugin_ctx, desc);
 
 		if (one != DOCA_SUCCESS)
 			result = one;

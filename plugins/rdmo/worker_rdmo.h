@@ -101,7 +101,7 @@ struct rdmo {
 	size_t num_bytes;
 	uint32_t num_complaints;
 	bool closing;
-	ucs_list_link_t answers; /* to be told by progress */
+	ucs_list_link_t answers; /* to be returned by progress */
 };
 
 /* ---- worker_rdmo.c ---- */

@@ -66,8 +66,8 @@ static bool well_formed(const struct rdmo_request_head *head, size_t len)
 }
 
 /* Takes a request of a queue that there is. */
-static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct rdmo_queue *queue,
-			 const struct rdmo_request_head *head, const void *data, size_t len)
+static doca_error_t request_accept(struct rdmo *rdmo, struct rdmo_client *client, struct rdmo_queue *queue,
+				   const struct rdmo_request_head *head, const void *data, size_t len)
 {
 	bool in_order = head->number == queue->last_request + 1;
 
@@ -91,7 +91,7 @@ static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct r
 }
 
 /* Anybody may send anything: only so much of it is worth a line. */
-static void complain(struct rdmo *rdmo, const char *what)
+static void request_complain(struct rdmo *rdmo, const char *what)
 {
 	if (rdmo->num_complaints < RDMO_COMPLAINTS_MAX)
 		DOCA_LOG_WARN("a request is refused: %s%s", what,
@@ -100,9 +100,9 @@ static void complain(struct rdmo *rdmo, const char *what)
 }
 
 /* A flush that cannot be taken is answered: its initiator waits. */
-static void refuse(struct rdmo *rdmo, const struct rdmo_request_head *head, ucp_ep_h reply, doca_error_t status)
+static void request_reject(struct rdmo *rdmo, const struct rdmo_request_head *head, ucp_ep_h reply, doca_error_t status)
 {
-	complain(rdmo, status == DOCA_ERROR_NOT_FOUND ? "no client has such a queue" : doca_error_get_descr(status));
+	request_complain(rdmo, status == DOCA_ERROR_NOT_FOUND ? "no client has such a queue" : doca_error_get_descr(status));
 	if (head->operation == RDMO_FLUSH && reply != NULL)
 		rdmo_respond(reply, head->queue, head->number, status);
 }
@@ -116,7 +116,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 	if (rdmo->closing)
 		return UCS_OK;
 	if (header_len != sizeof(head)) {
-		complain(rdmo, "its head has another size");
+		request_complain(rdmo, "its head has another size");
 		return UCS_OK;
 	}
 	memcpy(&head, header, sizeof(head));
@@ -124,16 +124,17 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 	struct rdmo_client *client = find_client(rdmo, head.client);
 	struct rdmo_queue *queue = client != NULL ? rdmo_queue_find(client, head.queue) : NULL;
 	if (queue == NULL) {
-		refuse(rdmo, &head, reply, DOCA_ERROR_NOT_FOUND);
+		request_reject(rdmo, &head, reply, DOCA_ERROR_NOT_FOUND);
 		return UCS_OK;
 	}
 	/* By rendezvous the data are not here yet, and would come out of their order: initiators send eagerly. */
-	doca_error_t result = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? DOCA_ERROR_NOT_SUPPORTED
-										   : take(rdmo, client, queue, &head, data, len);
+	doca_error_t result = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0
+				      ? DOCA_ERROR_NOT_SUPPORTED
+				      : request_accept(rdmo, client, queue, &head, data, len);
 	if (result != DOCA_SUCCESS) {
 		if (queue->status == DOCA_SUCCESS)
 			queue->status = result;
-		refuse(rdmo, &head, queue->endpoint->ep, result);
+		request_reject(rdmo, &head, queue->endpoint->ep, result);
 	}
 	rdmo_run(client);
 	return UCS_OK;

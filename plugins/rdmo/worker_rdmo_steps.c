@@ -13,7 +13,7 @@ void rdmo_request_free(struct rdmo_request *request)
 	free(request);
 }
 
-static bool holds(const struct rdmo_region *region, uint64_t address, uint64_t len)
+static bool region_holds(const struct rdmo_region *region, uint64_t address, uint64_t len)
 {
 	return address >= region->va && len <= region->len && address - region->va <= region->len - len;
 }
@@ -91,7 +91,8 @@ static void put_done(void *ucx_request, ucs_status_t status, void *user_data)
 }
 
 /* data lie in the request. */
-static doca_error_t put(struct rdmo_request *request, struct rdmo_region *region, uint64_t address, const void *data, size_t len)
+static doca_error_t data_put(struct rdmo_request *request, struct rdmo_region *region, uint64_t address, const void *data,
+			     size_t len)
 {
 	struct rdmo_client *client = request->client;
 	const ucp_request_param_t param = {
@@ -100,7 +101,7 @@ static doca_error_t put(struct rdmo_request *request, struct rdmo_region *region
 		.user_data = request,
 	};
 
-	if (!holds(region, address, len))
+	if (!region_holds(region, address, len))
 		return DOCA_ERROR_INVALID_VALUE;
 	region->used = true;
 	ucs_status_ptr_t status = ucp_put_nbx(client->endpoint->ep, data, len, address, region->rkey, &param);
@@ -137,7 +138,7 @@ static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_r
 
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!holds(region, head->pointer, sizeof(uint64_t)))
+	if (!region_holds(region, head->pointer, sizeof(uint64_t)))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (client->num_pointers == RDMO_POINTERS_MAX)
 		return DOCA_ERROR_FULL;
@@ -153,13 +154,13 @@ static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_r
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t append(struct rdmo_request *request, struct rdmo_pointer *pointer)
+static doca_error_t data_append(struct rdmo_request *request, struct rdmo_pointer *pointer)
 {
 	struct rdmo_region *region = rdmo_region_find(request->client, request->head.data_region);
 
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	doca_error_t result = put(request, region, pointer->base + pointer->moved, request->data, request->len);
+	doca_error_t result = data_put(request, region, pointer->base + pointer->moved, request->data, request->len);
 	if (result == DOCA_SUCCESS)
 		pointer->moved += request->len;
 	return result;
@@ -169,7 +170,7 @@ static doca_error_t append(struct rdmo_request *request, struct rdmo_pointer *po
 static bool step_append(struct rdmo_client *client, struct rdmo_request *request)
 {
 	struct rdmo_pointer *pointer = find_pointer(client, &request->head);
-	doca_error_t result = pointer == NULL ? read_pointer(client, &request->head) : append(request, pointer);
+	doca_error_t result = pointer == NULL ? read_pointer(client, &request->head) : data_append(request, pointer);
 
 	if (result != DOCA_SUCCESS)
 		rdmo_note(request, result);
@@ -178,7 +179,7 @@ static bool step_append(struct rdmo_client *client, struct rdmo_request *request
 
 /* ---- scatter ---- */
 
-static doca_error_t scatter(struct rdmo_request *request)
+static doca_error_t pieces_scatter(struct rdmo_request *request)
 {
 	const uint8_t *place = request->data;
 	size_t left = request->len;
@@ -193,7 +194,7 @@ static doca_error_t scatter(struct rdmo_request *request)
 		if (piece.len == 0 || piece.len > left)
 			return DOCA_ERROR_INVALID_VALUE;
 		struct rdmo_region *region = rdmo_region_find(request->client, piece.region);
-		doca_error_t result = region != NULL ? put(request, region, piece.address, place + sizeof(piece), piece.len)
+		doca_error_t result = region != NULL ? data_put(request, region, piece.address, place + sizeof(piece), piece.len)
 						     : DOCA_ERROR_NOT_FOUND;
 		if (result != DOCA_SUCCESS)
 			return result;
@@ -205,7 +206,7 @@ static doca_error_t scatter(struct rdmo_request *request)
 
 /* ---- flush ---- */
 
-static void respond(const struct rdmo_request *request)
+static void response_send(const struct rdmo_request *request)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(request->client, request->head.queue);
 
@@ -233,7 +234,7 @@ static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 			rdmo_note(request, DOCA_ERROR_NOT_FOUND);
 		rdmo_pointer_drop(client, pointer);
 	}
-	respond(request);
+	response_send(request);
 	return true;
 }
 
@@ -247,7 +248,7 @@ static bool step_ready(struct rdmo_client *client, struct rdmo_request *request)
 	case RDMO_APPEND:
 		return step_append(client, request);
 	case RDMO_SCATTER:
-		result = scatter(request);
+		result = pieces_scatter(request);
 		if (result != DOCA_SUCCESS)
 			rdmo_note(request, result);
 		return true;

@@ -22,7 +22,7 @@ struct sandbox {
 	struct ucx_side ucx;
 	TAILQ_HEAD(, operation) pending;
 	uint32_t num_pending;
-	ucs_list_link_t answers; /* to be told by progress */
+	ucs_list_link_t answers; /* to be returned by progress */
 };
 
 /* A send or receive. A send's data stays in its command, a receive's comes into its answer. */
@@ -41,7 +41,7 @@ static struct sandbox_notification *answer_body(struct urom_worker_notif_desc *a
 
 /* ---- the end of an operation ---- */
 
-static void finish(struct operation *operation, doca_error_t status, size_t data_len)
+static void operation_finish(struct operation *operation, doca_error_t status, size_t data_len)
 {
 	struct sandbox *sandbox = operation->sandbox;
 	struct urom_worker_notif_desc *answer = operation->answer;
@@ -56,20 +56,20 @@ static void finish(struct operation *operation, doca_error_t status, size_t data
 	free(operation);
 }
 
-static void sent(void *request, ucs_status_t status, void *user_data)
+static void tag_sent(void *request, ucs_status_t status, void *user_data)
 {
 	ucp_request_free(request);
-	finish((struct operation *)user_data, ucx_side_error(status), 0);
+	operation_finish((struct operation *)user_data, ucx_side_error(status), 0);
 }
 
-static void received(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info, void *user_data)
+static void tag_received(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info, void *user_data)
 {
 	struct operation *operation = (struct operation *)user_data;
 	size_t len = status == UCS_OK ? info->length : 0;
 
 	answer_body(operation->answer)->tag = status == UCS_OK ? info->sender_tag : 0;
 	ucp_request_free(request); /* and info, which lies in it */
-	finish(operation, ucx_side_error(status), len);
+	operation_finish(operation, ucx_side_error(status), len);
 }
 
 /* ---- the begin ---- */
@@ -79,7 +79,7 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 	struct sandbox *sandbox = operation->sandbox;
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = sent,
+		.cb.send = tag_sent,
 		.user_data = operation,
 	};
 	struct ucx_endpoint *endpoint;
@@ -103,7 +103,7 @@ static void start_receive(struct operation *operation, const struct sandbox_comm
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.recv = received,
+		.cb.recv = tag_received,
 		.user_data = operation,
 	};
 
@@ -113,7 +113,7 @@ static void start_receive(struct operation *operation, const struct sandbox_comm
 					      command->tag, command->tag_mask, &param);
 }
 
-static void start(struct urom_worker_ctx *ctx, struct operation *operation, const struct sandbox_command *command)
+static void operation_start(struct urom_worker_ctx *ctx, struct operation *operation, const struct sandbox_command *command)
 {
 	ucp_tag_recv_info_t info = {0};
 	doca_error_t result = DOCA_SUCCESS;
@@ -128,7 +128,7 @@ static void start(struct urom_worker_ctx *ctx, struct operation *operation, cons
 	if (result == DOCA_SUCCESS)
 		result = ucx_side_error(UCS_PTR_STATUS(operation->request));
 	answer_body(operation->answer)->tag = info.sender_tag;
-	finish(operation, result, result == DOCA_SUCCESS ? info.length : 0);
+	operation_finish(operation, result, result == DOCA_SUCCESS ? info.length : 0);
 }
 
 /* The size of the answer's body; 0 when the command is none. */
@@ -143,7 +143,7 @@ static size_t answer_size(const struct urom_worker_cmd *cmd, const struct sandbo
 	return 0;
 }
 
-static doca_error_t refuse(struct sandbox *sandbox, struct urom_worker_cmd_desc *desc, doca_error_t status)
+static doca_error_t command_reject(struct sandbox *sandbox, struct urom_worker_cmd_desc *desc, doca_error_t status)
 {
 	struct urom_worker_notif_desc *answer = answer_create(desc, 0);
 
@@ -155,27 +155,27 @@ static doca_error_t refuse(struct sandbox *sandbox, struct urom_worker_cmd_desc 
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t take(struct urom_worker_ctx *ctx, struct sandbox *sandbox, struct urom_worker_cmd_desc *desc)
+static doca_error_t command_execute(struct urom_worker_ctx *ctx, struct sandbox *sandbox, struct urom_worker_cmd_desc *desc)
 {
 	const struct sandbox_command *command = (const struct sandbox_command *)(const void *)desc->worker_cmd.plugin_cmd;
 	size_t size = answer_size(&desc->worker_cmd, command);
 
 	if (size == 0)
-		return refuse(sandbox, desc, DOCA_ERROR_INVALID_VALUE);
+		return command_reject(sandbox, desc, DOCA_ERROR_INVALID_VALUE);
 	if (sandbox->num_pending == PENDING_MAX)
-		return refuse(sandbox, desc, DOCA_ERROR_FULL);
+		return command_reject(sandbox, desc, DOCA_ERROR_FULL);
 	struct operation *operation = (struct operation *)calloc(1, sizeof(*operation));
 	struct urom_worker_notif_desc *answer = answer_create(desc, size);
 	if (operation == NULL || answer == NULL) {
 		free(operation);
 		free(answer);
-		return refuse(sandbox, desc, DOCA_ERROR_NO_MEMORY);
+		return command_reject(sandbox, desc, DOCA_ERROR_NO_MEMORY);
 	}
 	*operation = (struct operation){.sandbox = sandbox, .command = desc, .answer = answer};
 	answer_body(answer)->type = command->type;
 	TAILQ_INSERT_TAIL(&sandbox->pending, operation, next);
 	sandbox->num_pending++;
-	start(ctx, operation, command);
+	operation_start(ctx, operation, command);
 	return DOCA_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ static void sandbox_close(struct urom_worker_ctx *ctx)
 	}
 	ucx_side_close(&sandbox->ucx);
 	while ((operation = TAILQ_FIRST(&sandbox->pending)) != NULL)
-		finish(operation, DOCA_ERROR_CONNECTION_ABORTED, 0);
+		operation_finish(operation, DOCA_ERROR_CONNECTION_ABORTED, 0);
 	answers_free(&sandbox->answers);
 	free(sandbox);
 }
@@ -237,7 +237,7 @@ static doca_error_t sandbox_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_lin
 
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
-		doca_error_t one = take(ctx, (struct sandbox *)ctx->plugin_ctx, desc);
+		doca_error_t one = command_execute(ctx, (struct sandbox *)ctx->plugin_ctx, desc);
 
 		if (one != DOCA_SUCCESS)
 			result = one;

@@ -4,69 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argp/argp.h"
 #include "argp/check.h"
 #include "argp/cli.h"
 #include "argp/device.h"
 #include "argp/dpdk.h"
+#include "argp/file.h"
 #include "argp/general.h"
-#include "argp/json.h"
+#include "argp/parser.h"
 #include "argp/report.h"
 #include "argp/usage.h"
 #include "base/log.h"
 
-/* Longest name of a program, without its terminator. */
-#define PROGRAM_NAME_LEN_MAX 255
-
-static struct argp {
-	bool initialized;
-	bool started;
-	char program_name[PROGRAM_NAME_LEN_MAX + 1];
-	void *config;
-	struct doca_argp_cmd root;	  /* the program's own flags and commands */
-	const struct doca_argp_cmd *last; /* the command that usage is about */
-	doca_argp_param_cb_t version_callback;
-	doca_argp_validation_cb_t validation_callback;
-	doca_argp_logger_cb_t logger_callback;
-	doca_argp_dpdk_cb_t dpdk_callback;
-	bool ignores_unknown_keys; /* of a parameter file */
-	struct sf_argp_eal eal;
-} argp;
-
-bool sf_argp_initialized(void)
-{
-	return argp.initialized;
-}
-
-const char *sf_argp_program_name(void)
-{
-	return argp.program_name[0] != '\0' ? argp.program_name : program_invocation_short_name;
-}
-
-void *sf_argp_config(void)
-{
-	return argp.config;
-}
-
-doca_argp_logger_cb_t sf_argp_logger(void)
-{
-	return argp.logger_callback;
-}
-
-doca_argp_param_cb_t sf_argp_version_callback(void)
-{
-	return argp.version_callback;
-}
-
-bool sf_argp_dpdk(void)
-{
-	return argp.dpdk_callback != NULL;
-}
-
 /* Common start of the calls that need a live parser. */
 static doca_error_t argp_require_init(const char *what)
 {
-	if (argp.initialized)
+	if (sf_argp.initialized)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: call doca_argp_init first", what);
 	return DOCA_ERROR_BAD_STATE;
@@ -76,23 +28,24 @@ doca_error_t doca_argp_init(const char *program_name, void *program_config)
 {
 	doca_error_t result;
 
-	if (argp.initialized) {
+	if (sf_argp.initialized) {
 		SF_LOG_ERR("the argument parser is initialized already, call doca_argp_destroy before a second doca_argp_init");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	if (program_name != NULL && strlen(program_name) > PROGRAM_NAME_LEN_MAX) {
-		SF_LOG_ERR("the program name has %zu characters, %d are the most", strlen(program_name), PROGRAM_NAME_LEN_MAX);
+	if (program_name != NULL && strlen(program_name) > SF_ARGP_PROGRAM_NAME_LEN_MAX) {
+		SF_LOG_ERR("the program name has %zu characters, %d are the most", strlen(program_name),
+			   SF_ARGP_PROGRAM_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	memset(&argp, 0, sizeof(argp));
+	memset(&sf_argp, 0, sizeof(sf_argp));
 	if (program_name != NULL)
-		strcpy(argp.program_name, program_name);
-	argp.config = program_config;
-	argp.root.registered = true;
-	argp.last = &argp.root;
-	argp.initialized = true;
+		strcpy(sf_argp.program_name, program_name);
+	sf_argp.config = program_config;
+	sf_argp.root.registered = true;
+	sf_argp.last = &sf_argp.root;
+	sf_argp.initialized = true;
 	sf_argp_general_reset();
-	result = sf_argp_general_register(&argp.root);
+	result = sf_argp_general_register(&sf_argp.root);
 	if (result != DOCA_SUCCESS) {
 		doca_argp_destroy();
 		return DOCA_ERROR_NO_MEMORY; /* nothing else can fail in our own flags */
@@ -113,7 +66,7 @@ doca_error_t doca_argp_register_param(struct doca_argp_param *input_param)
 			sf_argp_param_free(input_param);
 		return result;
 	}
-	return sf_argp_cmd_add_param(&argp.root, input_param);
+	return sf_argp_cmd_add_param(&sf_argp.root, input_param);
 }
 
 doca_error_t doca_argp_register_cmd(struct doca_argp_cmd *input_cmd)
@@ -129,7 +82,7 @@ doca_error_t doca_argp_register_cmd(struct doca_argp_cmd *input_cmd)
 			doca_argp_cmd_destroy(input_cmd);
 		return result;
 	}
-	return sf_argp_cmd_add_cmd(&argp.root, input_cmd);
+	return sf_argp_cmd_add_cmd(&sf_argp.root, input_cmd);
 }
 
 doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback)
@@ -142,7 +95,7 @@ doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback)
 		SF_LOG_ERR("version callback not registered: it is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	argp.version_callback = callback;
+	sf_argp.version_callback = callback;
 	return DOCA_SUCCESS;
 }
 
@@ -156,7 +109,7 @@ doca_error_t doca_argp_register_validation_callback(doca_argp_validation_cb_t ca
 		SF_LOG_ERR("validation callback not registered: it is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	argp.validation_callback = callback;
+	sf_argp.validation_callback = callback;
 	return DOCA_SUCCESS;
 }
 
@@ -170,11 +123,11 @@ doca_error_t doca_argp_register_logger_callback(doca_argp_logger_cb_t callback)
 		SF_LOG_ERR("logger callback not registered: it is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (argp.logger_callback != NULL) {
+	if (sf_argp.logger_callback != NULL) {
 		SF_LOG_ERR("logger callback not registered: there is one already, call doca_argp_disable_logger_callback first");
 		return DOCA_ERROR_ALREADY_EXIST;
 	}
-	argp.logger_callback = callback;
+	sf_argp.logger_callback = callback;
 	return DOCA_SUCCESS;
 }
 
@@ -184,11 +137,11 @@ doca_error_t doca_argp_disable_logger_callback(void)
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (argp.logger_callback == NULL) {
+	if (sf_argp.logger_callback == NULL) {
 		SF_LOG_ERR("no logger callback to disable: none is registered");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	argp.logger_callback = NULL;
+	sf_argp.logger_callback = NULL;
 	return DOCA_SUCCESS;
 }
 
@@ -211,28 +164,28 @@ doca_error_t doca_argp_disable_pedantic_config_parsing(void)
 	doca_error_t result = argp_require_init("unknown keys not ignored");
 
 	if (result == DOCA_SUCCESS)
-		argp.ignores_unknown_keys = true;
+		sf_argp.ignores_unknown_keys = true;
 	return result;
 }
 
 void doca_argp_set_dpdk_program(doca_argp_dpdk_cb_t callback)
 {
 	if (argp_require_init("DPDK program not set") == DOCA_SUCCESS)
-		argp.dpdk_callback = callback;
+		sf_argp.dpdk_callback = callback;
 }
 
 void doca_argp_usage(void)
 {
 	if (argp_require_init("no usage to print") == DOCA_SUCCESS)
-		sf_argp_usage_print(stdout, argp.last);
+		sf_argp_usage_print(stdout, sf_argp.last);
 }
 
 static void program_name_from(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	if (argp.program_name[0] == '\0')
-		snprintf(argp.program_name, sizeof(argp.program_name), "%s", slash != NULL ? slash + 1 : path);
+	if (sf_argp.program_name[0] == '\0')
+		snprintf(sf_argp.program_name, sizeof(sf_argp.program_name), "%s", slash != NULL ? slash + 1 : path);
 }
 
 /* The value is handed over as the type of the flag says. */
@@ -244,7 +197,7 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	void *value;
 
 	if (item->cmd != NULL)
-		return item->cmd->callback != NULL ? item->cmd->callback(argp.config) : DOCA_SUCCESS;
+		return item->cmd->callback != NULL ? item->cmd->callback(sf_argp.config) : DOCA_SUCCESS;
 	switch (item->param->type) {
 	case DOCA_ARGP_TYPE_INT:
 		value = &item->value.integer;
@@ -259,7 +212,7 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	case DOCA_ARGP_TYPE_DEVICE_REP:
 		result = sf_argp_device_open(&device, item->param, item->value.string);
 		if (result != DOCA_SUCCESS) {
-			sf_argp_usage_print(stderr, argp.last);
+			sf_argp_usage_print(stderr, sf_argp.last);
 			return result;
 		}
 		value = item->param->type == DOCA_ARGP_TYPE_DEVICE ? (void *)&device.ctx.dev_ctx : (void *)&device.ctx;
@@ -271,14 +224,14 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 		value = (void *)(uintptr_t)item->value.string; /* the callback's type has no const */
 		break;
 	}
-	result = item->param->callback(value, argp.config);
+	result = item->param->callback(value, sf_argp.config);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	sf_argp_device_close(&device);
 	if (!item->param->general) /* those say more themselves */
 		sf_argp_report("%s: the program refuses this value (%s)", sf_argp_param_label(item->param, label, sizeof(label)),
 			       doca_error_get_name(result));
-	sf_argp_usage_print(stderr, argp.last);
+	sf_argp_usage_print(stderr, sf_argp.last);
 	return result;
 }
 
@@ -309,10 +262,10 @@ static doca_error_t apply_all(struct sf_argp_cli *cli, struct sf_argp_file *file
 		if (result == DOCA_SUCCESS)
 			result = items_apply(&cli->items, NULL, general);
 	}
-	if (result == DOCA_SUCCESS && argp.dpdk_callback != NULL)
-		result = argp.dpdk_callback(argp.eal.argc, argp.eal.argv);
-	if (result == DOCA_SUCCESS && argp.validation_callback != NULL)
-		result = argp.validation_callback(argp.config);
+	if (result == DOCA_SUCCESS && sf_argp.dpdk_callback != NULL)
+		result = sf_argp.dpdk_callback(sf_argp.eal.argc, sf_argp.eal.argv);
+	if (result == DOCA_SUCCESS && sf_argp.validation_callback != NULL)
+		result = sf_argp.validation_callback(sf_argp.config);
 	return result;
 }
 
@@ -320,7 +273,7 @@ static doca_error_t read_all(struct sf_argp_cli *cli, struct sf_argp_file *file,
 {
 	doca_error_t result = sf_argp_cli_read(cli, argc, argv);
 
-	argp.last = cli->cmd;
+	sf_argp.last = cli->cmd;
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (cli->help) {
@@ -331,36 +284,41 @@ static doca_error_t read_all(struct sf_argp_cli *cli, struct sf_argp_file *file,
 	}
 	if (cli->version) {
 		sf_argp_items_fini(&cli->items);
-		return sf_argp_general_version();
+		result = sf_argp_general_print_version();
+		if (result != DOCA_SUCCESS)
+			return result;
+		if (sf_argp_is_initialized()) /* the program's callback may have destroyed it */
+			doca_argp_destroy();
+		exit(EXIT_SUCCESS);
 	}
 	if (cli->json_path != NULL)
-		result = sf_argp_file_read(file, cli->json_path, cli->cmd, argp.dpdk_callback != NULL ? &argp.eal : NULL);
-	return result == DOCA_SUCCESS ? sf_argp_check(&cli->items, &file->items, cli->cmd) : result;
+		result = sf_argp_file_read(file, cli->json_path, cli->cmd, sf_argp.dpdk_callback != NULL ? &sf_argp.eal : NULL);
+	return result == DOCA_SUCCESS ? sf_argp_items_check(&cli->items, &file->items, cli->cmd) : result;
 }
 
 /* DPDK's argv begins with the program, as every argv does. */
-static doca_error_t split(int *argc, char ***argv)
+static doca_error_t argv_split(int *argc, char ***argv)
 {
 	doca_error_t result;
 
 	program_name_from((*argv)[0]);
 	(*argc)--;
 	(*argv)++;
-	if (argp.dpdk_callback == NULL)
+	if (sf_argp.dpdk_callback == NULL)
 		return DOCA_SUCCESS;
-	result = sf_argp_eal_add(&argp.eal, (*argv)[-1]);
-	return result == DOCA_SUCCESS ? sf_argp_eal_split(&argp.eal, *argc, *argv, argc, argv) : result;
+	result = sf_argp_eal_add(&sf_argp.eal, (*argv)[-1]);
+	return result == DOCA_SUCCESS ? sf_argp_eal_split(&sf_argp.eal, *argc, *argv, argc, argv) : result;
 }
 
 doca_error_t doca_argp_start(int argc, char **argv)
 {
-	struct sf_argp_cli cli = {.cmd = &argp.root};
-	struct sf_argp_file file = {.ignores_unknown = argp.ignores_unknown_keys};
+	struct sf_argp_cli cli = {.cmd = &sf_argp.root};
+	struct sf_argp_file file = {.ignores_unknown = sf_argp.ignores_unknown_keys};
 	doca_error_t result = argp_require_init("nothing parsed");
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (argp.started) {
+	if (sf_argp.started) {
 		SF_LOG_ERR("the command line was parsed already, call doca_argp_destroy and doca_argp_init to parse another");
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -368,8 +326,8 @@ doca_error_t doca_argp_start(int argc, char **argv)
 		SF_LOG_ERR("nothing parsed: argv needs at least the program's name, argc is %d", argc);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	argp.started = true;
-	result = split(&argc, &argv);
+	sf_argp.started = true;
+	result = argv_split(&argc, &argv);
 	if (result == DOCA_SUCCESS)
 		result = read_all(&cli, &file, argc, argv);
 	if (result != DOCA_SUCCESS)
@@ -387,10 +345,10 @@ doca_error_t doca_argp_destroy(void)
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	sf_argp_cmd_fini(&argp.root);
-	sf_argp_eal_fini(&argp.eal);
+	sf_argp_cmd_fini(&sf_argp.root);
+	sf_argp_eal_fini(&sf_argp.eal);
 	sf_argp_device_set_open(NULL, NULL);
-	memset(&argp, 0, sizeof(argp));
+	memset(&sf_argp, 0, sizeof(sf_argp));
 	return DOCA_SUCCESS;
 }
 

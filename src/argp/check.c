@@ -72,7 +72,8 @@ static doca_error_t mandatory_check(const struct sf_argp_items *cli, const struc
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_argp_check(const struct sf_argp_items *cli, const struct sf_argp_items *file, const struct doca_argp_cmd *cmd)
+doca_error_t sf_argp_items_check(const struct sf_argp_items *cli, const struct sf_argp_items *file,
+				 const struct doca_argp_cmd *cmd)
 {
 	const struct doca_argp_param *singular = singular_find(cli);
 	doca_error_t result = repeats_check(cli);

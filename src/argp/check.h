@@ -7,6 +7,7 @@
 #include "argp/items.h"
 
 /* A flag given on the command line replaces what the file says about it. cmd is the last command named. */
-doca_error_t sf_argp_check(const struct sf_argp_items *cli, const struct sf_argp_items *file, const struct doca_argp_cmd *cmd);
+doca_error_t sf_argp_items_check(const struct sf_argp_items *cli, const struct sf_argp_items *file,
+				 const struct doca_argp_cmd *cmd);
 
 #endif

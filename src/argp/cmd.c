@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argp/argp.h"
 #include "argp/cmd.h"
+#include "argp/parser.h"
 #include "base/log.h"
 
 static const char *cmd_name(const struct doca_argp_cmd *cmd)
@@ -236,7 +236,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 		SF_LOG_ERR("no place to return the new command in: cmd is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_argp_initialized()) {
+	if (!sf_argp_is_initialized()) {
 		SF_LOG_ERR("command not created: call doca_argp_init first");
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -250,7 +250,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 }
 
 /* A registered command no longer changes: lookups rely on its name. */
-static bool settable(const struct doca_argp_cmd *cmd)
+static bool cmd_is_settable(const struct doca_argp_cmd *cmd)
 {
 	if (cmd == NULL) {
 		SF_LOG_ERR("no command to set up: cmd is NULL");
@@ -274,25 +274,25 @@ static void string_set(struct doca_argp_cmd *cmd, char **field, const char *text
 
 void doca_argp_cmd_set_name(struct doca_argp_cmd *cmd, const char *name)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		string_set(cmd, &cmd->name, name);
 }
 
 void doca_argp_cmd_set_description(struct doca_argp_cmd *cmd, const char *description)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		string_set(cmd, &cmd->description, description);
 }
 
 void doca_argp_cmd_set_callback(struct doca_argp_cmd *cmd, doca_argp_cmd_cb_t callback)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		cmd->callback = callback;
 }
 
 void doca_argp_cmd_set_hidden(struct doca_argp_cmd *cmd)
 {
-	if (settable(cmd))
+	if (cmd_is_settable(cmd))
 		cmd->hidden = true;
 }
 

@@ -6,8 +6,8 @@
 #include <doca_log.h>
 #include <doca_version.h>
 
-#include "argp/argp.h"
 #include "argp/general.h"
+#include "argp/parser.h"
 #include "argp/report.h"
 
 #define LEVELS "<10=DISABLE, 20=CRITICAL, 30=ERROR, 40=WARNING, 50=INFO, 60=DEBUG, 70=TRACE>"
@@ -20,7 +20,7 @@ static bool level_valid(int level)
 	return level >= DOCA_LOG_LEVEL_DISABLE && level <= DOCA_LOG_LEVEL_TRACE && level % 10 == 0;
 }
 
-static doca_error_t level_refuse(const char *flag, int level)
+static doca_error_t level_reject(const char *flag, int level)
 {
 	sf_argp_report("--%s takes one of " LEVELS ", not %d", flag, level);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -31,7 +31,7 @@ static doca_error_t log_level_apply(void *value, void *config)
 	int level = *(int *)value;
 
 	if (!level_valid(level))
-		return level_refuse("log-level", level);
+		return level_reject("log-level", level);
 	program_level = level;
 	return doca_log_level_set_global_lower_limit((uint32_t)level);
 }
@@ -41,7 +41,7 @@ static doca_error_t sdk_log_level_apply(void *value, void *config)
 	int level = *(int *)value;
 
 	if (!level_valid(level))
-		return level_refuse("sdk-log-level", level);
+		return level_reject("sdk-log-level", level);
 	sdk_level = level;
 	return doca_log_level_set_global_sdk_limit((uint32_t)level);
 }
@@ -121,22 +121,19 @@ bool sf_argp_general_is_json(const struct doca_argp_param *param)
 	return is_general(param, "json");
 }
 
-doca_error_t sf_argp_general_version(void)
+doca_error_t sf_argp_general_print_version(void)
 {
 	doca_argp_param_cb_t callback = sf_argp_version_callback();
 	doca_error_t result = DOCA_SUCCESS;
 	bool given = true;
 
 	if (callback != NULL)
-		result = callback(&given, sf_argp_config());
+		result = callback(&given, sf_argp_program_config());
 	else
 		printf("%s: DOCA API %s\n", sf_argp_program_name(), doca_version_runtime());
-	if (result != DOCA_SUCCESS)
-		return result;
-	fflush(stdout);
-	if (sf_argp_initialized()) /* the program's callback may have done it */
-		doca_argp_destroy();
-	exit(EXIT_SUCCESS);
+	if (result == DOCA_SUCCESS)
+		fflush(stdout);
+	return result;
 }
 
 int sf_argp_general_log_level(void)

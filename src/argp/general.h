@@ -16,8 +16,8 @@ bool sf_argp_general_is_help(const struct doca_argp_param *param);
 bool sf_argp_general_is_version(const struct doca_argp_param *param);
 bool sf_argp_general_is_json(const struct doca_argp_param *param);
 
-/* Prints the version, the program's way if it has one; ends the process unless the program's callback fails. */
-doca_error_t sf_argp_general_version(void);
+/* Prints the version, the program's way if it has one. The error is that of the program's callback. */
+doca_error_t sf_argp_general_print_version(void);
 
 /* What the user asked for, or 0. */
 int sf_argp_general_log_level(void);

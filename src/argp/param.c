@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argp/argp.h"
 #include "argp/param.h"
+#include "argp/parser.h"
 #include "base/log.h"
 
 /* A registered flag no longer changes: lookups rely on its names. */
-static bool settable(const struct doca_argp_param *param)
+static bool param_is_settable(const struct doca_argp_param *param)
 {
 	char label[SF_ARGP_LABEL_SIZE];
 
@@ -110,7 +110,7 @@ doca_error_t doca_argp_param_create(struct doca_argp_param **param)
 		SF_LOG_ERR("no place to return the new flag in: param is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_argp_initialized()) {
+	if (!sf_argp_is_initialized()) {
 		SF_LOG_ERR("flag not created: call doca_argp_init first");
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -125,73 +125,73 @@ doca_error_t doca_argp_param_create(struct doca_argp_param **param)
 
 void doca_argp_param_set_short_name(struct doca_argp_param *param, const char *name)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		string_set(param, &param->short_name, name);
 }
 
 void doca_argp_param_set_long_name(struct doca_argp_param *param, const char *name)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		string_set(param, &param->long_name, name);
 }
 
 void doca_argp_param_set_arguments(struct doca_argp_param *param, const char *arguments)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		string_set(param, &param->arguments, arguments);
 }
 
 void doca_argp_param_set_description(struct doca_argp_param *param, const char *description)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		string_set(param, &param->description, description);
 }
 
 void doca_argp_param_set_callback(struct doca_argp_param *param, doca_argp_param_cb_t callback)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->callback = callback;
 }
 
 void doca_argp_param_set_type(struct doca_argp_param *param, enum doca_argp_type type)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->type = type;
 }
 
 void doca_argp_param_set_mandatory(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->mandatory = true;
 }
 
 void doca_argp_param_set_cli_only(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->cli_only = true;
 }
 
 void doca_argp_param_set_multiplicity(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->multiple = true;
 }
 
 void doca_argp_param_set_singular(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->singular = true;
 }
 
 void doca_argp_param_set_inherited(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->inherited = true;
 }
 
 void doca_argp_param_set_hidden(struct doca_argp_param *param)
 {
-	if (settable(param))
+	if (param_is_settable(param))
 		param->hidden = true;
 }
 

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "argp/argp.h"
+#include "argp/parser.h"
 #include "argp/report.h"
 
 void sf_argp_report(const char *format, ...)

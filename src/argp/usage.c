@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "argp/argp.h"
+#include "argp/parser.h"
 #include "argp/usage.h"
 
 /* Column where descriptions begin, moved right for longer flags as far as the last one; longer ones still stick out. */
@@ -98,7 +98,7 @@ void sf_argp_usage_print(FILE *stream, const struct doca_argp_cmd *cmd)
 	bool root = cmd->parent == NULL;
 
 	fprintf(stream, "Usage: %s", sf_argp_program_name());
-	if (sf_argp_dpdk())
+	if (sf_argp_has_dpdk())
 		fputs(" [DPDK Flags] --", stream);
 	path_print(stream, cmd);
 	fputs(root ? " [DOCA Flags] [Program Flags]" : " [DOCA Flags] [Command Flags]", stream);

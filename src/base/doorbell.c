@@ -100,7 +100,7 @@ static ssize_t counter_read(int fd)
 
 	ssize_t len = syscall(SYS_preadv2, (long)fd, &piece, 1L, -1L, -1L, (long)RWF_NOWAIT);
 
-	/* Linux before 5.8 cannot be told per call. A filter of system calls, or an emulator, may not have this one. */
+	/* Linux before 5.8 has no flag for it per call. A filter of system calls, or an emulator, may not have this one. */
 	if (len >= 0 || errno == EAGAIN)
 		return len;
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);

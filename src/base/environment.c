@@ -57,7 +57,7 @@ const char *sf_environment_nearest(const char *name)
 
 /* SOFTFIELD_LOG decides whether warnings are shown. Without it the line goes to standard error: that variable may be the one that
  * is mistyped. */
-static void warn(const char *name)
+static void variable_warn(const char *name)
 {
 	const char *nearest = sf_environment_nearest(name), *question = nearest != NULL ? "did you mean " : "";
 	const char *list = nearest != NULL ? "?" : "docs/environment.md lists those that exist";
@@ -84,7 +84,7 @@ void sf_environment_check(void)
 		snprintf(name, sizeof(name), "%.*s", (int)(value - *at), *at);
 		if (sf_environment_is_known(name))
 			continue;
-		warn(name);
+		variable_warn(name);
 		warnings++;
 	}
 }

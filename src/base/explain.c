@@ -90,7 +90,7 @@ static bool begins_with_any(const char *text, const char *const *words)
 	return false;
 }
 
-static void put(char *out, size_t size, const char *text, size_t len)
+static void text_put(char *out, size_t size, const char *text, size_t len)
 {
 	if (len >= size)
 		len = size - 1;
@@ -203,9 +203,9 @@ static void find_call(const char *func, const char *message, struct softfield_er
 	size_t len = word_len(message);
 
 	if (strncmp(func, "doca_", 5) == 0)
-		put(error->call, sizeof(error->call), func, strlen(func));
+		text_put(error->call, sizeof(error->call), func, strlen(func));
 	else if (strncmp(message, "doca_", 5) == 0 && (message[len] == ':' || message[len] == ' '))
-		put(error->call, sizeof(error->call), message, len);
+		text_put(error->call, sizeof(error->call), message, len);
 }
 
 void sf_explain(const char *file, int line, const char *func, const char *message, struct softfield_error *error)
@@ -218,14 +218,14 @@ void sf_explain(const char *file, int line, const char *func, const char *messag
 	snprintf(error->message, sizeof(error->message), "%s", message);
 	snprintf(error->function, sizeof(error->function), "%s", func);
 	snprintf(error->file, sizeof(error->file), "%s", noun.text);
-	put(error->fix, sizeof(error->fix), fix, strlen(fix));
+	text_put(error->fix, sizeof(error->fix), fix, strlen(fix));
 	find_call(func, message, error);
 	skipped = object.len != 0 ? object.len + 2 : 0;
-	put(error->cause, sizeof(error->cause), message + skipped, cause_len - skipped);
+	text_put(error->cause, sizeof(error->cause), message + skipped, cause_len - skipped);
 	argument = find_argument(message, cause_len);
-	put(error->argument, sizeof(error->argument), argument.text, argument.len);
+	text_put(error->argument, sizeof(error->argument), argument.text, argument.len);
 	if (object.len == 0 || strncmp(object.text, "doca_", 5) == 0)
 		object = noun;
-	put(error->object, sizeof(error->object), object.text, object.len);
+	text_put(error->object, sizeof(error->object), object.text, object.len);
 	find_rule(message, error);
 }

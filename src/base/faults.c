@@ -186,7 +186,7 @@ void sf_faults_detach(struct sf_faults *faults)
 /* ---- decisions ---- */
 
 /* splitmix64's last steps: each bit of the input changes half of the output's. */
-static uint64_t mix(uint64_t z)
+static uint64_t hash_mix(uint64_t z)
 {
 	z += UINT64_C(0x9e3779b97f4a7c15);
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -194,10 +194,10 @@ static uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-static uint32_t draw(const struct sf_faults *faults, uint32_t rule, uint64_t occurrence, uint32_t bound)
+static uint32_t number_draw(const struct sf_faults *faults, uint32_t rule, uint64_t occurrence, uint32_t bound)
 {
-	uint64_t z =
-		mix(plan.seed ^ mix(((uint64_t)faults->kind << 40 | (uint64_t)rule << 32 | faults->number) ^ mix(occurrence)));
+	uint64_t z = hash_mix(plan.seed ^ hash_mix(((uint64_t)faults->kind << 40 | (uint64_t)rule << 32 | faults->number) ^
+						   hash_mix(occurrence)));
 
 	return (uint32_t)(((z >> 32) * bound) >> 32);
 }
@@ -210,7 +210,7 @@ static bool rule_chooses(const struct sf_faults *faults, uint32_t index, uint64_
 		return false;
 	if (rule->every != 0 && (occurrence - rule->after) % rule->every != 0)
 		return false;
-	return draw(faults, index, occurrence, SF_FAULT_ALWAYS) < rule->rate;
+	return number_draw(faults, index, occurrence, SF_FAULT_ALWAYS) < rule->rate;
 }
 
 static bool rule_fires(struct sf_faults *faults, uint32_t index)
@@ -256,5 +256,5 @@ uint32_t sf_fault_number(struct sf_faults *faults, const struct sf_fault_rule *r
 {
 	uint32_t index = (uint32_t)(rule - plan.rules);
 
-	return 1 + draw(faults, index, ~__atomic_load_n(&faults->rules[index].fired, __ATOMIC_RELAXED), max);
+	return 1 + number_draw(faults, index, ~__atomic_load_n(&faults->rules[index].fired, __ATOMIC_RELAXED), max);
 }

@@ -14,7 +14,7 @@ static void before_fork(void)
 	}
 }
 
-static void release(void)
+static void locks_release(void)
 {
 	for (struct sf_fork_handler *h = handlers; h != NULL; h = h->next) {
 		if (h->lock != NULL)
@@ -25,7 +25,7 @@ static void release(void)
 
 static void after_fork_child(void)
 {
-	release();
+	locks_release();
 	for (struct sf_fork_handler *h = handlers; h != NULL; h = h->next) {
 		if (h->child != NULL)
 			h->child();
@@ -34,7 +34,7 @@ static void after_fork_child(void)
 
 static void watch_forks(void)
 {
-	pthread_atfork(before_fork, release, after_fork_child);
+	pthread_atfork(before_fork, locks_release, after_fork_child);
 }
 
 void sf_fork_add(struct sf_fork_handler *handler)

@@ -10,7 +10,7 @@
 
 static __thread struct {
 	uint64_t number;
-	const char *file, *func; /* func is NULL: nothing to tell */
+	const char *file, *func; /* func is NULL: no error */
 	int line;
 	char message[sizeof(((struct softfield_error *)NULL)->message)];
 } last;

@@ -78,7 +78,7 @@ void sf_liveness_begin(struct sf_liveness *liveness)
 	*liveness = (struct sf_liveness){.begun_ns = now, .looked_ns = now};
 }
 
-static bool lost(struct sf_liveness *liveness, enum sf_process_state (*look)(pid_t id), pid_t id, uint64_t limit_ns)
+static bool liveness_is_lost(struct sf_liveness *liveness, enum sf_process_state (*look)(pid_t id), pid_t id, uint64_t limit_ns)
 {
 	uint64_t now = sf_now_ns(), interval = sf_liveness_interval(limit_ns), passed = now - liveness->looked_ns;
 	enum sf_process_state state;
@@ -98,10 +98,10 @@ static bool lost(struct sf_liveness *liveness, enum sf_process_state (*look)(pid
 
 bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns)
 {
-	return lost(liveness, sf_process_state, pid, limit_ns);
+	return liveness_is_lost(liveness, sf_process_state, pid, limit_ns);
 }
 
 bool sf_liveness_thread_lost(struct sf_liveness *liveness, pid_t tid, uint64_t limit_ns)
 {
-	return lost(liveness, own_thread_state, tid, limit_ns);
+	return liveness_is_lost(liveness, own_thread_state, tid, limit_ns);
 }

@@ -79,7 +79,7 @@ static int format_record(struct sf_log_record *r, char *text, size_t size, const
 	return message < 0 ? -1 : head + message;
 }
 
-static bool shows(const struct doca_log_backend *b, const struct sf_log_record *r)
+static bool backend_shows(const struct doca_log_backend *b, const struct sf_log_record *r)
 {
 	return r->level >= b->band_upper && r->level <= b->band_lower &&
 	       r->level >= __atomic_load_n(&b->upper, __ATOMIC_RELAXED) &&
@@ -90,7 +90,7 @@ static bool shows(const struct doca_log_backend *b, const struct sf_log_record *
 static bool shown_by_any(enum sf_log_class cls, const struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (shows(b, r))
+		if (backend_shows(b, r))
 			return true;
 	}
 	return false;
@@ -99,7 +99,7 @@ static bool shown_by_any(enum sf_log_class cls, const struct sf_log_record *r)
 static bool shown_by_another(enum sf_log_class cls, const struct doca_log_backend *backend, const struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (b != backend && shows(b, r) && sf_log_backend_same_file(b, backend))
+		if (b != backend && backend_shows(b, r) && sf_log_backend_same_file(b, backend))
 			return true;
 	}
 	return false;
@@ -122,10 +122,10 @@ static void write_json(struct doca_log_backend *b, struct sf_log_record *r)
 		free(line);
 }
 
-static void deliver(enum sf_log_class cls, struct sf_log_record *r)
+static void record_write(enum sf_log_class cls, struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (!shows(b, r) || (b->yields && shown_by_another(cls, b, r)))
+		if (!backend_shows(b, r) || (b->yields && shown_by_another(cls, b, r)))
 			continue;
 		if (b->json)
 			write_json(b, r);
@@ -164,7 +164,7 @@ static doca_error_t log_record(enum sf_log_class cls, struct sf_log_record *r, c
 		if (end == 0 || text[end - 1] != '\n')
 			text[end++] = '\n';
 		r->len = end;
-		deliver(cls, r);
+		record_write(cls, r);
 	}
 	if (text != small)
 		free(text);

@@ -79,7 +79,7 @@ uint32_t doca_log_get_max_num_backends_sdk(void)
 	return BACKENDS_MAX;
 }
 
-static doca_error_t refuse(const char *why)
+static doca_error_t argument_reject(const char *why)
 {
 	SF_LOG_ERR("log backend refused: %s", why);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -106,7 +106,7 @@ void sf_log_backend_set_file(struct doca_log_backend *backend, FILE *file)
 static doca_error_t create_with_file(enum sf_log_class cls, FILE *file, struct doca_log_backend **backend)
 {
 	if (!file || !backend)
-		return refuse("the stream or the place for the backend is NULL");
+		return argument_reject("the stream or the place for the backend is NULL");
 
 	struct doca_log_backend *b = backend_new(cls);
 
@@ -168,9 +168,9 @@ static doca_error_t create_with_fd(enum sf_log_class cls, int fd, struct doca_lo
 	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 
 	if (!backend)
-		return refuse("the place for the backend is NULL");
+		return argument_reject("the place for the backend is NULL");
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return refuse("the file descriptor is not open for writing");
+		return argument_reject("the file descriptor is not open for writing");
 
 	struct doca_log_backend *b = backend_new(cls);
 
@@ -267,9 +267,9 @@ static doca_error_t create_with_buf(enum sf_log_class cls, char *buf, size_t cap
 				    struct doca_log_backend **backend)
 {
 	if (!buf || !handler || !backend)
-		return refuse("the buffer, its handler or the place for the backend is NULL");
+		return argument_reject("the buffer, its handler or the place for the backend is NULL");
 	if (capacity < 2)
-		return refuse("the buffer has no room for a record");
+		return argument_reject("the buffer has no room for a record");
 
 	struct doca_log_backend *b = backend_new(cls);
 
@@ -355,7 +355,7 @@ static void syslog_write(struct doca_log_backend *backend, uint32_t level, const
 static doca_error_t create_with_syslog(enum sf_log_class cls, const char *name, struct doca_log_backend **backend)
 {
 	if (!name || !backend)
-		return refuse("the syslog name or the place for the backend is NULL");
+		return argument_reject("the syslog name or the place for the backend is NULL");
 
 	struct doca_log_backend *b = backend_new(cls);
 	char *ident = strdup(name);

@@ -111,7 +111,7 @@ static void explain_pair(struct item item, const char *colon)
 		   nearest != NULL ? "did you mean " : "docs/environment.md lists them", nearest != NULL ? nearest : "");
 }
 
-static void explain(const struct choice_reading *reading)
+static void forms_explain(const struct choice_reading *reading)
 {
 	for (size_t i = 0; i < reading->num_mistakes; i++) {
 		struct item item = reading->mistakes[i];
@@ -160,7 +160,7 @@ static void read_log_choice(void)
 	if (error != 0)
 		SF_LOG_ERR("SOFTFIELD_LOG names the file %.*s, which cannot be opened: %s; lines go to standard error",
 			   (int)reading.file.len, reading.file.text, strerror(error));
-	explain(&reading);
+	forms_explain(&reading);
 }
 
 /* Runs when the library is loaded, so that the first line of any library is not lost. */

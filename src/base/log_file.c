@@ -77,7 +77,7 @@ static void open_again(struct sf_log_file *file)
 }
 
 /* The lock is not held over the write, which may block. */
-static int descriptor(struct sf_log_file *file)
+static int file_descriptor(struct sf_log_file *file)
 {
 	int fd;
 
@@ -97,7 +97,7 @@ void sf_log_fd_write(int fd, const char *record, size_t len)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
-			return; /* nobody can be told */
+			return; /* there is nowhere to report it */
 		record += written;
 		len -= (size_t)written;
 	}
@@ -105,7 +105,7 @@ void sf_log_fd_write(int fd, const char *record, size_t len)
 
 void sf_log_file_write(struct sf_log_file *file, const char *record, size_t len)
 {
-	int fd = descriptor(file);
+	int fd = file_descriptor(file);
 
 	if (fd >= 0)
 		sf_log_fd_write(fd, record, len);

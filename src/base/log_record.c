@@ -19,7 +19,7 @@ struct output {
 	size_t size, len; /* what there is place for, and what all takes */
 };
 
-static void put(struct output *out, const char *text, size_t len)
+static void text_put(struct output *out, const char *text, size_t len)
 {
 	if (out->len < out->size)
 		memcpy(out->at + out->len, text, len < out->size - out->len ? len : out->size - out->len);
@@ -35,28 +35,28 @@ static __attribute__((format(printf, 2, 3))) void put_format(struct output *out,
 	int len = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (len > 0)
-		put(out, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
+		text_put(out, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
 }
 
 static void put_string(struct output *out, const char *text, size_t len)
 {
-	put(out, "\"", 1);
+	text_put(out, "\"", 1);
 	while (len > 0) {
 		size_t step = sf_utf8_len(text, len);
 
 		if (step == 0)
-			put(out, REPLACEMENT, strlen(REPLACEMENT));
+			text_put(out, REPLACEMENT, strlen(REPLACEMENT));
 		else if (*text == '"' || *text == '\\')
 			put_format(out, "\\%c", *text);
 		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
 			put_format(out, "\\u%04x", (unsigned)*text);
 		else
-			put(out, text, step);
+			text_put(out, text, step);
 		step = step == 0 ? 1 : step;
 		text += step;
 		len -= step;
 	}
-	put(out, "\"", 1);
+	text_put(out, "\"", 1);
 }
 
 static void put_member(struct output *out, const char *name, const char *text, size_t len)
@@ -90,6 +90,6 @@ size_t sf_log_json(const struct sf_log_record *r, const struct tm *utc, char *li
 	put_format(&out, ",\"line\":%d", r->line);
 	put_member(&out, "function", r->func, strlen(r->func));
 	put_member(&out, "message", message, message[len - 1] == '\n' ? len - 1 : len);
-	put(&out, "}\n", 2);
+	text_put(&out, "}\n", 2);
 	return out.len;
 }

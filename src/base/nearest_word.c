@@ -5,13 +5,13 @@
 
 #define WORD_MAX 48 /* longer ones are near to nothing */
 
-static size_t least(size_t a, size_t b)
+static size_t three_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+static size_t word_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][WORD_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
@@ -20,9 +20,9 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	for (size_t i = 1; i <= a_len; i++) {
 		row[0] = i;
 		for (size_t j = 1; j <= b_len; j++) {
-			row[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), least(last[j], row[j - 1]) + 1);
+			row[j] = three_least(last[j - 1] + (a[i - 1] != b[j - 1]), three_least(last[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = least(row[j], before[j - 2] + 1);
+				row[j] = three_least(row[j], before[j - 2] + 1);
 		}
 
 		size_t *oldest = before;
@@ -42,7 +42,7 @@ const char *sf_nearest_word(const char *text, const char *const *words, size_t s
 	if (len > WORD_MAX)
 		return NULL;
 	for (size_t i = 0; words[i] != NULL; i++) {
-		size_t steps = distance(text + same, len, words[i] + same, strnlen(words[i] + same, WORD_MAX));
+		size_t steps = word_distance(text + same, len, words[i] + same, strnlen(words[i] + same, WORD_MAX));
 
 		if (steps < fewest) {
 			fewest = steps;

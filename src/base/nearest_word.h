@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which word somebody meant who mistyped it. */
+/* The known word that is nearest to a mistyped one. */
 #ifndef SF_BASE_NEAREST_WORD_H
 #define SF_BASE_NEAREST_WORD_H
 

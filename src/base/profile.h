@@ -49,7 +49,7 @@ enum sf_profile_limit {
 	SF_PROFILE_LIMITS
 };
 
-/* A line of the table: what each card has, and who says so. */
+/* A line of the table: what each card has, and the source of that. */
 struct sf_profile_row {
 	const char *name;
 	uint64_t value[SF_PROFILES]; /* of a feature: whether it is there. Of a limit: 0 where no public source states it */

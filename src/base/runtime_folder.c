@@ -108,7 +108,7 @@ static doca_error_t folder_error(const char *what, const char *path, int error)
 											: DOCA_ERROR_NOT_PERMITTED;
 }
 
-/* A name of our own choice may be taken by somebody who links it to a folder of the user: no link is followed there. */
+/* Another user may have linked a name of our choice to a folder of this user: no link is followed there. */
 static doca_error_t folder_open(const char *path, int flags, int *folder)
 {
 	struct stat st = {0};

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 
-static doca_error_t check(int fd, const char *path)
+static doca_error_t file_check(int fd, const char *path)
 {
 	struct stat st;
 
@@ -53,7 +53,7 @@ doca_error_t sf_secret_file_read(int folder, const char *name, const char *path,
 			   errno == ELOOP ? "it is a symbolic link, name the file itself" : strerror(errno));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	result = check(fd, path);
+	result = file_check(fd, path);
 	if (result == DOCA_SUCCESS)
 		result = read_all(fd, path, bytes, room, len);
 	close(fd);

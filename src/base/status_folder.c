@@ -16,7 +16,7 @@
 #define NAMES_MAX 8 /* of one process: another container may have its number */
 #define READS_MAX 4 /* of a page that is just written */
 
-/* Where others may put files, nothing is read or written. The folder is made by whoever needs it to meet others. */
+/* Where others may put files, nothing is read or written. The first process that needs the folder makes it. */
 static int folder_open(void)
 {
 	char path[PATH_MAX];
@@ -40,7 +40,7 @@ static bool page_lock(int fd)
 	return fcntl(fd, F_SETLK, &lock) == 0;
 }
 
-/* Removes a page whose process is dead. Whoever has the lock and finds the file still there owns the name. */
+/* Removes a page whose process is dead. The process that has the lock and finds the file still there owns the name. */
 static void page_remove(int folder, const char *name, int fd)
 {
 	struct stat by_fd, by_name;

@@ -17,7 +17,7 @@ const char *sf_status_state_name(uint32_t state)
 }
 
 /* FNV-1a: against pages that are half written, not against liars. */
-static uint64_t checksum(const uint8_t *bytes, size_t len)
+static uint64_t page_checksum(const uint8_t *bytes, size_t len)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
@@ -44,7 +44,7 @@ size_t sf_status_page_pack(const struct sf_status_page *page, void *bytes)
 	head.version = SF_STATUS_VERSION;
 	head.size = (uint32_t)len;
 	memcpy(bytes, &head, sizeof(head));
-	head.checksum = checksum(bytes, len);
+	head.checksum = page_checksum(bytes, len);
 	memcpy(bytes, &head, sizeof(head));
 	return len;
 }
@@ -62,7 +62,7 @@ static bool head_check(const struct sf_status_head *head, const void *bytes, siz
 	return len == sizeof(*head) + head->num_engines * sizeof(struct sf_status_engine) +
 			       head->num_contexts * sizeof(struct sf_status_context) +
 			       head->num_connections * sizeof(struct sf_status_connection) &&
-	       head->checksum == checksum(bytes, len);
+	       head->checksum == page_checksum(bytes, len);
 }
 
 static bool contexts_check(struct sf_status_page *page)

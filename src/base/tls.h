@@ -50,7 +50,7 @@ SF_API ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room);
  * they are encrypted already. */
 SF_API ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len);
 
-/* Bytes of a record that was read in part. The socket does not tell of them. */
+/* Bytes of a record that was read in part. The socket does not report them. */
 SF_API size_t sf_tls_pending(const struct sf_tls *tls);
 
 /* Does the last result AGAIN wait for room to send? */

@@ -10,7 +10,7 @@
 #include "core/dev.h"
 #include "fabric/fabric.h"
 
-static doca_error_t answer(const struct doca_devinfo *devinfo, uint32_t value, uint32_t *out)
+static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint32_t value, uint32_t *out)
 {
 	if (devinfo == NULL || out == NULL) {
 		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the place for the answer");
@@ -63,27 +63,27 @@ doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *devin
 
 doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *devinfo, uint32_t *max_name_len)
 {
-	return answer(devinfo, COMCH_NAME_MAX, max_name_len);
+	return cap_answer(devinfo, COMCH_NAME_MAX, max_name_len);
 }
 
 doca_error_t doca_comch_cap_get_max_msg_size(const struct doca_devinfo *devinfo, uint32_t *size)
 {
-	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_MSG_SIZE, COMCH_MSG_SIZE_MAX), size);
+	return cap_answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_MSG_SIZE, COMCH_MSG_SIZE_MAX), size);
 }
 
 doca_error_t doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, uint32_t *size)
 {
-	return answer(devinfo, COMCH_RECV_QUEUE_MAX, size);
+	return cap_answer(devinfo, COMCH_RECV_QUEUE_MAX, size);
 }
 
 doca_error_t doca_comch_cap_get_max_clients(const struct doca_devinfo *devinfo, uint32_t *num_clients)
 {
-	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX), num_clients);
+	return cap_answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX), num_clients);
 }
 
 doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *devinfo, uint32_t *max_send_tasks)
 {
-	return answer(devinfo, COMCH_SEND_TASKS_MAX, max_send_tasks);
+	return cap_answer(devinfo, COMCH_SEND_TASKS_MAX, max_send_tasks);
 }
 
 doca_error_t doca_comch_producer_cap_is_supported(const struct doca_devinfo *devinfo)
@@ -93,22 +93,22 @@ doca_error_t doca_comch_producer_cap_is_supported(const struct doca_devinfo *dev
 
 doca_error_t doca_comch_producer_cap_get_max_num_tasks(const struct doca_devinfo *devinfo, uint32_t *max_num_tasks)
 {
-	return answer(devinfo, COMCH_DATA_TASKS_MAX, max_num_tasks);
+	return cap_answer(devinfo, COMCH_DATA_TASKS_MAX, max_num_tasks);
 }
 
 doca_error_t doca_comch_producer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, uint32_t *max_buf_size)
 {
-	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
+	return cap_answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
 }
 
 doca_error_t doca_comch_producer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
 {
-	return answer(devinfo, list_max(devinfo, false), max_buf_list_len);
+	return cap_answer(devinfo, list_max(devinfo, false), max_buf_list_len);
 }
 
 doca_error_t doca_comch_producer_cap_get_max_producers(const struct doca_devinfo *devinfo, uint32_t *max_producers)
 {
-	return answer(devinfo, COMCH_PRODUCERS_MAX, max_producers);
+	return cap_answer(devinfo, COMCH_PRODUCERS_MAX, max_producers);
 }
 
 doca_error_t doca_comch_consumer_cap_is_supported(const struct doca_devinfo *devinfo)
@@ -118,25 +118,25 @@ doca_error_t doca_comch_consumer_cap_is_supported(const struct doca_devinfo *dev
 
 doca_error_t doca_comch_consumer_cap_get_max_num_tasks(const struct doca_devinfo *devinfo, uint32_t *max_num_tasks)
 {
-	return answer(devinfo, COMCH_DATA_TASKS_MAX, max_num_tasks);
+	return cap_answer(devinfo, COMCH_DATA_TASKS_MAX, max_num_tasks);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, uint32_t *max_buf_size)
 {
-	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
+	return cap_answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
 {
-	return answer(devinfo, list_max(devinfo, true), max_buf_list_len);
+	return cap_answer(devinfo, list_max(devinfo, true), max_buf_list_len);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_consumers(const struct doca_devinfo *devinfo, uint32_t *max_consumers)
 {
-	return answer(devinfo, COMCH_CONSUMERS_MAX, max_consumers);
+	return cap_answer(devinfo, COMCH_CONSUMERS_MAX, max_consumers);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_imm_data_len(const struct doca_devinfo *devinfo, uint32_t *max_imm_data_len)
 {
-	return answer(devinfo, COMCH_IMM_MAX, max_imm_data_len);
+	return cap_answer(devinfo, COMCH_IMM_MAX, max_imm_data_len);
 }

@@ -16,7 +16,7 @@
 struct doca_comch_client {
 	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c know a client by it */
 	struct doca_comch_connection *connection; /* valid while RUNNING or STOPPING */
-	doca_error_t refused;			  /* what connecting failed with at once, told by the next progress */
+	doca_error_t refused;			  /* the immediate error of connecting, reported by the next progress */
 };
 
 /* ---- connecting ---- */
@@ -59,12 +59,12 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 {
 	struct doca_comch_connection *connection = (struct doca_comch_connection *)conn->user;
 	struct comch_endpoint *endpoint = connection->endpoint;
-	struct comch_hello hello;
+	struct comch_handshake hello;
 
 	if (connection->ending)
 		return;
 	if (status == DOCA_SUCCESS) {
-		status = comch_hello_parse(data, len, &hello);
+		status = comch_handshake_parse(data, len, &hello);
 		if (status != DOCA_SUCCESS)
 			SF_LOG_ERR_LIMITED(
 				"the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
@@ -83,7 +83,7 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
 	connection->maps = (connection->conn->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
-	comch_connection_note(connection);
+	comch_connection_show(connection);
 	sf_ctx_started(&endpoint->ctx);
 }
 
@@ -95,7 +95,7 @@ static const struct sf_ep_handler client_handler = {
 static doca_error_t connect_server(struct doca_comch_client *client)
 {
 	struct comch_endpoint *endpoint = &client->endpoint;
-	const struct comch_hello own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
 	struct doca_comch_connection *connection;
 	uint8_t hello[COMCH_HELLO_SIZE];
 	doca_error_t result;
@@ -105,8 +105,8 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_conn_connect(endpoint->ep, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
-				 &connection->conn);
+	result = sf_conn_connect(endpoint->ep, endpoint->listener_name, NULL, hello, comch_handshake_pack(&own, hello),
+				 connection, &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		comch_connection_unref(connection);
 		return result;
@@ -116,7 +116,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 	endpoint->num_connections = 1;
 	atomic_fetch_add(&connection->refs, 1); /* the program may use it until the context is idle */
 	client->connection = connection;
-	comch_connection_note(connection);
+	comch_connection_show(connection);
 	return DOCA_SUCCESS;
 }
 

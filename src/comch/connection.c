@@ -57,7 +57,7 @@ void comch_connection_unref(struct doca_comch_connection *connection)
 	free(connection);
 }
 
-void comch_connection_note(struct doca_comch_connection *connection)
+void comch_connection_show(struct doca_comch_connection *connection)
 {
 	sf_status_conn_open(&connection->status, &connection->endpoint->ctx, sf_conn_peer_pid(connection->conn),
 			    connection->established);
@@ -66,12 +66,12 @@ void comch_connection_note(struct doca_comch_connection *connection)
 /* ---- the end ---- */
 
 /* Producers and consumers find the connection dead at their next progress call. */
-static void bury(struct doca_comch_connection *connection)
+static void connection_bury(struct doca_comch_connection *connection)
 {
 	atomic_store_explicit(&connection->dead, true, memory_order_release);
 	pthread_mutex_lock(&connection->lock);
 	for (struct comch_child *child = connection->children; child != NULL; child = child->next) {
-		comch_wake(&child->ctx);
+		comch_ctx_wake(&child->ctx);
 		sf_status_conn_close(&child->status);
 	}
 	pthread_mutex_unlock(&connection->lock);
@@ -87,7 +87,7 @@ void comch_connection_disconnect(struct doca_comch_connection *connection)
 	connection->ending = true;
 	connection->endpoint->num_ending++;
 	comch_connection_flush(connection, &sent);
-	bury(connection);
+	connection_bury(connection);
 	sf_conn_disconnect(connection->conn);
 }
 
@@ -99,7 +99,7 @@ void comch_connection_lost(struct doca_comch_connection *connection)
 
 	connection->ending = true;
 	endpoint->num_ending++;
-	bury(connection);
+	connection_bury(connection);
 	comch_endpoint_flush(endpoint);
 	do {
 		pthread_mutex_lock(&connection->lock);
@@ -247,7 +247,7 @@ static void wake_gpu_producers(const struct doca_comch_connection *connection)
 {
 	for (const struct comch_child *child = connection->children; child != NULL; child = child->next) {
 		if (!child->is_consumer && child->ctx.gpu != NULL)
-			comch_wake(&child->ctx);
+			comch_ctx_wake(&child->ctx);
 	}
 }
 
@@ -285,7 +285,7 @@ static void receive_ack(struct doca_comch_connection *connection, const struct c
 		if (!child->is_consumer || child->id != control->id)
 			continue;
 		atomic_store_explicit(&child->ack, 1 + control->value, memory_order_release);
-		comch_wake(&child->ctx);
+		comch_ctx_wake(&child->ctx);
 		break;
 	}
 	pthread_mutex_unlock(&connection->lock);

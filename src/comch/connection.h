@@ -69,7 +69,7 @@ void comch_connection_unref(struct doca_comch_connection *connection);
 /* Begins the end from our side: what was submitted still goes out. */
 void comch_connection_disconnect(struct doca_comch_connection *connection);
 /* It is being made, or is made: for the status page. */
-void comch_connection_note(struct doca_comch_connection *connection);
+void comch_connection_show(struct doca_comch_connection *connection);
 /* The peer is gone: expired-consumer events, and the children learn of it. */
 void comch_connection_lost(struct doca_comch_connection *connection);
 /* Closes the connection if nothing is in flight on it; true when it is closed. Not from a callback. */

@@ -73,7 +73,7 @@ void comch_consumer_unlisten(struct doca_comch_consumer *consumer)
 
 /* ---- the advertisement ---- */
 
-static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct comch_advertisement *ad)
+static doca_error_t consumer_advertise(struct doca_comch_consumer *consumer, const struct comch_advertisement *ad)
 {
 	struct doca_comch_connection *connection = consumer->child.connection;
 	const struct comch_control control = {COMCH_CONTROL_ADVERTISE, consumer->child.id, consumer->imm_data_len};
@@ -88,12 +88,12 @@ static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct
 		return result;
 	}
 	consumer->advertised = true;
-	comch_wake(&connection->endpoint->ctx);
+	comch_ctx_wake(&connection->endpoint->ctx);
 	sf_ctx_send_pending(&consumer->child.ctx);
 	return DOCA_SUCCESS;
 }
 
-static void withdraw(struct doca_comch_consumer *consumer)
+static void consumer_withdraw(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_connection *connection = consumer->child.connection;
 	const struct comch_control control = {COMCH_CONTROL_EXPIRE, consumer->child.id, 0};
@@ -101,9 +101,9 @@ static void withdraw(struct doca_comch_consumer *consumer)
 	if (!consumer->advertised)
 		return;
 	consumer->advertised = false;
-	/* A dead connection has nobody to tell, and the peer sees the end of our connection anyway. */
+	/* A dead connection has no peer to notify, and the peer sees the end of our connection anyway. */
 	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
-		comch_wake(&connection->endpoint->ctx);
+		comch_ctx_wake(&connection->endpoint->ctx);
 		sf_ctx_send_pending(&consumer->child.ctx);
 	}
 }
@@ -143,7 +143,7 @@ static doca_error_t consumer_start(struct doca_ctx *ctx)
 	result = consumer->path->start(consumer, &ad);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = advertise(consumer, &ad);
+	result = consumer_advertise(consumer, &ad);
 	if (result != DOCA_SUCCESS) {
 		consumer->path->cancel(consumer);
 		consumer->path->stop(consumer);
@@ -156,7 +156,7 @@ static void consumer_cancel(struct doca_ctx *ctx)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
 
-	withdraw(consumer);
+	consumer_withdraw(consumer);
 	consumer->path->cancel(consumer);
 }
 

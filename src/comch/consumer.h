@@ -24,7 +24,7 @@ struct doca_comch_consumer {
 	struct sf_task_pool recv_pool;
 	struct doca_mmap *mmap;
 	uint32_t imm_data_len;
-	bool advertised; /* the peer is to be told when it ends */
+	bool advertised; /* the peer must be notified when it ends */
 	uint32_t dev_max_num_recv;
 	struct doca_comch_consumer_completion *completion;
 

@@ -18,7 +18,7 @@ static size_t recv_room(const struct doca_comch_consumer_task_post_recv *task)
 	return room;
 }
 
-static void hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+static void recv_hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
 	size_t room = recv_room(task);
 
@@ -36,7 +36,7 @@ static void hold(struct doca_comch_consumer *consumer, struct doca_comch_consume
 	consumer->num_held++;
 }
 
-static struct doca_comch_consumer_task_post_recv *unhold(struct doca_comch_consumer *consumer)
+static struct doca_comch_consumer_task_post_recv *recv_unhold(struct doca_comch_consumer *consumer)
 {
 	struct doca_task *task = consumer->held_first;
 
@@ -91,10 +91,10 @@ void comch_consumer_want_recvs(struct doca_comch_consumer *consumer)
 	sf_ep_flush_recvs(consumer->ep);
 }
 
-struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
+struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_comch_consumer *consumer, size_t len)
 {
 	struct doca_comch_consumer_task_post_recv *task = __builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1)
-								  ? unhold(consumer)
+								  ? recv_unhold(consumer)
 								  : unhold_fitting(consumer, len);
 
 	if (task == NULL)
@@ -117,7 +117,7 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 	doca_error_t result;
 
 	if (__builtin_expect(consumer->inbound != NULL, 0) && is_to_hold(consumer)) {
-		hold(consumer, task);
+		recv_hold(consumer, task);
 		return DOCA_SUCCESS;
 	}
 	result = sf_ep_post_recv(consumer->ep, &task->recv);
@@ -147,7 +147,7 @@ static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *
 		return;
 	}
 	if (consumer->inbound != NULL)
-		hold(consumer, task);
+		recv_hold(consumer, task);
 	else if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 	if (consumer->num_posted == 0)
@@ -261,7 +261,7 @@ static void release_held(struct doca_comch_consumer *consumer)
 	struct doca_comch_consumer_task_post_recv *task;
 
 	while (consumer->inbound == NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING &&
-	       (task = unhold(consumer)) != NULL) {
+	       (task = recv_unhold(consumer)) != NULL) {
 		if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 			comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 	}
@@ -272,7 +272,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 	struct comch_inbound_conn *inbound_conn = (struct comch_inbound_conn *)conn->user;
 	struct doca_comch_consumer *consumer;
 
-	(void)reason; /* the control connection tells the program */
+	(void)reason; /* the control connection reports it to the program */
 	if (inbound_conn == NULL)
 		return;
 	consumer = inbound_conn->consumer;
@@ -347,7 +347,7 @@ static uint32_t flush_held(struct doca_comch_consumer *consumer)
 	struct doca_comch_consumer_task_post_recv *task;
 	uint32_t flushed = 0;
 
-	while ((task = unhold(consumer)) != NULL) {
+	while ((task = recv_unhold(consumer)) != NULL) {
 		comch_task_post_recv_flushed(task, comch_child_flush_status(&consumer->child));
 		flushed++;
 	}

@@ -10,7 +10,7 @@
 #define ATTACH_MAGIC UINT32_C(0x41434653)  /* SFCA */
 #define CONTROL_MARK 0xC0
 
-size_t comch_hello_pack(const struct comch_hello *hello, uint8_t out[COMCH_HELLO_SIZE])
+size_t comch_handshake_pack(const struct comch_handshake *hello, uint8_t out[COMCH_HELLO_SIZE])
 {
 	sf_put_le32(out, HELLO_MAGIC);
 	sf_put_le32(out + 4, COMCH_WIRE_VERSION);
@@ -19,10 +19,10 @@ size_t comch_hello_pack(const struct comch_hello *hello, uint8_t out[COMCH_HELLO
 	return COMCH_HELLO_SIZE;
 }
 
-doca_error_t comch_hello_parse(const void *data, size_t len, struct comch_hello *hello)
+doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *hello)
 {
 	const uint8_t *in = (const uint8_t *)data;
-	struct comch_hello parsed;
+	struct comch_handshake parsed;
 
 	if (len < 8 || sf_get_le32(in) != HELLO_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;

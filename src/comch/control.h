@@ -24,17 +24,17 @@
 
 /* ---- hello ---- */
 
-struct comch_hello {
+struct comch_handshake {
 	uint32_t max_msg_size;	  /* longest message that the sender of the hello can receive */
 	uint32_t recv_queue_size; /* how many of them it buffers */
 };
 
 #define COMCH_HELLO_SIZE 16
 
-size_t comch_hello_pack(const struct comch_hello *hello, uint8_t out[COMCH_HELLO_SIZE]);
+size_t comch_handshake_pack(const struct comch_handshake *hello, uint8_t out[COMCH_HELLO_SIZE]);
 
 /* INVALID_VALUE: not a hello, or sizes out of bounds. UNSUPPORTED_VERSION: another Softfield. */
-doca_error_t comch_hello_parse(const void *data, size_t len, struct comch_hello *hello);
+doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *hello);
 
 /* ---- refusal ---- */
 
@@ -57,7 +57,7 @@ enum comch_control_type {
 /* How a consumer is reached. */
 enum comch_path {
 	COMCH_PATH_CONN = 0,	  /* connect to its listener and send */
-	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener tells of its life */
+	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener reports its life */
 };
 
 #define COMCH_CONTROL_HEADER_SIZE 12

@@ -11,7 +11,7 @@
 #include "comch/task_send.h"
 #include "validation/validation.h"
 
-void comch_wake(const struct doca_ctx *ctx)
+void comch_ctx_wake(const struct doca_ctx *ctx)
 {
 	int fd = sf_ctx_event_fd(ctx);
 
@@ -74,7 +74,7 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
 
 /* ---- the endpoint ---- */
 
-/* The connection is over by the peer's doing: tell whoever is to know. */
+/* The peer has ended the connection: run the callbacks that report it. */
 static void connection_ended(struct doca_comch_connection *connection)
 {
 	struct comch_endpoint *endpoint = connection->endpoint;
@@ -198,7 +198,7 @@ void comch_endpoint_send_pending(struct comch_endpoint *endpoint)
 	comch_endpoint_flush(endpoint);
 }
 
-static uint32_t reap(struct comch_endpoint *endpoint)
+static uint32_t connections_reap(struct comch_endpoint *endpoint)
 {
 	struct doca_comch_connection **slot = &endpoint->connections;
 	uint32_t closed = 0;
@@ -229,7 +229,7 @@ bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 
 	moved += comch_endpoint_flush(endpoint);
 	if (endpoint->num_ending > 0)
-		moved += reap(endpoint);
+		moved += connections_reap(endpoint);
 	return moved > 0;
 }
 

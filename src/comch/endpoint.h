@@ -102,6 +102,6 @@ doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint,
 						doca_comch_event_consumer_cb_t expired, const char *what);
 
 /* Makes another thread's progress engine look at a ctx of its own. Any thread. */
-void comch_wake(const struct doca_ctx *ctx);
+void comch_ctx_wake(const struct doca_ctx *ctx);
 
 #endif

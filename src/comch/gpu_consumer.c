@@ -39,7 +39,7 @@ uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer)
 
 	if (doca_mmap_get_memrange(consumer->mmap, &addr, &len) != DOCA_SUCCESS)
 		len = 0;
-	return gpu_pow2(len, GPU_ARENA_MIN, GPU_ARENA_MAX);
+	return comch_gpu_pow2(len, GPU_ARENA_MIN, GPU_ARENA_MAX);
 }
 
 static doca_error_t fill_handle(struct doca_comch_consumer *consumer, struct gpu_consumer *gpu, uint32_t recv_max)
@@ -72,16 +72,16 @@ void comch_gpu_consumer_release(struct doca_comch_consumer *consumer)
 	if (gpu == NULL)
 		return;
 	gpu_block_free(&gpu->block);
-	gpu_memory_destroy(&gpu->memory);
+	comch_gpu_memory_destroy(&gpu->memory);
 	free(gpu);
 	consumer->gpu = NULL;
 }
 
-static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_max)
+static doca_error_t handle_build(struct doca_comch_consumer *consumer, uint32_t recv_max)
 {
 	struct doca_gpu *device = consumer->child.ctx.gpu;
 	struct gpu_consumer *gpu = consumer->gpu;
-	uint32_t depth = gpu_pow2(recv_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
+	uint32_t depth = comch_gpu_pow2(recv_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
 	uint32_t arena_size = comch_gpu_consumer_arena(consumer);
 	size_t page = 4096, arena_offset = (gpu_queue_size(depth) + page - 1) / page * page;
 	struct sf_domain *domain = NULL;
@@ -90,12 +90,12 @@ static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_ma
 	if (consumer->child.connection->maps)
 		result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
 	if (result == DOCA_SUCCESS)
-		result = gpu_memory_create(&gpu->memory, device, domain, arena_offset + arena_size);
+		result = comch_gpu_memory_create(&gpu->memory, device, domain, arena_offset + arena_size);
 	if (result != DOCA_SUCCESS)
 		return result;
-	gpu_queue_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
-		       SOFTFIELD_GPU_QUEUE_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0),
-		       consumer->child.id, &gpu->box);
+	comch_gpu_queue_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
+			     SOFTFIELD_GPU_QUEUE_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0),
+			     consumer->child.id, &gpu->box);
 	return fill_handle(consumer, gpu, recv_max);
 }
 
@@ -149,7 +149,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 {
 	struct doca_comch_consumer *consumer = conn->user;
 
-	(void)reason; /* the control connection tells the program */
+	(void)reason; /* the control connection reports it to the program */
 	if (consumer == NULL)
 		return;
 	unlink_peer(consumer->gpu, conn);
@@ -194,11 +194,11 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	consumer->gpu = gpu;
-	result = build(consumer, recv_max);
+	result = handle_build(consumer, recv_max);
 	if (result == DOCA_SUCCESS && consumer->child.connection->maps)
 		result = open_mapped(consumer, ad);
 	else if (result == DOCA_SUCCESS)
-		result = gpu_consumer_proxy_open(consumer, &gpu->memory, &gpu_consumer_handler, ad, &gpu->proxy);
+		result = comch_gpu_consumer_proxy_open(consumer, &gpu->memory, &gpu_consumer_handler, ad, &gpu->proxy);
 	if (result != DOCA_SUCCESS)
 		comch_gpu_consumer_release(consumer);
 	return result;
@@ -208,17 +208,17 @@ static void gpu_cancel(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
 
-	gpu_queue_close(gpu->box.head,
-			atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_GPU_QUEUE_LOST : SOFTFIELD_GPU_QUEUE_STOPPED);
+	comch_gpu_queue_close(gpu->box.head, atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_GPU_QUEUE_LOST
+											    : SOFTFIELD_GPU_QUEUE_STOPPED);
 	if (gpu->proxy != NULL)
-		gpu_consumer_proxy_cancel(gpu->proxy);
+		comch_gpu_consumer_proxy_cancel(gpu->proxy);
 }
 
 static bool gpu_drained(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
 
-	return gpu->proxy == NULL || gpu_consumer_proxy_drained(gpu->proxy);
+	return gpu->proxy == NULL || comch_gpu_consumer_proxy_drained(gpu->proxy);
 }
 
 static void close_conns(struct gpu_consumer *gpu)
@@ -241,10 +241,10 @@ static void gpu_stop(struct doca_comch_consumer *consumer)
 		comch_consumer_unlisten(consumer);
 		return;
 	}
-	gpu_proxy_lock();
+	comch_gpu_proxy_lock();
 	close_conns(gpu);
-	gpu_proxy_unlock();
-	gpu_consumer_proxy_close(gpu->proxy);
+	comch_gpu_proxy_unlock();
+	comch_gpu_consumer_proxy_close(gpu->proxy);
 	gpu->proxy = NULL;
 }
 

@@ -102,7 +102,7 @@ static bool pass_on(struct gpu_consumer_proxy *proxy)
 	const struct buffer *buffer = proxy->arrived_first;
 	const struct comch_data_header *header = (const struct comch_data_header *)buffer->recv.header;
 	const struct sf_iov iov = {buffer->iov.addr, buffer->recv.len};
-	doca_error_t result = gpu_sender_send(&proxy->sender, &iov, 1, header->imm, header->imm_len);
+	doca_error_t result = comch_gpu_sender_send(&proxy->sender, &iov, 1, header->imm, header->imm_len);
 
 	if (result == DOCA_ERROR_AGAIN)
 		return false;
@@ -142,7 +142,7 @@ static void buffers_cut(struct gpu_consumer_proxy *proxy, uint32_t len)
 /* A receive that is longer than the arena takes what fits there, as with a peer that maps the GPU queue. */
 static bool receives_post(struct gpu_consumer_proxy *proxy)
 {
-	uint32_t len, credits = gpu_sender_credits(&proxy->sender, &len), used = proxy->num_posted + proxy->num_arrived;
+	uint32_t len, credits = comch_gpu_sender_credits(&proxy->sender, &len), used = proxy->num_posted + proxy->num_arrived;
 	bool posted = false;
 
 	if (credits <= used)
@@ -178,7 +178,7 @@ static bool consumer_poll(struct gpu_proxy *base)
 	if (!proxy->cancelled)
 		moved |= receives_post(proxy);
 	else if (posted != 0 && proxy->num_posted == 0)
-		comch_wake(&proxy->consumer->child.ctx); /* it is drained */
+		comch_ctx_wake(&proxy->consumer->child.ctx); /* it is drained */
 	return moved;
 }
 
@@ -189,7 +189,7 @@ static bool consumer_arm(struct gpu_proxy *base)
 
 static void free_all(struct gpu_consumer_proxy *proxy)
 {
-	gpu_sender_fini(&proxy->sender);
+	comch_gpu_sender_fini(&proxy->sender);
 	if (proxy->region != NULL)
 		sf_region_close(proxy->region);
 	if (proxy->memory != NULL)
@@ -227,25 +227,25 @@ static doca_error_t listen_and_add(struct gpu_consumer_proxy *proxy, const struc
 				   struct comch_advertisement *ad, struct gpu_consumer_proxy **out)
 {
 	int event_fd;
-	doca_error_t result = gpu_proxy_acquire(&event_fd);
+	doca_error_t result = comch_gpu_proxy_acquire(&event_fd);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	gpu_proxy_lock();
+	comch_gpu_proxy_lock();
 	result = comch_consumer_listen(proxy->consumer, handler, proxy->num_buffers, event_fd, ad);
 	if (result == DOCA_SUCCESS) {
-		gpu_proxy_add(&proxy->base);
+		comch_gpu_proxy_add(&proxy->base);
 		*out = proxy; /* the handler may run from here on */
 	}
-	gpu_proxy_unlock();
+	comch_gpu_proxy_unlock();
 	if (result != DOCA_SUCCESS)
-		gpu_proxy_release();
+		comch_gpu_proxy_release();
 	return result;
 }
 
-doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const struct gpu_memory *memory,
-				     const struct sf_ep_handler *handler, struct comch_advertisement *ad,
-				     struct gpu_consumer_proxy **out)
+doca_error_t comch_gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const struct gpu_memory *memory,
+					   const struct sf_ep_handler *handler, struct comch_advertisement *ad,
+					   struct gpu_consumer_proxy **out)
 {
 	struct gpu_consumer_proxy *proxy = calloc(1, sizeof(*proxy));
 	struct gpu_queue box;
@@ -257,9 +257,9 @@ doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const
 	proxy->base.arm = consumer_arm;
 	proxy->base.hardware = consumer->child.ctx.gpu->ops->hardware;
 	proxy->consumer = consumer;
-	result = gpu_queue_view(memory->addr, memory->len, 0, true, &box);
+	result = comch_gpu_queue_view(memory->addr, memory->len, 0, true, &box);
 	if (result == DOCA_SUCCESS)
-		result = gpu_sender_init(&proxy->sender, &box);
+		result = comch_gpu_sender_init(&proxy->sender, &box);
 	if (result == DOCA_SUCCESS)
 		result = make_buffers(proxy, &box);
 	if (result == DOCA_SUCCESS)
@@ -269,36 +269,36 @@ doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const
 	return result;
 }
 
-void gpu_consumer_proxy_cancel(struct gpu_consumer_proxy *proxy)
+void comch_gpu_consumer_proxy_cancel(struct gpu_consumer_proxy *proxy)
 {
-	gpu_proxy_lock();
+	comch_gpu_proxy_lock();
 	proxy->cancelled = true;
 	sf_ep_flush_recvs(proxy->consumer->ep);
-	gpu_proxy_unlock();
-	gpu_proxy_ring(NULL);
+	comch_gpu_proxy_unlock();
+	comch_gpu_proxy_ring(NULL);
 }
 
-bool gpu_consumer_proxy_drained(const struct gpu_consumer_proxy *proxy)
+bool comch_gpu_consumer_proxy_drained(const struct gpu_consumer_proxy *proxy)
 {
 	bool drained;
 
-	if (!gpu_proxy_is_ours(&proxy->base))
+	if (!comch_gpu_proxy_is_ours(&proxy->base))
 		return true;
-	gpu_proxy_lock();
+	comch_gpu_proxy_lock();
 	drained = proxy->num_posted == 0;
-	gpu_proxy_unlock();
+	comch_gpu_proxy_unlock();
 	return drained;
 }
 
-void gpu_consumer_proxy_close(struct gpu_consumer_proxy *proxy)
+void comch_gpu_consumer_proxy_close(struct gpu_consumer_proxy *proxy)
 {
-	bool ours = gpu_proxy_is_ours(&proxy->base);
+	bool ours = comch_gpu_proxy_is_ours(&proxy->base);
 
-	gpu_proxy_lock();
-	gpu_proxy_remove(&proxy->base);
+	comch_gpu_proxy_lock();
+	comch_gpu_proxy_remove(&proxy->base);
 	comch_consumer_unlisten(proxy->consumer);
-	gpu_proxy_unlock();
+	comch_gpu_proxy_unlock();
 	if (ours)
-		gpu_proxy_release();
+		comch_gpu_proxy_release();
 	free_all(proxy);
 }

@@ -32,7 +32,7 @@ struct gpu_inbound {
 
 /* ---- one message ---- */
 
-static void scatter(struct doca_comch_consumer_task_post_recv *task, const uint8_t *from, size_t len)
+static void recv_scatter(struct doca_comch_consumer_task_post_recv *task, const uint8_t *from, size_t len)
 {
 	for (uint32_t i = 0; len > 0 && i < task->recv.iov_num; i++) {
 		size_t part = len < task->iov[i].len ? len : task->iov[i].len;
@@ -50,7 +50,7 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 	struct comch_arrival arrival = {
 		.len = arrived->len, .producer_id = in->base.producer_id, .imm_data_len = arrived->imm_len};
 
-	scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
+	recv_scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
 	if (arrived->imm_len != 0) {
 		memcpy(task->recv.header, imm, arrived->imm_len);
 		arrival.imm_data = task->recv.header;
@@ -59,7 +59,7 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 	comch_task_post_recv_arrived(task, &arrival);
 }
 
-static void cut(struct gpu_inbound *in)
+static void inbound_cut(struct gpu_inbound *in)
 {
 	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its GPU queue is not a message; its connection is cut",
 			   in->base.consumer->child.id, in->base.producer_id);
@@ -91,9 +91,9 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		result = sf_region_map(in->region, &addr);
 	if (result == DOCA_SUCCESS)
-		in->held = gpu_memory_hold(addr) ? addr : NULL;
+		in->held = comch_gpu_memory_hold(addr) ? addr : NULL;
 	if (result == DOCA_SUCCESS)
-		result = gpu_queue_view(addr, in->region->len, in->offset, false, &box);
+		result = comch_gpu_queue_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s; its connection is cut",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
@@ -101,25 +101,25 @@ static bool is_mapped(struct gpu_inbound *in)
 		sf_conn_disconnect(in->base.conn);
 		return false;
 	}
-	gpu_receiver_init(&in->receiver, &box);
+	comch_gpu_receiver_init(&in->receiver, &box);
 	in->mapped = true;
 	if ((in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
 		drop_timer(in); /* it waited for the owner's answer; a software GPU rings */
 	return true;
 }
 
-static void grant(struct gpu_inbound *in)
+static void inbound_give_credits(struct gpu_inbound *in)
 {
 	size_t room;
 	uint32_t count = comch_consumer_held_alike(in->base.consumer, &room);
 
 	if (__builtin_expect(count == 0, 0))
 		comch_consumer_want_recvs(in->base.consumer);
-	gpu_receiver_grant(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
+	comch_gpu_receiver_give_credits(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
 }
 
 /* A kernel's messages come in bursts, one behind the other in the arena. */
-static inline void prefetch(const struct gpu_queue *box, uint32_t seq, const struct gpu_arrival *arrival)
+static inline void recv_prefetch(const struct gpu_queue *box, uint32_t seq, const struct gpu_arrival *arrival)
 {
 	const uint8_t *next = arrival->arena;
 	uint32_t room = softfield_arena_room(arrival->len), ahead = (seq + PREFETCH_LINES) & (box->depth - 1);
@@ -144,15 +144,15 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 	doca_error_t result;
 
 	while (moved < budget && !in->broken && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
-		result = gpu_receiver_peek(&in->receiver, &arrival);
+		result = comch_gpu_receiver_peek(&in->receiver, &arrival);
 		if (result == DOCA_ERROR_AGAIN)
 			break;
 		if (result != DOCA_SUCCESS || arrival.imm_len > consumer->imm_data_len) {
-			cut(in);
+			inbound_cut(in);
 			break;
 		}
-		prefetch(box, in->receiver.seq, &arrival);
-		task = comch_consumer_take_recv(consumer, arrival.len);
+		recv_prefetch(box, in->receiver.seq, &arrival);
+		task = comch_consumer_pop_recv(consumer, arrival.len);
 		if (task == NULL)
 			break;
 		hand_over(in, task, &arrival);
@@ -171,7 +171,7 @@ static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
 	if (is_mapped(in)) {
 		moved = take_in(in, budget);
 		if (!in->broken)
-			grant(in);
+			inbound_give_credits(in);
 	}
 	return moved;
 }
@@ -202,10 +202,10 @@ static bool inbound_arm(struct comch_inbound *inbound)
 		drop_timer(in);
 		return false;
 	}
-	grant(in);
+	inbound_give_credits(in);
 	if (in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
-		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
-	return gpu_receiver_arm(&in->receiver);
+		return comch_gpu_receiver_ready(&in->receiver) || arm_timer(in);
+	return comch_gpu_receiver_arm(&in->receiver);
 }
 
 static void inbound_close(struct comch_inbound *inbound)
@@ -215,12 +215,12 @@ static void inbound_close(struct comch_inbound *inbound)
 	if (in->mapped) {
 		while (take_in(in, COMCH_POLL_BUDGET) != 0) /* what the producer sent before it went */
 			;
-		gpu_receiver_close(&in->receiver);
+		comch_gpu_receiver_close(&in->receiver);
 	}
 	drop_timer(in);
 	sf_region_close(in->region);
 	if (in->held != NULL)
-		gpu_memory_release(in->held);
+		comch_gpu_memory_release(in->held);
 	free(in);
 }
 
@@ -229,7 +229,7 @@ static void inbound_grant(struct comch_inbound *inbound)
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
 
 	if (in->mapped && !in->broken && in->base.consumer->num_held > 0)
-		grant(in);
+		inbound_give_credits(in);
 }
 
 static const struct comch_inbound_ops gpu_inbound_ops = {

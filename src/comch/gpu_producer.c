@@ -79,22 +79,22 @@ static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu
 		result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	gpu->depth = gpu_pow2(send_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
+	gpu->depth = comch_gpu_pow2(send_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
 	gpu->arena_size = choose_arena(producer);
 	gpu->flags = device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0;
 	gpu->boxes_offset = page;
 	gpu->arena_offset = (page + SOFTFIELD_GPU_PEERS_MAX * gpu_queue_size(gpu->depth) + page - 1) / page * page;
-	result = gpu_memory_create(&gpu->memory, device, domain, gpu->arena_offset + gpu->arena_size);
+	result = comch_gpu_memory_create(&gpu->memory, device, domain, gpu->arena_offset + gpu->arena_size);
 	if (result == DOCA_SUCCESS)
-		gpu_queue_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, gpu->flags,
-			       producer->child.id, &control);
+		comch_gpu_queue_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_GPU_QUEUE_DEPTH_MIN,
+				     gpu->flags, producer->child.id, &control);
 	return result;
 }
 
 static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
 {
 	struct doca_gpu *device = producer->child.ctx.gpu;
-	uint32_t ring = gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, 2 * SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
+	uint32_t ring = comch_gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, 2 * SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
 	size_t head = (sizeof(struct doca_comch_gpu_producer) + 255) & ~(size_t)255;
 	size_t dests = sizeof(struct softfield_gpu_dest) * SOFTFIELD_GPU_PEERS_MAX;
 	struct doca_comch_gpu_producer handle = {0};
@@ -132,7 +132,7 @@ void comch_gpu_producer_release(struct doca_comch_producer *producer)
 	gpu_block_free(&gpu->block);
 	if (gpu->peers_gpu != NULL)
 		gpu->memory.gpu->ops->mem_free(gpu->memory.gpu, gpu->peers_gpu);
-	gpu_memory_destroy(&gpu->memory);
+	comch_gpu_memory_destroy(&gpu->memory);
 	free(gpu);
 	producer->gpu = NULL;
 }
@@ -161,7 +161,7 @@ static void ring_slot(void *arg)
 	unlock_ring(slot);
 }
 
-static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
+static void slot_publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_gpu_peer *peer = &gpu->peers[slot - gpu->slots];
 	uint8_t *head = (uint8_t *)slot->box.head, *lines = (uint8_t *)slot->box.lines;
@@ -171,15 +171,15 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->arena_size = slot->box.arena_size;
 	peer->gpu_queue = (struct softfield_gpu_queue *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
 	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
-	peer->ring = slot->forward != NULL ? gpu_proxy_ring : ring_slot;
+	peer->ring = slot->forward != NULL ? comch_gpu_proxy_ring : ring_slot;
 	peer->ring_arg = slot;
-	peer->registered = gpu_barriers();
+	peer->registered = comch_gpu_barriers_enabled();
 	softfield_published(peer);
 	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
 }
 
 /* The kernel sends to it no more. Its GPU queue is not used again: the kernel may be about to write to it. */
-static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
+static void slot_retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_slot16 over = {{0, 0, 0, 1}};
 
@@ -188,7 +188,7 @@ static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 	gpu_queue_wake(&slot->box, false);
 }
 
-static void release(struct gpu_slot *slot)
+static void slot_release(struct gpu_slot *slot)
 {
 	struct sf_conn *conn = slot->conn;
 
@@ -197,7 +197,7 @@ static void release(struct gpu_slot *slot)
 	slot->connected = false;
 	unlock_ring(slot);
 	if (slot->forward != NULL)
-		gpu_forward_close(slot->forward);
+		comch_gpu_forward_close(slot->forward);
 	slot->forward = NULL;
 	sf_conn_close(conn);
 	comch_remote_consumer_unref(slot->consumer);
@@ -215,7 +215,7 @@ static doca_error_t connect_proxy(struct doca_comch_producer *producer, struct g
 				 &slot->conn);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = gpu_forward_open(gpu->proxy, &gpu->memory, offset, slot->conn, &slot->forward);
+	result = comch_gpu_forward_open(gpu->proxy, &gpu->memory, offset, slot->conn, &slot->forward);
 	if (result != DOCA_SUCCESS) {
 		sf_conn_close(slot->conn);
 		slot->conn = NULL;
@@ -247,8 +247,8 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 	size_t offset = gpu->boxes_offset + gpu->num_slots * gpu_queue_size(gpu->depth);
 	doca_error_t result;
 
-	gpu_queue_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id,
-		       &slot->box);
+	comch_gpu_queue_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id,
+			     &slot->box);
 	slot->producer = producer;
 	slot->consumer = consumer;
 	slot->lost = slot->connected = false;
@@ -261,10 +261,10 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 		return;
 	}
 	gpu->num_slots++;
-	publish(gpu, slot);
+	slot_publish(gpu, slot);
 }
 
-static bool knows(const struct gpu_producer *gpu, const struct comch_remote_consumer *consumer)
+static bool producer_has_consumer(const struct gpu_producer *gpu, const struct comch_remote_consumer *consumer)
 {
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].consumer == consumer)
@@ -282,7 +282,7 @@ static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *pr
 	pthread_mutex_lock(&connection->lock);
 	for (uint32_t i = 0; i < COMCH_REMOTE_BUCKETS && found == NULL; i++) {
 		for (struct comch_remote_consumer *c = connection->remote.buckets[i]; c != NULL && found == NULL; c = c->next) {
-			if (c->ad.path == COMCH_PATH_CONN && !knows(producer->gpu, c))
+			if (c->ad.path == COMCH_PATH_CONN && !producer_has_consumer(producer->gpu, c))
 				found = c;
 		}
 	}
@@ -332,7 +332,7 @@ static void slot_lost(struct gpu_slot *slot)
 	if (slot->lost)
 		return;
 	slot->lost = true;
-	retire(gpu, slot);
+	slot_retire(gpu, slot);
 }
 
 static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
@@ -365,16 +365,16 @@ static const struct sf_ep_handler gpu_producer_handler = {
 
 /* ---- the path ---- */
 
-static void enter(struct gpu_producer *gpu)
+static void proxy_enter(struct gpu_producer *gpu)
 {
 	if (gpu->proxy != NULL)
-		gpu_proxy_lock();
+		comch_gpu_proxy_lock();
 }
 
-static void leave(struct gpu_producer *gpu)
+static void proxy_leave(struct gpu_producer *gpu)
 {
 	if (gpu->proxy != NULL)
-		gpu_proxy_unlock();
+		comch_gpu_proxy_unlock();
 }
 
 static doca_error_t open_ep(struct doca_comch_producer *producer)
@@ -412,14 +412,14 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	if (result == DOCA_SUCCESS && producer->child.connection->maps)
 		result = open_ep(producer);
 	else if (result == DOCA_SUCCESS)
-		result = gpu_producer_proxy_open(producer, &gpu_producer_handler, &gpu->proxy);
+		result = comch_gpu_producer_proxy_open(producer, &gpu_producer_handler, &gpu->proxy);
 	if (result != DOCA_SUCCESS) {
 		comch_gpu_producer_release(producer);
 		return result;
 	}
-	enter(gpu);
+	proxy_enter(gpu);
 	add_new_consumers(producer);
-	leave(gpu);
+	proxy_leave(gpu);
 	return DOCA_SUCCESS;
 }
 
@@ -427,24 +427,25 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	gpu_queue_close((struct softfield_gpu_queue *)gpu->memory.addr,
-			atomic_load(&producer->child.connection->dead) ? SOFTFIELD_GPU_QUEUE_LOST : SOFTFIELD_GPU_QUEUE_STOPPED);
-	enter(gpu);
+	comch_gpu_queue_close((struct softfield_gpu_queue *)gpu->memory.addr, atomic_load(&producer->child.connection->dead)
+										      ? SOFTFIELD_GPU_QUEUE_LOST
+										      : SOFTFIELD_GPU_QUEUE_STOPPED);
+	proxy_enter(gpu);
 	gpu->cancelled = true;
 	if (gpu->proxy != NULL)
-		gpu_producer_proxy_cancel(gpu->proxy);
+		comch_gpu_producer_proxy_cancel(gpu->proxy);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].conn != NULL)
 			sf_conn_disconnect(gpu->slots[i].conn);
 	}
-	leave(gpu);
+	proxy_leave(gpu);
 }
 
 static bool gpu_drained(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	return gpu->proxy == NULL || gpu_producer_proxy_drained(gpu->proxy);
+	return gpu->proxy == NULL || comch_gpu_producer_proxy_drained(gpu->proxy);
 }
 
 /* What the kernel uses stays for one that has not noticed yet: until destroy, or the next start. */
@@ -452,14 +453,14 @@ static void gpu_stop(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	enter(gpu);
+	proxy_enter(gpu);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].conn != NULL)
-			release(&gpu->slots[i]);
+			slot_release(&gpu->slots[i]);
 	}
-	leave(gpu);
+	proxy_leave(gpu);
 	if (gpu->proxy != NULL) {
-		gpu_producer_proxy_close(gpu->proxy);
+		comch_gpu_producer_proxy_close(gpu->proxy);
 		gpu->proxy = NULL;
 		return;
 	}
@@ -473,9 +474,9 @@ static bool gpu_progress(struct doca_comch_producer *producer)
 	bool moved = gpu->proxy == NULL && sf_ep_poll(producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING && knows_of_new(producer)) {
-		enter(gpu);
+		proxy_enter(gpu);
 		moved |= add_new_consumers(producer);
-		leave(gpu);
+		proxy_leave(gpu);
 	}
 	return moved;
 }

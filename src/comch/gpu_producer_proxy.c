@@ -84,7 +84,7 @@ static void send_prepare(struct gpu_forward *forward, const struct gpu_arrival *
 }
 
 /* What the kernel wrote is nothing that a producer writes, or the connection takes it never. */
-static void cut(struct gpu_forward *forward, const char *why)
+static void forward_cut(struct gpu_forward *forward, const char *why)
 {
 	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its connection is cut",
 			   forward->proxy->producer->child.id, why);
@@ -103,10 +103,10 @@ static bool forward_one(struct gpu_forward *forward)
 	forward->blocked = receiver->seq - receiver->released == forward->num_sends;
 	if (forward->ended || forward->blocked)
 		return false;
-	result = gpu_receiver_peek(receiver, &arrival);
+	result = comch_gpu_receiver_peek(receiver, &arrival);
 	if (result != DOCA_SUCCESS) {
 		if (result != DOCA_ERROR_AGAIN)
-			cut(forward, "what it wrote is not a message");
+			forward_cut(forward, "what it wrote is not a message");
 		return false;
 	}
 	send_prepare(forward, &arrival, send);
@@ -121,15 +121,15 @@ static bool forward_one(struct gpu_forward *forward)
 	if (result == DOCA_ERROR_NOT_CONNECTED)
 		forward->ended = true;
 	else if (result != DOCA_ERROR_AGAIN && result != DOCA_ERROR_TOO_BIG)
-		cut(forward, doca_error_get_name(result));
+		forward_cut(forward, doca_error_get_name(result));
 	return false;
 }
 
-static void grant(struct gpu_forward *forward)
+static void forward_give_credits(struct gpu_forward *forward)
 {
 	uint32_t len, credits = sf_conn_credits(forward->conn, &len);
 
-	gpu_receiver_grant(&forward->receiver, credits, len);
+	comch_gpu_receiver_give_credits(&forward->receiver, credits, len);
 }
 
 /* ---- the proxy ---- */
@@ -141,14 +141,14 @@ static bool producer_poll(struct gpu_proxy *base)
 	bool moved = sf_ep_poll(proxy->producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (before != 0 && proxy->num_inflight == 0 && proxy->cancelled)
-		comch_wake(&proxy->producer->child.ctx); /* it is drained */
+		comch_ctx_wake(&proxy->producer->child.ctx); /* it is drained */
 	for (struct gpu_forward *it = proxy->forwards; it != NULL; it = it->next) {
 		if (it->ended || it->conn->state != SF_CONN_READY)
 			continue;
 		for (sent = 0; sent < COMCH_POLL_BUDGET && forward_one(it); sent++)
 			moved = true;
 		if (!it->ended)
-			grant(it);
+			forward_give_credits(it);
 	}
 	return moved;
 }
@@ -157,7 +157,7 @@ static bool producer_poll(struct gpu_proxy *base)
 static bool forward_arm(struct gpu_forward *forward)
 {
 	const bool hardware = (forward->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) != 0;
-	const bool ready = hardware ? gpu_receiver_ready(&forward->receiver) : gpu_receiver_arm(&forward->receiver);
+	const bool ready = hardware ? comch_gpu_receiver_ready(&forward->receiver) : comch_gpu_receiver_arm(&forward->receiver);
 
 	return ready && !forward->blocked && forward->conn->state == SF_CONN_READY;
 }
@@ -174,8 +174,8 @@ static bool producer_arm(struct gpu_proxy *base)
 	return due;
 }
 
-doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
-				     struct gpu_producer_proxy **out)
+doca_error_t comch_gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
+					   struct gpu_producer_proxy **out)
 {
 	struct gpu_producer_proxy *proxy = calloc(1, sizeof(*proxy));
 	struct sf_domain *domain;
@@ -190,7 +190,7 @@ doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const
 	proxy->producer = producer;
 	result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result == DOCA_SUCCESS)
-		result = gpu_proxy_acquire(&event_fd);
+		result = comch_gpu_proxy_acquire(&event_fd);
 	if (result != DOCA_SUCCESS) {
 		free(proxy);
 		return result;
@@ -198,32 +198,32 @@ doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const
 	result = sf_ep_open(domain, handler, 1, event_fd, &producer->ep);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("producer %u: no endpoint: %s", producer->child.id, doca_error_get_name(result));
-		gpu_proxy_release();
+		comch_gpu_proxy_release();
 		free(proxy);
 		return result;
 	}
-	gpu_proxy_lock();
-	gpu_proxy_add(&proxy->base);
-	gpu_proxy_unlock();
+	comch_gpu_proxy_lock();
+	comch_gpu_proxy_add(&proxy->base);
+	comch_gpu_proxy_unlock();
 	*out = proxy;
 	return DOCA_SUCCESS;
 }
 
-void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy)
+void comch_gpu_producer_proxy_close(struct gpu_producer_proxy *proxy)
 {
-	bool ours = gpu_proxy_is_ours(&proxy->base);
+	bool ours = comch_gpu_proxy_is_ours(&proxy->base);
 
-	gpu_proxy_lock();
-	gpu_proxy_remove(&proxy->base);
+	comch_gpu_proxy_lock();
+	comch_gpu_proxy_remove(&proxy->base);
 	sf_ep_close(proxy->producer->ep);
 	proxy->producer->ep = NULL;
-	gpu_proxy_unlock();
+	comch_gpu_proxy_unlock();
 	if (ours)
-		gpu_proxy_release();
+		comch_gpu_proxy_release();
 	free(proxy);
 }
 
-void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy)
+void comch_gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy)
 {
 	proxy->cancelled = true;
 	for (struct gpu_forward *it = proxy->forwards; it != NULL; it = it->next) {
@@ -233,27 +233,27 @@ void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy)
 	}
 }
 
-bool gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy)
+bool comch_gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy)
 {
 	bool drained;
 
-	if (!gpu_proxy_is_ours(&proxy->base))
+	if (!comch_gpu_proxy_is_ours(&proxy->base))
 		return true;
-	gpu_proxy_lock();
+	comch_gpu_proxy_lock();
 	drained = proxy->num_inflight == 0;
-	gpu_proxy_unlock();
+	comch_gpu_proxy_unlock();
 	return drained;
 }
 
 /* ---- forwards ---- */
 
-doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
-			      struct sf_conn *conn, struct gpu_forward **out)
+doca_error_t comch_gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
+				    struct sf_conn *conn, struct gpu_forward **out)
 {
 	struct gpu_forward *forward;
 	struct gpu_queue box;
 	uint32_t num_sends;
-	doca_error_t result = gpu_queue_view(memory->addr, memory->len, offset, false, &box);
+	doca_error_t result = comch_gpu_queue_view(memory->addr, memory->len, offset, false, &box);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -266,14 +266,14 @@ doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu
 	forward->proxy = proxy;
 	forward->conn = conn;
 	forward->num_sends = num_sends;
-	gpu_receiver_init(&forward->receiver, &box);
+	comch_gpu_receiver_init(&forward->receiver, &box);
 	forward->next = proxy->forwards;
 	proxy->forwards = forward;
 	*out = forward;
 	return DOCA_SUCCESS;
 }
 
-void gpu_forward_close(struct gpu_forward *forward)
+void comch_gpu_forward_close(struct gpu_forward *forward)
 {
 	struct gpu_forward **slot = &forward->proxy->forwards;
 

@@ -12,20 +12,20 @@ struct gpu_producer_proxy;
 struct gpu_forward; /* from one GPU queue to one consumer */
 
 /* Opens producer->ep. The handler runs on the proxy thread, with its lock. Errors are logged. */
-doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
-				     struct gpu_producer_proxy **proxy);
+doca_error_t comch_gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
+					   struct gpu_producer_proxy **proxy);
 /* Once drained, with no forward left: closes the endpoint. */
-void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy);
+void comch_gpu_producer_proxy_close(struct gpu_producer_proxy *proxy);
 /* Sends what the kernel has written so far, as far as the peer has receives, and then nothing. With the proxy's lock. drained
  * becomes true when the connections are done with it, and the producer's context is woken for it. */
-void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy);
-bool gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy);
+void comch_gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy);
+bool comch_gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy);
 
 /* Forwards what the kernel writes into the GPU queue at memory + offset, once the connection is READY. With the proxy's lock.
  * Errors are logged. */
-doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
-			      struct sf_conn *conn, struct gpu_forward **forward);
+doca_error_t comch_gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
+				    struct sf_conn *conn, struct gpu_forward **forward);
 /* Frees it. Nothing is in flight. With the proxy's lock. */
-void gpu_forward_close(struct gpu_forward *forward);
+void comch_gpu_forward_close(struct gpu_forward *forward);
 
 #endif

@@ -137,7 +137,7 @@ static doca_error_t thread_start(void)
 
 /* ---- its users ---- */
 
-doca_error_t gpu_proxy_acquire(int *event_fd)
+doca_error_t comch_gpu_proxy_acquire(int *event_fd)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -151,37 +151,37 @@ doca_error_t gpu_proxy_acquire(int *event_fd)
 	return result;
 }
 
-void gpu_proxy_release(void)
+void comch_gpu_proxy_release(void)
 {
 	pthread_mutex_lock(&users_lock);
 	if (users != 0 && --users == 0) { /* 0: a child's, whose parent acquired it */
 		atomic_store(&stopping, true);
-		gpu_proxy_ring(NULL);
+		comch_gpu_proxy_ring(NULL);
 		pthread_join(thread, NULL);
 	}
 	pthread_mutex_unlock(&users_lock);
 }
 
-void gpu_proxy_lock(void)
+void comch_gpu_proxy_lock(void)
 {
 	atomic_fetch_add(&wanted, 1);
 	pthread_mutex_lock(&lock);
 	atomic_fetch_sub(&wanted, 1);
 }
 
-void gpu_proxy_unlock(void)
+void comch_gpu_proxy_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-void gpu_proxy_add(struct gpu_proxy *proxy)
+void comch_gpu_proxy_add(struct gpu_proxy *proxy)
 {
 	proxy->generation = generation;
 	proxy->next = proxies;
 	proxies = proxy;
 }
 
-void gpu_proxy_remove(struct gpu_proxy *proxy)
+void comch_gpu_proxy_remove(struct gpu_proxy *proxy)
 {
 	struct gpu_proxy **slot = &proxies;
 
@@ -191,12 +191,12 @@ void gpu_proxy_remove(struct gpu_proxy *proxy)
 		*slot = proxy->next;
 }
 
-bool gpu_proxy_is_ours(const struct gpu_proxy *proxy)
+bool comch_gpu_proxy_is_ours(const struct gpu_proxy *proxy)
 {
 	return proxy->generation == generation;
 }
 
-void gpu_proxy_ring(void *unused)
+void comch_gpu_proxy_ring(void *unused)
 {
 	int fd = atomic_load(&doorbell);
 

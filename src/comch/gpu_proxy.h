@@ -28,22 +28,22 @@ struct gpu_proxy {
 };
 
 /* Starts the thread, or joins in its use. *event_fd is its doorbell, for an endpoint. Errors are logged. */
-doca_error_t gpu_proxy_acquire(int *event_fd);
+doca_error_t comch_gpu_proxy_acquire(int *event_fd);
 /* Ends the thread with its last user. Without the lock. */
-void gpu_proxy_release(void);
+void comch_gpu_proxy_release(void);
 
 /* Waits at most for one round of the thread. */
-void gpu_proxy_lock(void);
-void gpu_proxy_unlock(void);
+void comch_gpu_proxy_lock(void);
+void comch_gpu_proxy_unlock(void);
 
 /* Begins and ends polling. With the lock. */
-void gpu_proxy_add(struct gpu_proxy *proxy);
-void gpu_proxy_remove(struct gpu_proxy *proxy);
+void comch_gpu_proxy_add(struct gpu_proxy *proxy);
+void comch_gpu_proxy_remove(struct gpu_proxy *proxy);
 
 /* Is it polled in this process? False in a child made by fork. */
-bool gpu_proxy_is_ours(const struct gpu_proxy *proxy);
+bool comch_gpu_proxy_is_ours(const struct gpu_proxy *proxy);
 
 /* Ends the thread's sleep. Any thread; for kernels of a software GPU, which give it an argument. */
-void gpu_proxy_ring(void *unused);
+void comch_gpu_proxy_ring(void *unused);
 
 #endif

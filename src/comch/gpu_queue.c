@@ -25,7 +25,7 @@ static void register_once(void)
 	registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-bool gpu_barriers(void)
+bool comch_gpu_barriers_enabled(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -33,7 +33,7 @@ bool gpu_barriers(void)
 	return registered;
 }
 
-void gpu_barrier_now(const struct gpu_queue *gpu_queue)
+void comch_gpu_barrier_run(const struct gpu_queue *gpu_queue)
 {
 	if (gpu_queue->registered)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
@@ -78,7 +78,7 @@ static struct own_memory **own_find(const void *addr)
 	return at;
 }
 
-bool gpu_memory_hold(const void *addr)
+bool comch_gpu_memory_hold(const void *addr)
 {
 	struct own_memory *own;
 
@@ -90,7 +90,7 @@ bool gpu_memory_hold(const void *addr)
 	return own != NULL;
 }
 
-void gpu_memory_release(const void *addr)
+void comch_gpu_memory_release(const void *addr)
 {
 	struct own_memory **at, *own;
 
@@ -105,7 +105,7 @@ void gpu_memory_release(const void *addr)
 	pthread_mutex_unlock(&own_lock);
 }
 
-static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
+static doca_error_t memory_share(struct gpu_memory *memory, struct sf_domain *domain)
 {
 	size_t descriptor_len = sizeof(memory->descriptor);
 	doca_error_t result;
@@ -132,7 +132,7 @@ static doca_error_t map_for_kernels(struct gpu_memory *memory)
 	return result;
 }
 
-doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len)
+doca_error_t comch_gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	doca_error_t result;
@@ -145,33 +145,33 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 	addr = own_map(len);
 	if (addr == NULL) {
 		SF_LOG_ERR_LIMITED("no memory for %zu bytes of GPU queues: %s", len, strerror(errno));
-		gpu_memory_destroy(memory);
+		comch_gpu_memory_destroy(memory);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	memory->addr = addr;
 	memory->len = len;
-	result = domain != NULL ? share(memory, domain) : DOCA_SUCCESS;
+	result = domain != NULL ? memory_share(memory, domain) : DOCA_SUCCESS;
 	if (result == DOCA_SUCCESS) /* not before: the fabric moves the pages that it exports, and the GPU pins them */
 		result = map_for_kernels(memory);
 	if (result != DOCA_SUCCESS)
-		gpu_memory_destroy(memory);
+		comch_gpu_memory_destroy(memory);
 	return result;
 }
 
-void gpu_memory_destroy(struct gpu_memory *memory)
+void comch_gpu_memory_destroy(struct gpu_memory *memory)
 {
 	if (memory->gpu_addr != NULL)
 		memory->gpu->ops->host_unmap(memory->gpu, memory->addr);
 	if (memory->region != NULL)
 		sf_region_close(memory->region);
 	if (memory->addr != NULL)
-		gpu_memory_release(memory->addr);
+		comch_gpu_memory_release(memory->addr);
 	if (memory->gpu != NULL)
 		__atomic_sub_fetch(&memory->gpu->users, 1, __ATOMIC_RELEASE);
 	memset(memory, 0, sizeof(*memory));
 }
 
-uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max)
+uint32_t comch_gpu_pow2(uint64_t value, uint32_t min, uint32_t max)
 {
 	uint32_t p = min;
 
@@ -182,8 +182,8 @@ uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max)
 
 /* ---- one GPU queue ---- */
 
-void gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
-		    uint32_t number, struct gpu_queue *gpu_queue)
+void comch_gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
+			  uint32_t number, struct gpu_queue *gpu_queue)
 {
 	struct softfield_gpu_queue *head = (struct softfield_gpu_queue *)(base + offset);
 
@@ -195,7 +195,7 @@ void gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t 
 	head->arena_size = arena_size;
 	head->number = number;
 	if ((flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0 && (flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
-		head->barriers = gpu_barriers();
+		head->barriers = comch_gpu_barriers_enabled();
 	head->magic = SOFTFIELD_GPU_QUEUE_MAGIC;
 	*gpu_queue = (struct gpu_queue){.head = head,
 					.lines = (struct softfield_line *)(base + head->lines_offset),
@@ -211,16 +211,16 @@ static bool power_of_two(uint32_t value, uint32_t min, uint32_t max)
 	return value >= min && value <= max && (value & (value - 1)) == 0;
 }
 
-static bool inside(uint64_t offset, uint64_t size, size_t len, size_t align)
+static bool range_is_inside(uint64_t offset, uint64_t size, size_t len, size_t align)
 {
 	return offset % align == 0 && offset <= len && size <= len - offset;
 }
 
-doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue)
+doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue)
 {
 	struct softfield_gpu_queue head;
 
-	if (!inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
+	if (!range_is_inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(&head, base + offset, offsetof(struct softfield_gpu_queue, grant)); /* once: the owner may change it */
 	if (head.magic != SOFTFIELD_GPU_QUEUE_MAGIC)
@@ -229,8 +229,8 @@ doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_ke
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	if (!power_of_two(head.depth, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX) ||
 	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_GPU_QUEUE_ARENA_MAX) ||
-	    !inside(head.lines_offset, gpu_queue_size(head.depth) - sizeof(head), len, 64) ||
-	    !inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
+	    !range_is_inside(head.lines_offset, gpu_queue_size(head.depth) - sizeof(head), len, 64) ||
+	    !range_is_inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
 	    ((head.flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0) != to_kernel)
 		return DOCA_ERROR_INVALID_VALUE;
 	*gpu_queue = (struct gpu_queue){.head = (struct softfield_gpu_queue *)(base + offset),
@@ -240,21 +240,21 @@ doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_ke
 					.shift = (uint32_t)__builtin_ctz(head.depth),
 					.arena_size = head.arena_size,
 					.flags = head.flags,
-					.registered = gpu_barriers()};
+					.registered = comch_gpu_barriers_enabled()};
 	return DOCA_SUCCESS;
 }
 
-void gpu_queue_wake_now(struct softfield_gpu_queue *head)
+void comch_gpu_queue_wake_now(struct softfield_gpu_queue *head)
 {
 	if (__atomic_exchange_n(&head->sleeping, 0, __ATOMIC_ACQ_REL) != 0)
 		syscall(SYS_futex, &head->sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why)
+void comch_gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why)
 {
 	struct softfield_slot16 control = {{(uint32_t)why, 0, 0, 0}};
 
 	softfield_store_slot16(&head->control, control);
 	softfield_fence_system();
-	gpu_queue_wake_now(head);
+	comch_gpu_queue_wake_now(head);
 }

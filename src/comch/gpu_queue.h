@@ -38,17 +38,17 @@ struct gpu_memory {
 };
 
 /* Zeroed, len rounded up to pages, for peers of the domain to map; NULL: none does. Errors are logged. */
-doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len);
+doca_error_t comch_gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len);
 /* Also of one that create refused. No kernel may use it any more. */
-void gpu_memory_destroy(struct gpu_memory *memory);
+void comch_gpu_memory_destroy(struct gpu_memory *memory);
 
 /* A view in the process that owns the memory has no mapping of its own. It keeps the memory from being given back: true when addr
- * is the beginning of such memory, which gpu_memory_release then ends. */
-bool gpu_memory_hold(const void *addr);
-void gpu_memory_release(const void *addr);
+ * is the beginning of such memory, which comch_gpu_memory_release then ends. */
+bool comch_gpu_memory_hold(const void *addr);
+void comch_gpu_memory_release(const void *addr);
 
 /* The power of two that holds value, within bounds that are powers of two. */
-uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max);
+uint32_t comch_gpu_pow2(uint64_t value, uint32_t min, uint32_t max);
 
 /* ---- one GPU queue ---- */
 
@@ -63,9 +63,9 @@ struct gpu_queue {
 };
 
 /* Whether this process takes part in expedited memory barriers; registers it the first time. */
-bool gpu_barriers(void);
+bool comch_gpu_barriers_enabled(void);
 /* Stands for the fences of the GPU queue's sender (softfield_gpu_queue.barriers). */
-void gpu_barrier_now(const struct gpu_queue *gpu_queue);
+void comch_gpu_barrier_run(const struct gpu_queue *gpu_queue);
 
 /* Bytes of a head, its lines and their overflow slots. */
 static inline size_t gpu_queue_size(uint32_t depth)
@@ -75,18 +75,18 @@ static inline size_t gpu_queue_size(uint32_t depth)
 }
 
 /* Writes the head at base + offset and gives the view. The memory is zero. */
-void gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
-		    uint32_t number, struct gpu_queue *gpu_queue);
+void comch_gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
+			  uint32_t number, struct gpu_queue *gpu_queue);
 
 /* The view of a GPU queue of the peer's. INVALID_VALUE: it is none, or does not fit into len, or flows the other way.
  * UNSUPPORTED_VERSION: another Softfield's. */
-doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue);
+doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue);
 
 /* The owner's word to its kernel: the GPU queue ends. Wakes a kernel that sleeps on it. */
-void gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why);
+void comch_gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why);
 
 /* Wakes a software GPU's threads that sleep on the GPU queue, after something was written to it. barriers: they make one. */
-void gpu_queue_wake_now(struct softfield_gpu_queue *head);
+void comch_gpu_queue_wake_now(struct softfield_gpu_queue *head);
 static inline void gpu_queue_wake(const struct gpu_queue *gpu_queue, bool barriers)
 {
 	if (gpu_queue->flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
@@ -95,7 +95,7 @@ static inline void gpu_queue_wake(const struct gpu_queue *gpu_queue, bool barrie
 		softfield_fence_system(); /* what was written before the look; the sleeper sets the word, then looks */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(__atomic_load_n(&gpu_queue->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
-		gpu_queue_wake_now(gpu_queue->head);
+		comch_gpu_queue_wake_now(gpu_queue->head);
 }
 
 #endif

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box)
+void comch_gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box)
 {
 	*receiver = (struct gpu_receiver){.box = *box};
 	__atomic_store_n(&box->head->barriers, box->registered, __ATOMIC_RELAXED);
 }
 
-bool gpu_receiver_ready(const struct gpu_receiver *receiver)
+bool comch_gpu_receiver_ready(const struct gpu_receiver *receiver)
 {
 	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
 
@@ -17,12 +17,12 @@ bool gpu_receiver_ready(const struct gpu_receiver *receiver)
 	       softfield_gen(receiver->seq, receiver->box.shift);
 }
 
-bool gpu_receiver_arm(struct gpu_receiver *receiver)
+bool comch_gpu_receiver_arm(struct gpu_receiver *receiver)
 {
 	__atomic_store_n(&receiver->box.head->armed, 1, __ATOMIC_RELAXED);
 	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
-	gpu_barrier_now(&receiver->box);
-	return gpu_receiver_ready(receiver);
+	comch_gpu_barrier_run(&receiver->box);
+	return comch_gpu_receiver_ready(receiver);
 }
 
 /* 16-byte slots of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one
@@ -39,7 +39,7 @@ static inline bool take_slots16(uint8_t *to, const struct softfield_slot16 *from
 	return true;
 }
 
-doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
+doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
 {
 	const struct gpu_queue *box = &receiver->box;
 	uint32_t slot = receiver->seq & (box->depth - 1), mark = softfield_mark(receiver->seq, box->shift), tag, bytes;
@@ -76,7 +76,7 @@ doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_a
 	return DOCA_SUCCESS;
 }
 
-void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
+void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
 {
 	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;
 	struct softfield_slot16 grant;
@@ -95,7 +95,7 @@ void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t 
 	gpu_queue_wake(&receiver->box, false);
 }
 
-void gpu_receiver_close(struct gpu_receiver *receiver)
+void comch_gpu_receiver_close(struct gpu_receiver *receiver)
 {
 	struct softfield_slot16 grant = {{receiver->count, receiver->len, receiver->released, 1}};
 

@@ -21,22 +21,22 @@ struct gpu_receiver {
 };
 
 /* Begins to receive from a GPU queue that nothing was received from. */
-void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box);
+void comch_gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box);
 
 /* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
-doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
+doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
 /* The message is copied out. */
 static inline void gpu_receiver_next(struct gpu_receiver *receiver)
 {
 	receiver->released = ++receiver->seq;
 }
 /* Asks a kernel of a software GPU to ring when there is a message; true when there is one already. */
-bool gpu_receiver_arm(struct gpu_receiver *receiver);
+bool comch_gpu_receiver_arm(struct gpu_receiver *receiver);
 /* Is there anything to look at? */
-bool gpu_receiver_ready(const struct gpu_receiver *receiver);
+bool comch_gpu_receiver_ready(const struct gpu_receiver *receiver);
 /* Grants receives so that count of len bytes are open, as far as the ring holds them and those of another length are used up. */
-void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
+void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
 /* Grants no more. */
-void gpu_receiver_close(struct gpu_receiver *receiver);
+void comch_gpu_receiver_close(struct gpu_receiver *receiver);
 
 #endif

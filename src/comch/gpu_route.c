@@ -30,17 +30,17 @@ struct route_gpu_queue {
 	struct comch_gpu_queue_sender *shared;
 	bool attached;				  /* shared is, and this route has joined it */
 	int timer;				  /* -1 unless the producer was armed while tasks waited for the agent's answer */
-	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
+	struct doca_task *sent_first, *sent_last; /* done, to be reported by poll */
 };
 
 /* ---- the shared sender ---- */
 
 static void sender_free(struct comch_gpu_queue_sender *shared)
 {
-	gpu_sender_fini(&shared->sender);
+	comch_gpu_sender_fini(&shared->sender);
 	sf_region_close(shared->region);
 	if (shared->held != NULL)
-		gpu_memory_release(shared->held);
+		comch_gpu_memory_release(shared->held);
 	free(shared);
 }
 
@@ -79,12 +79,12 @@ static doca_error_t sender_attach(struct comch_gpu_queue_sender *shared)
 
 	if (result == DOCA_SUCCESS)
 		result = sf_region_map(shared->region, &addr);
-	if (result == DOCA_SUCCESS && shared->held == NULL && gpu_memory_hold(addr))
+	if (result == DOCA_SUCCESS && shared->held == NULL && comch_gpu_memory_hold(addr))
 		shared->held = addr;
 	if (result == DOCA_SUCCESS)
-		result = gpu_queue_view(addr, shared->region->len, 0, true, &box);
+		result = comch_gpu_queue_view(addr, shared->region->len, 0, true, &box);
 	if (result == DOCA_SUCCESS)
-		result = gpu_sender_init(&shared->sender, &box);
+		result = comch_gpu_sender_init(&shared->sender, &box);
 	shared->attached = result == DOCA_SUCCESS;
 	return result;
 }
@@ -116,12 +116,12 @@ static __attribute__((noinline)) doca_error_t route_attach(struct route_gpu_queu
 	if (!route->shared->attached)
 		result = sender_attach(route->shared);
 	if (result == DOCA_SUCCESS)
-		gpu_sender_join(&route->shared->sender);
+		comch_gpu_sender_join(&route->shared->sender);
 	pthread_mutex_unlock(&route->connection->lock);
 	route->attached = result == DOCA_SUCCESS;
 	if (result != DOCA_ERROR_AGAIN) {
 		drop_timer(route);
-		sf_ctx_kick(&route->base.producer->child.ctx); /* who sleeps for the timer is to look at what waits now */
+		sf_ctx_kick(&route->base.producer->child.ctx); /* a sleeper on the timer must look at what waits now */
 	}
 	return result;
 }
@@ -130,7 +130,7 @@ static void route_detach(struct route_gpu_queue *route)
 {
 	pthread_mutex_lock(&route->connection->lock);
 	if (route->attached)
-		gpu_sender_leave(&route->shared->sender);
+		comch_gpu_sender_leave(&route->shared->sender);
 	pthread_mutex_unlock(&route->connection->lock);
 }
 
@@ -146,7 +146,8 @@ static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_p
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	result = gpu_sender_send(&route->shared->sender, task->iov, task->op.iov_num, task->header.imm, task->header.imm_len);
+	result = comch_gpu_sender_send(&route->shared->sender, task->iov, task->op.iov_num, task->header.imm,
+				       task->header.imm_len);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
 	task->base.next = NULL;

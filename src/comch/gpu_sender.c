@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
+doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
 {
 	memset(sender, 0, sizeof(*sender));
 	sender->box = *box;
@@ -17,7 +17,7 @@ doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *
 	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
-void gpu_sender_fini(struct gpu_sender *sender)
+void comch_gpu_sender_fini(struct gpu_sender *sender)
 {
 	free(sender->arena_end);
 	sender->arena_end = NULL;
@@ -25,7 +25,7 @@ void gpu_sender_fini(struct gpu_sender *sender)
 
 /* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared
  * from the start. */
-void gpu_sender_join(struct gpu_sender *sender)
+void comch_gpu_sender_join(struct gpu_sender *sender)
 {
 	if (sender->producers++ == 0 || sender->shared)
 		return;
@@ -36,7 +36,7 @@ void gpu_sender_join(struct gpu_sender *sender)
 		sched_yield();
 }
 
-void gpu_sender_leave(struct gpu_sender *sender)
+void comch_gpu_sender_leave(struct gpu_sender *sender)
 {
 	sender->producers--;
 }
@@ -60,7 +60,7 @@ static inline bool sender_take(struct gpu_sender *sender)
 }
 
 /* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
-static void refresh(struct gpu_sender *sender)
+static void credits_refresh(struct gpu_sender *sender)
 {
 	struct softfield_slot16 grant = softfield_load_slot16(&sender->box.head->grant);
 	uint32_t done = grant.w[SOFTFIELD_GRANT_DONE];
@@ -86,7 +86,7 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 {
 	if (take_arena_now(sender, len, offset))
 		return true;
-	refresh(sender);
+	credits_refresh(sender);
 	return take_arena_now(sender, len, offset);
 }
 
@@ -131,7 +131,7 @@ static inline void put_slots16(struct softfield_line *line, struct softfield_ove
 		softfield_store_halves(slot16++, 0, (uint64_t)tag << 32);
 }
 
-static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
+static void iov_gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
 {
 	for (uint32_t i = 0; i < iov_num; i++) {
 		memcpy(to, iov[i].addr, iov[i].len);
@@ -161,7 +161,7 @@ static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct s
 		put_inline(sender, slot, tag, iov[0].addr, len);
 		return;
 	}
-	gather(bytes, iov, iov_num);
+	iov_gather(bytes, iov, iov_num);
 	if (imm_len != 0)
 		memcpy(bytes + len, imm, imm_len);
 	put_inline(sender, slot, tag, bytes, len + imm_len);
@@ -176,7 +176,7 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 
 	if (!take_arena(sender, len, &offset))
 		return DOCA_ERROR_AGAIN;
-	gather(sender->box.arena + offset, iov, iov_num);
+	iov_gather(sender->box.arena + offset, iov, iov_num);
 	softfield_arena_prefetch_write(sender->box.arena, sender->box.arena_size, offset, len);
 	memcpy(bytes, &offset, 4);
 	memcpy(bytes + 4, &len, 4);
@@ -196,7 +196,7 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (__builtin_expect(sender->seq == sender->count, 0)) {
-		refresh(sender);
+		credits_refresh(sender);
 		if (sender->closed)
 			return DOCA_ERROR_NOT_CONNECTED;
 		if (sender->seq == sender->count)
@@ -216,8 +216,8 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	return DOCA_SUCCESS;
 }
 
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
-			     uint32_t imm_len)
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
+				   uint32_t imm_len)
 {
 	uint64_t len = 0;
 	doca_error_t result;
@@ -234,9 +234,9 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 	return result;
 }
 
-uint32_t gpu_sender_credits(struct gpu_sender *sender, uint32_t *len)
+uint32_t comch_gpu_sender_credits(struct gpu_sender *sender, uint32_t *len)
 {
-	refresh(sender);
+	credits_refresh(sender);
 	*len = sender->len;
 	return sender->closed ? 0 : sender->count - sender->seq;
 }

@@ -26,20 +26,20 @@ struct gpu_sender {
 	uint64_t *arena_end; /* depth of them: where the arena's head stood behind each message */
 };
 
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box);
-void gpu_sender_fini(struct gpu_sender *sender);
+doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box);
+void comch_gpu_sender_fini(struct gpu_sender *sender);
 
 /* One producer more, or less. Calls do not overlap, and between the two that producer sends from one thread at a time. */
-void gpu_sender_join(struct gpu_sender *sender);
-void gpu_sender_leave(struct gpu_sender *sender);
+void comch_gpu_sender_join(struct gpu_sender *sender);
+void comch_gpu_sender_leave(struct gpu_sender *sender);
 
 /* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which
  * stays. NOT_CONNECTED: closed. */
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
-			     uint32_t imm_len);
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
+				   uint32_t imm_len);
 
 /* Returns the kernel's posted receives that no message was sent to yet, and sets *len to their length. The sender must have no
  * other thread. */
-uint32_t gpu_sender_credits(struct gpu_sender *sender, uint32_t *len);
+uint32_t comch_gpu_sender_credits(struct gpu_sender *sender, uint32_t *len);
 
 #endif

@@ -8,7 +8,7 @@
  * tells of its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
  *
  * Receives: while there are no inbound sources every receive is the endpoint's. With sources, receives are held here as well,
- * where a source takes them (comch_consumer_take_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
+ * where a source takes them (comch_consumer_pop_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
  * asks the endpoint's receives back, so a source never starves behind connections.
  */
 #ifndef COMCH_INBOUND_H
@@ -54,7 +54,7 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 				struct comch_inbound **inbound);
 
 /* The first held receive that takes len bytes, no longer in any queue, or NULL: then try again at a later poll. */
-struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len);
+struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_comch_consumer *consumer, size_t len);
 
 /* A source has room for messages and no receive is held: asks the endpoint's back. */
 void comch_consumer_want_recvs(struct doca_comch_consumer *consumer);

@@ -79,7 +79,7 @@ static void producer_send_pending(struct doca_ctx *ctx)
 		return;
 	sf_ep_push(producer->ep);
 	if (producer->num_waiting > 0 && comch_routes_send_waiting(producer))
-		sf_ctx_kick(ctx); /* their ends are due, and nothing armed tells of them */
+		sf_ctx_kick(ctx); /* their completions are due, and no armed event reports them */
 }
 
 static const struct sf_ctx_ops producer_ops = {

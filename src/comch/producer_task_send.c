@@ -107,7 +107,7 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_prod
 	return DOCA_SUCCESS;
 }
 
-static inline doca_error_t gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
+static inline doca_error_t task_gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
 {
 	const struct doca_buf *buf = task->buf;
 
@@ -134,13 +134,13 @@ static inline struct comch_route *cached_route(struct doca_comch_producer *produ
 
 /* A program may submit in a loop until AGAIN clears, and progress nothing meanwhile. So that it does not loop for ever when the
  * consumer has gone, the endpoint is polled now and then; what it reports is kept for the program's next progress call. */
-static doca_error_t refuse_for_now(struct doca_comch_producer *producer)
+static doca_error_t task_reject_for_now(struct doca_comch_producer *producer)
 {
 	if (++producer->num_again % COMCH_AGAIN_LOOK == 0 && !producer->child.ctx.in_progress_call) {
 		producer->quiet = true;
 		(void)sf_ep_poll(producer->ep, COMCH_POLL_BUDGET);
 		producer->quiet = false;
-		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and nothing armed tells of it */
+		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and no armed event reports it */
 	}
 	return DOCA_ERROR_AGAIN;
 }
@@ -151,7 +151,7 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 {
 	switch (why) {
 	case DOCA_ERROR_AGAIN:
-		return refuse_for_now(producer);
+		return task_reject_for_now(producer);
 	case DOCA_ERROR_INVALID_VALUE:
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
@@ -186,7 +186,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 			   COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	result = gather(producer, task);
+	result = task_gather(producer, task);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
 	if (__builtin_expect(route == NULL, 0)) {
@@ -274,7 +274,7 @@ static doca_error_t check_alloc(const struct doca_comch_producer *producer, cons
 	return DOCA_SUCCESS;
 }
 
-/* Connects ahead of the first submit, when the consumer is known. What goes wrong, submit will tell. */
+/* Connects ahead of the first submit, when the consumer is known. Submit reports errors. */
 static void prepare_route(struct doca_comch_producer *producer, uint32_t consumer_id)
 {
 	struct comch_route *route;

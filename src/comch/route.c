@@ -155,7 +155,7 @@ void comch_route_fail_waiting(struct comch_route *route, doca_error_t status)
 
 /* ---- the end of a route ---- */
 
-static void retire(struct doca_comch_producer *producer, struct comch_route *route)
+static void route_retire(struct doca_comch_producer *producer, struct comch_route *route)
 {
 	struct comch_route **cached = &producer->cache[route->consumer->id % COMCH_ROUTE_CACHE];
 
@@ -177,7 +177,7 @@ doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t con
 			continue;
 		if (!atomic_load_explicit(&route->consumer->expired, memory_order_acquire))
 			break;
-		retire(producer, route); /* the consumer may have been started again under its id */
+		route_retire(producer, route); /* the consumer may have been started again under its id */
 	}
 	if (route == NULL)
 		result = open_route(producer, consumer_id, &route);
@@ -208,7 +208,7 @@ bool comch_routes_sweep(struct doca_comch_producer *producer)
 
 		if (!route->retired && route->failure != DOCA_SUCCESS &&
 		    atomic_load_explicit(&route->consumer->expired, memory_order_acquire))
-			retire(producer, route);
+			route_retire(producer, route);
 		if (!route->retired || route->num_inflight > 0) {
 			left |= route->retired;
 			slot = &route->next;

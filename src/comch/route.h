@@ -2,7 +2,7 @@
 /*
  * A route: the way from one producer to one consumer of the peer, made on first use.
  *
- * How the parts of the data path meet, for whoever adds a kind of path:
+ * How the parts of the data path meet, for adding a kind of path:
  *
  *                       CPU producer                        GPU producer
  *   CPU consumer   route_conn.c -> the consumer's endpoint      its own GPU queue -> an inbound source (inbound.h)
@@ -78,7 +78,7 @@ doca_error_t comch_route_send_late(struct comch_route *route, struct doca_comch_
 /* Sends what waits, as far as the peers take it; true when a task left or failed. From progress. */
 bool comch_routes_send_waiting(struct doca_comch_producer *producer);
 
-/* Is it worth a progress call? A route that is connecting rings when it is up; of room at the peer nothing tells. */
+/* Is it worth a progress call? A route that is connecting rings when it is up; room at the peer is not reported. */
 bool comch_routes_waiting_due(const struct doca_comch_producer *producer);
 
 /* Nothing can be sent on the route any more: what waits ends with status, from the next progress call. */

@@ -20,7 +20,7 @@ struct doca_comch_server {
 
 /* ---- clients that connect ---- */
 
-static void refuse(struct sf_listener *listener, struct sf_request *request, doca_error_t reason)
+static void request_reject(struct sf_listener *listener, struct sf_request *request, doca_error_t reason)
 {
 	uint8_t refusal[COMCH_REFUSAL_SIZE];
 
@@ -28,14 +28,15 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, doc
 }
 
 /* Why this client cannot be served, or SUCCESS. */
-static doca_error_t check_request(const struct comch_endpoint *endpoint, const void *data, size_t len, struct comch_hello *hello)
+static doca_error_t check_request(const struct comch_endpoint *endpoint, const void *data, size_t len,
+				  struct comch_handshake *hello)
 {
 	const uint32_t clients_max = (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX);
 	doca_error_t result;
 
 	if (endpoint->ctx.state != DOCA_CTX_STATE_RUNNING)
 		return DOCA_ERROR_SHUTDOWN;
-	result = comch_hello_parse(data, len, hello);
+	result = comch_handshake_parse(data, len, hello);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("server %s: a client's hello of %zu bytes is not understood: %s; it is refused",
 				    endpoint->name, len, doca_error_get_name(result));
@@ -52,11 +53,11 @@ static doca_error_t check_request(const struct comch_endpoint *endpoint, const v
 static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_listener *listener, struct sf_request *request,
 				  struct doca_comch_connection *connection)
 {
-	const struct comch_hello own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
 	uint8_t hello[COMCH_HELLO_SIZE];
 	doca_error_t result;
 
-	result = sf_conn_accept(listener, request, hello, comch_hello_pack(&own, hello), connection, &connection->conn);
+	result = sf_conn_accept(listener, request, hello, comch_handshake_pack(&own, hello), connection, &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("server %s: a client left before it was accepted: %s", endpoint->name,
 				    doca_error_get_name(result));
@@ -67,7 +68,7 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 	connection->next = endpoint->connections;
 	endpoint->connections = connection;
 	endpoint->num_connections++;
-	comch_connection_note(connection);
+	comch_connection_show(connection);
 	return DOCA_SUCCESS;
 }
 
@@ -76,18 +77,18 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 	struct comch_endpoint *endpoint = (struct comch_endpoint *)listener->user;
 	struct doca_comch_event_connection_status_changed event = {endpoint};
 	struct doca_comch_connection *connection;
-	struct comch_hello hello;
+	struct comch_handshake hello;
 	doca_error_t result;
 
 	result = check_request(endpoint, data, len, &hello);
 	if (result != DOCA_SUCCESS) {
-		refuse(listener, request, result);
+		request_reject(listener, request, result);
 		return;
 	}
 	connection = comch_connection_create(endpoint);
 	if (connection == NULL) {
 		SF_LOG_ERR_LIMITED("server %s: no memory for another client; it is refused", endpoint->name);
-		refuse(listener, request, DOCA_ERROR_NO_MEMORY);
+		request_reject(listener, request, DOCA_ERROR_NO_MEMORY);
 		return;
 	}
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;

@@ -6,7 +6,7 @@
 /* Locks the endpoint for a setter. INVALID_VALUE or BAD_STATE, logged, and not locked. */
 static doca_error_t set_begin(struct doca_comm_channel_ep_t *ep, const void *argument, const char *function)
 {
-	doca_error_t result = ep_check(function, ep, argument);
+	doca_error_t result = comm_channel_ep_check(function, ep, argument);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -94,7 +94,7 @@ doca_error_t doca_comm_channel_ep_set_recv_queue_size(struct doca_comm_channel_e
 /* INVALID_VALUE, logged, unless all is there; what is NULL when it was never set. */
 static doca_error_t check_get(struct doca_comm_channel_ep_t *ep, const void *out, const void *what, const char *function)
 {
-	doca_error_t result = ep_check(function, ep, out);
+	doca_error_t result = comm_channel_ep_check(function, ep, out);
 
 	if (result == DOCA_SUCCESS && what == NULL) {
 		SF_LOG_ERR("%s: none was set", function);
@@ -123,7 +123,7 @@ doca_error_t doca_comm_channel_ep_get_device_rep(struct doca_comm_channel_ep_t *
 
 doca_error_t doca_comm_channel_ep_get_max_msg_size(struct doca_comm_channel_ep_t *ep, uint16_t *max_msg_size)
 {
-	doca_error_t result = ep_check(__func__, ep, max_msg_size);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, max_msg_size);
 
 	if (result == DOCA_SUCCESS)
 		*max_msg_size = ep->max_msg_size;
@@ -132,7 +132,7 @@ doca_error_t doca_comm_channel_ep_get_max_msg_size(struct doca_comm_channel_ep_t
 
 doca_error_t doca_comm_channel_ep_get_send_queue_size(struct doca_comm_channel_ep_t *ep, uint16_t *send_queue_size)
 {
-	doca_error_t result = ep_check(__func__, ep, send_queue_size);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, send_queue_size);
 
 	if (result == DOCA_SUCCESS)
 		*send_queue_size = ep->send_queue_size;
@@ -141,7 +141,7 @@ doca_error_t doca_comm_channel_ep_get_send_queue_size(struct doca_comm_channel_e
 
 doca_error_t doca_comm_channel_ep_get_recv_queue_size(struct doca_comm_channel_ep_t *ep, uint16_t *recv_queue_size)
 {
-	doca_error_t result = ep_check(__func__, ep, recv_queue_size);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, recv_queue_size);
 
 	if (result == DOCA_SUCCESS)
 		*recv_queue_size = ep->recv_queue_size;

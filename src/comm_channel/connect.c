@@ -43,7 +43,7 @@ static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const c
 }
 
 /* What the 2.2 API calls what Comch's create and start answer. */
-static doca_error_t translate(doca_error_t result)
+static doca_error_t error_translate(doca_error_t result)
 {
 	switch (result) {
 	case DOCA_SUCCESS:
@@ -70,7 +70,7 @@ static void client_came(struct doca_comch_event_connection_status_changed *event
 		return;
 	doca_ctx_get_user_data(doca_comch_server_as_ctx(doca_comch_server_get_server_ctx(connection)), &user_data);
 	ep = user_data.ptr;
-	struct doca_comm_channel_addr_t *peer = peer_add(ep, PEER_CONNECTED);
+	struct doca_comm_channel_addr_t *peer = comm_channel_peer_add(ep, PEER_CONNECTED);
 	if (peer == NULL) {
 		doca_comch_server_disconnect(ep->server, connection);
 		return;
@@ -106,9 +106,10 @@ static doca_error_t server_configure(struct doca_comm_channel_ep_t *ep)
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_server_set_recv_queue_size(ep->server, ep->recv_queue_size);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_server_task_send_set_conf(ep->server, message_sent, message_sent, ep->send_queue_size);
+		result = doca_comch_server_task_send_set_conf(ep->server, comm_channel_message_sent, comm_channel_message_sent,
+							      ep->send_queue_size);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_server_event_msg_recv_register(ep->server, message_arrived);
+		result = doca_comch_server_event_msg_recv_register(ep->server, comm_channel_message_arrived);
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_server_event_connection_status_changed_register(ep->server, client_came, client_left);
 	return result == DOCA_SUCCESS ? doca_ctx_start(ctx) : result;
@@ -116,10 +117,10 @@ static doca_error_t server_configure(struct doca_comm_channel_ep_t *ep)
 
 static doca_error_t listen_begin(struct doca_comm_channel_ep_t *ep, const char *name)
 {
-	doca_error_t result = ep_open(ep);
+	doca_error_t result = comm_channel_ep_open(ep);
 
 	if (result != DOCA_SUCCESS)
-		return translate(result);
+		return error_translate(result);
 	result = doca_comch_server_create(ep->dev, ep->rep, name, &ep->server);
 	if (result == DOCA_SUCCESS) {
 		result = server_configure(ep);
@@ -128,8 +129,8 @@ static doca_error_t listen_begin(struct doca_comm_channel_ep_t *ep, const char *
 	}
 	if (result != DOCA_SUCCESS) {
 		ep->server = NULL;
-		ep_close(ep);
-		return translate(result);
+		comm_channel_ep_close(ep);
+		return error_translate(result);
 	}
 	ep->role = EP_SERVICE;
 	return DOCA_SUCCESS;
@@ -137,7 +138,7 @@ static doca_error_t listen_begin(struct doca_comm_channel_ep_t *ep, const char *
 
 doca_error_t doca_comm_channel_ep_listen(struct doca_comm_channel_ep_t *ep, const char *name)
 {
-	doca_error_t result = ep_check(__func__, ep, name);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, name);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -163,9 +164,10 @@ static doca_error_t client_configure(struct doca_comm_channel_ep_t *ep)
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_client_set_recv_queue_size(ep->client, ep->recv_queue_size);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_client_task_send_set_conf(ep->client, message_sent, message_sent, ep->send_queue_size);
+		result = doca_comch_client_task_send_set_conf(ep->client, comm_channel_message_sent, comm_channel_message_sent,
+							      ep->send_queue_size);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_client_event_msg_recv_register(ep->client, message_arrived);
+		result = doca_comch_client_event_msg_recv_register(ep->client, comm_channel_message_arrived);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(ctx);
 	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
@@ -173,7 +175,7 @@ static doca_error_t client_configure(struct doca_comm_channel_ep_t *ep)
 
 static doca_error_t client_open(struct doca_comm_channel_ep_t *ep, const char *name)
 {
-	doca_error_t result = ep_open(ep);
+	doca_error_t result = comm_channel_ep_open(ep);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -186,7 +188,7 @@ static doca_error_t client_open(struct doca_comm_channel_ep_t *ep, const char *n
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	ep->client = NULL;
-	ep_close(ep);
+	comm_channel_ep_close(ep);
 	return result;
 }
 
@@ -197,7 +199,7 @@ static void connect_wait(struct doca_comm_channel_ep_t *ep)
 
 	(void)sf_comch_client_wait(ep->client); /* a silent peer may answer later */
 	for (int i = 0; i < CONNECT_WAIT_MS * 20 && ep->peers->state == PEER_CONNECTING; i++) {
-		ep_progress(ep);
+		comm_channel_ep_progress(ep);
 		if (ep->peers->state == PEER_CONNECTING)
 			nanosleep(&pause, NULL);
 	}
@@ -208,15 +210,15 @@ static doca_error_t connect_begin(struct doca_comm_channel_ep_t *ep, const char 
 	doca_error_t result = client_open(ep, name);
 
 	if (result != DOCA_SUCCESS)
-		return translate(result);
+		return error_translate(result);
 	ep->role = EP_CLIENT;
-	if (peer_add(ep, PEER_CONNECTING) == NULL) {
-		ep_end(ep);
+	if (comm_channel_peer_add(ep, PEER_CONNECTING) == NULL) {
+		comm_channel_ep_end(ep);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	connect_wait(ep);
 	if (ep->peers->state == PEER_FAILED) {
-		ep_end(ep);
+		comm_channel_ep_end(ep);
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	*peer = ep->peers;
@@ -226,7 +228,7 @@ static doca_error_t connect_begin(struct doca_comm_channel_ep_t *ep, const char 
 doca_error_t doca_comm_channel_ep_connect(struct doca_comm_channel_ep_t *ep, const char *name,
 					  struct doca_comm_channel_addr_t **peer_addr)
 {
-	doca_error_t result = ep_check(__func__, ep, name != NULL ? peer_addr : NULL);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, name != NULL ? peer_addr : NULL);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -249,25 +251,25 @@ static void drop_client(struct doca_comm_channel_ep_t *ep, struct doca_comm_chan
 	}
 	while (peer->num_sending > 0) /* their ends name the address; a dead peer's come within a second */
 		doca_pe_progress(ep->pe);
-	peer_remove(peer);
+	comm_channel_peer_remove(peer);
 	ep->service_changed = true;
 }
 
 doca_error_t doca_comm_channel_ep_disconnect(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer_addr)
 {
-	doca_error_t result = ep_check(__func__, ep, ep);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, ep);
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&ep->lock);
-	if (peer_addr == NULL || !peer_is_of(peer_addr, ep)) {
+	if (peer_addr == NULL || !comm_channel_peer_is_of(peer_addr, ep)) {
 		SF_LOG_ERR("%s: not an address of this endpoint", __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else if (ep->role == EP_CLIENT) {
-		ep_end(ep);
+		comm_channel_ep_end(ep);
 	} else {
 		drop_client(ep, peer_addr);
-		events_settle(ep);
+		comm_channel_events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
 	return result;

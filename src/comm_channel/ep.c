@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-doca_error_t ep_check(const char *function, const void *object, const void *argument)
+doca_error_t comm_channel_ep_check(const char *function, const void *object, const void *argument)
 {
 	if (object != NULL && argument != NULL)
 		return DOCA_SUCCESS;
@@ -16,7 +16,7 @@ doca_error_t ep_check(const char *function, const void *object, const void *argu
 
 doca_error_t doca_comm_channel_ep_create(struct doca_comm_channel_ep_t **ep)
 {
-	doca_error_t result = ep_check(__func__, ep, ep);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, ep);
 	struct doca_comm_channel_ep_t *created;
 
 	if (result != DOCA_SUCCESS)
@@ -44,7 +44,7 @@ doca_error_t doca_comm_channel_ep_destroy(struct doca_comm_channel_ep_t *ep)
 	}
 	pthread_mutex_lock(&ep->lock);
 	if (ep->role != EP_UNUSED)
-		ep_end(ep);
+		comm_channel_ep_end(ep);
 	pthread_mutex_unlock(&ep->lock);
 	pthread_mutex_destroy(&ep->lock);
 	if (ep->rep != NULL)
@@ -69,23 +69,23 @@ static doca_error_t ring_make(struct doca_comm_channel_ep_t *ep)
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-doca_error_t ep_open(struct doca_comm_channel_ep_t *ep)
+doca_error_t comm_channel_ep_open(struct doca_comm_channel_ep_t *ep)
 {
 	doca_error_t result = ring_make(ep);
 
 	if (result == DOCA_SUCCESS)
 		result = doca_pe_create(&ep->pe);
 	if (result == DOCA_SUCCESS)
-		result = events_open(ep);
+		result = comm_channel_events_open(ep);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	ep_close(ep);
+	comm_channel_ep_close(ep);
 	return result;
 }
 
-void ep_close(struct doca_comm_channel_ep_t *ep)
+void comm_channel_ep_close(struct doca_comm_channel_ep_t *ep)
 {
-	events_close(ep);
+	comm_channel_events_close(ep);
 	if (ep->pe != NULL)
 		doca_pe_destroy(ep->pe);
 	ep->pe = NULL;
@@ -101,7 +101,7 @@ void ep_close(struct doca_comm_channel_ep_t *ep)
 	ep->role = EP_UNUSED;
 }
 
-struct doca_ctx *ep_ctx(const struct doca_comm_channel_ep_t *ep)
+struct doca_ctx *comm_channel_ep_ctx(const struct doca_comm_channel_ep_t *ep)
 {
 	return ep->role == EP_SERVICE ? doca_comch_server_as_ctx(ep->server) : doca_comch_client_as_ctx(ep->client);
 }
@@ -112,7 +112,7 @@ static void client_look(struct doca_comm_channel_ep_t *ep)
 	struct doca_comm_channel_addr_t *peer = ep->peers;
 	enum doca_ctx_states state;
 
-	if (peer == NULL || doca_ctx_get_state(ep_ctx(ep), &state) != DOCA_SUCCESS)
+	if (peer == NULL || doca_ctx_get_state(comm_channel_ep_ctx(ep), &state) != DOCA_SUCCESS)
 		return;
 	if (peer->state == PEER_CONNECTING && state == DOCA_CTX_STATE_RUNNING) {
 		doca_comch_client_get_connection(ep->client, &peer->connection);
@@ -126,7 +126,7 @@ static void client_look(struct doca_comm_channel_ep_t *ep)
 	}
 }
 
-void ep_progress(struct doca_comm_channel_ep_t *ep)
+void comm_channel_ep_progress(struct doca_comm_channel_ep_t *ep)
 {
 	if (ep->ring_num > ep->recv_queue_size)
 		return;
@@ -136,9 +136,9 @@ void ep_progress(struct doca_comm_channel_ep_t *ep)
 		client_look(ep);
 }
 
-void ep_end(struct doca_comm_channel_ep_t *ep)
+void comm_channel_ep_end(struct doca_comm_channel_ep_t *ep)
 {
-	struct doca_ctx *ctx = ep_ctx(ep);
+	struct doca_ctx *ctx = comm_channel_ep_ctx(ep);
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
 
 	doca_ctx_stop(ctx);
@@ -151,6 +151,6 @@ void ep_end(struct doca_comm_channel_ep_t *ep)
 	ep->server = NULL;
 	ep->client = NULL;
 	while (ep->peers != NULL)
-		peer_remove(ep->peers);
-	ep_close(ep);
+		comm_channel_peer_remove(ep->peers);
+	comm_channel_ep_close(ep);
 }

@@ -2,7 +2,7 @@
 /*
  * An endpoint of the Comm Channel: a Comch server or client with a progress engine of its own, turned by whoever calls. What
  * arrives waits in a ring until it is taken. Programs use an endpoint from several threads, so one lock guards all of it; the
- * callbacks of Comch run inside ep_progress, under the lock.
+ * callbacks of Comch run inside comm_channel_ep_progress, under the lock.
  */
 #ifndef COMM_CHANNEL_EP_H
 #define COMM_CHANNEL_EP_H
@@ -82,49 +82,49 @@ struct doca_comm_channel_ep_t {
 };
 
 /* INVALID_VALUE, logged with the function's name, when object or argument is NULL. */
-doca_error_t ep_check(const char *function, const void *object, const void *argument);
+doca_error_t comm_channel_ep_check(const char *function, const void *object, const void *argument);
 
-/* Engine, ring and channels, for a role that begins; undone by ep_close. NO_MEMORY or INITIALIZATION, logged. */
-doca_error_t ep_open(struct doca_comm_channel_ep_t *ep);
-void ep_close(struct doca_comm_channel_ep_t *ep);
+/* Engine, ring and channels, for a role that begins; undone by comm_channel_ep_close. NO_MEMORY or INITIALIZATION, logged. */
+doca_error_t comm_channel_ep_open(struct doca_comm_channel_ep_t *ep);
+void comm_channel_ep_close(struct doca_comm_channel_ep_t *ep);
 
 /* One turn of the engine, if the ring has room for what it may bring. */
-void ep_progress(struct doca_comm_channel_ep_t *ep);
+void comm_channel_ep_progress(struct doca_comm_channel_ep_t *ep);
 
-struct doca_ctx *ep_ctx(const struct doca_comm_channel_ep_t *ep);
+struct doca_ctx *comm_channel_ep_ctx(const struct doca_comm_channel_ep_t *ep);
 
 /* Ends the Comch side, with all that was sent, and every address. Waits. */
-void ep_end(struct doca_comm_channel_ep_t *ep);
+void comm_channel_ep_end(struct doca_comm_channel_ep_t *ep);
 
 /* ---- peers ---- */
 
-struct doca_comm_channel_addr_t *peer_add(struct doca_comm_channel_ep_t *ep, enum peer_state state);
-void peer_remove(struct doca_comm_channel_addr_t *peer);
-bool peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_comm_channel_ep_t *ep);
+struct doca_comm_channel_addr_t *comm_channel_peer_add(struct doca_comm_channel_ep_t *ep, enum peer_state state);
+void comm_channel_peer_remove(struct doca_comm_channel_addr_t *peer);
+bool comm_channel_peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_comm_channel_ep_t *ep);
 
 /* ---- messages ---- */
 
 /* Callbacks of Comch. */
-void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
-		     struct doca_comch_connection *connection);
-void message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data);
+void comm_channel_message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+				  struct doca_comch_connection *connection);
+void comm_channel_message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data);
 
 /* ---- events ---- */
 
-doca_error_t events_open(struct doca_comm_channel_ep_t *ep);
-void events_close(struct doca_comm_channel_ep_t *ep);
+doca_error_t comm_channel_events_open(struct doca_comm_channel_ep_t *ep);
+void comm_channel_events_close(struct doca_comm_channel_ep_t *ep);
 
 /* To be called at the end of whatever turned the engine: a waiter is woken, or waits on. */
-void events_settle(struct doca_comm_channel_ep_t *ep);
+void comm_channel_events_settle(struct doca_comm_channel_ep_t *ep);
 
 /* Makes a descriptor unreadable. True if it was readable. */
-bool events_take(int *event_fd);
+bool comm_channel_events_take(int *event_fd);
 
 /* Makes the receive channel readable if it is armed; and unreadable again. */
-void events_signal_recv(struct doca_comm_channel_ep_t *ep);
-void events_unsignal_recv(struct doca_comm_channel_ep_t *ep);
+void comm_channel_events_signal_recv(struct doca_comm_channel_ep_t *ep);
+void comm_channel_events_unsignal_recv(struct doca_comm_channel_ep_t *ep);
 
 /* The send channel becomes readable when another try is worth it. */
-void events_set_send_timer(struct doca_comm_channel_ep_t *ep);
+void comm_channel_events_set_send_timer(struct doca_comm_channel_ep_t *ep);
 
 #endif

@@ -29,7 +29,7 @@ static bool channel_open(int *channel, int *event, int handle)
 	       epoll_ctl(*channel, EPOLL_CTL_ADD, handle, &on) == 0;
 }
 
-doca_error_t events_open(struct doca_comm_channel_ep_t *ep)
+doca_error_t comm_channel_events_open(struct doca_comm_channel_ep_t *ep)
 {
 	doca_notification_handle_t handle;
 	doca_error_t result = doca_pe_get_notification_handle(ep->pe, &handle);
@@ -51,7 +51,7 @@ static void fd_close(int *fd)
 	*fd = -1;
 }
 
-void events_close(struct doca_comm_channel_ep_t *ep)
+void comm_channel_events_close(struct doca_comm_channel_ep_t *ep)
 {
 	fd_close(&ep->recv_channel);
 	fd_close(&ep->service_channel);
@@ -63,7 +63,7 @@ void events_close(struct doca_comm_channel_ep_t *ep)
 
 /* ---- at work ---- */
 
-bool events_take(int *event_fd)
+bool comm_channel_events_take(int *event_fd)
 {
 	uint64_t count;
 	ssize_t len = read(*event_fd, &count, sizeof(count));
@@ -73,7 +73,7 @@ bool events_take(int *event_fd)
 	return len > 0;
 }
 
-void events_signal_recv(struct doca_comm_channel_ep_t *ep)
+void comm_channel_events_signal_recv(struct doca_comm_channel_ep_t *ep)
 {
 	if (!ep->recv_armed)
 		return;
@@ -82,14 +82,14 @@ void events_signal_recv(struct doca_comm_channel_ep_t *ep)
 	eventfd_write(ep->recv_event, 1);
 }
 
-void events_unsignal_recv(struct doca_comm_channel_ep_t *ep)
+void comm_channel_events_unsignal_recv(struct doca_comm_channel_ep_t *ep)
 {
 	if (ep->recv_signalled)
-		events_take(&ep->recv_event);
+		comm_channel_events_take(&ep->recv_event);
 	ep->recv_signalled = false;
 }
 
-void events_set_send_timer(struct doca_comm_channel_ep_t *ep)
+void comm_channel_events_set_send_timer(struct doca_comm_channel_ep_t *ep)
 {
 	const struct itimerspec when = {.it_value.tv_nsec = ep->send_refused ? SEND_RETRY_NS : 1};
 
@@ -102,10 +102,10 @@ static bool has_news(const struct doca_comm_channel_ep_t *ep)
 	       (ep->role == EP_CLIENT && ep->peers->state != PEER_CONNECTED && ep->peers->state != PEER_CONNECTING);
 }
 
-void events_settle(struct doca_comm_channel_ep_t *ep)
+void comm_channel_events_settle(struct doca_comm_channel_ep_t *ep)
 {
 	if (has_news(ep))
-		events_signal_recv(ep);
+		comm_channel_events_signal_recv(ep);
 	if (ep->service_armed && ep->service_changed) {
 		ep->service_armed = false;
 		eventfd_write(ep->service_event, 1);
@@ -119,7 +119,8 @@ void events_settle(struct doca_comm_channel_ep_t *ep)
 doca_error_t doca_comm_channel_ep_get_event_channel(struct doca_comm_channel_ep_t *ep, doca_event_channel_t *send_event_channel,
 						    doca_event_channel_t *recv_event_channel)
 {
-	doca_error_t result = ep_check(__func__, ep, send_event_channel != NULL ? send_event_channel : recv_event_channel);
+	doca_error_t result =
+		comm_channel_ep_check(__func__, ep, send_event_channel != NULL ? send_event_channel : recv_event_channel);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -140,7 +141,7 @@ doca_error_t doca_comm_channel_ep_get_event_channel(struct doca_comm_channel_ep_
 doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_channel_ep_t *ep,
 							    doca_event_channel_t *service_event_channel)
 {
-	doca_error_t result = ep_check(__func__, ep, service_event_channel);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, service_event_channel);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -151,7 +152,7 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_cha
 	} else {
 		*service_event_channel = ep->service_channel;
 		ep->service_armed = true;
-		events_settle(ep);
+		comm_channel_events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
 	return result;
@@ -160,7 +161,7 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_cha
 /* Locks an endpoint that has channels. INVALID_VALUE, logged, and not locked. */
 static doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *function)
 {
-	doca_error_t result = ep_check(function, ep, ep);
+	doca_error_t result = comm_channel_ep_check(function, ep, ep);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -179,7 +180,7 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_send(struct doca_comm_channel
 	if (result != DOCA_SUCCESS)
 		return result;
 	ep->send_armed = true;
-	events_set_send_timer(ep);
+	comm_channel_events_set_send_timer(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
 }
@@ -190,9 +191,9 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_recv(struct doca_comm_channel
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	events_unsignal_recv(ep);
+	comm_channel_events_unsignal_recv(ep);
 	ep->recv_armed = true;
-	events_settle(ep);
+	comm_channel_events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
 }

@@ -4,15 +4,15 @@
 #include "base/log_rate.h"
 #include "comm_channel/ep.h"
 
-/* ---- what Comch tells ---- */
+/* ---- callbacks of Comch ---- */
 
 static struct doca_comm_channel_addr_t *peer_of(struct doca_comch_connection *connection)
 {
 	return doca_comch_connection_get_user_data(connection).ptr;
 }
 
-void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
-		     struct doca_comch_connection *connection)
+void comm_channel_message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+				  struct doca_comch_connection *connection)
 {
 	struct doca_comm_channel_addr_t *peer = peer_of(connection);
 	struct doca_comm_channel_ep_t *ep = peer != NULL ? peer->ep : NULL;
@@ -31,7 +31,7 @@ void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, u
 		memcpy(ep->slots + (size_t)at * ep->max_msg_size, buffer, len);
 }
 
-void message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data)
+void comm_channel_message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct doca_comm_channel_ep_t *ep = ctx_user_data.ptr;
 	struct doca_comm_channel_addr_t *peer = task_user_data.ptr;
@@ -46,7 +46,7 @@ void message_sent(struct doca_comch_task_send *task, union doca_data task_user_d
 static doca_error_t check_send(const struct doca_comm_channel_ep_t *ep, const void *msg, size_t len, int flags,
 			       const struct doca_comm_channel_addr_t *peer)
 {
-	if (peer == NULL || !peer_is_of(peer, ep)) {
+	if (peer == NULL || !comm_channel_peer_is_of(peer, ep)) {
 		SF_LOG_ERR("doca_comm_channel_ep_sendto: not an address of this endpoint");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
@@ -96,7 +96,7 @@ static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm
 	doca_error_t result;
 
 	if (ep->num_sending == ep->send_queue_size || peer->state == PEER_CONNECTING)
-		ep_progress(ep);
+		comm_channel_ep_progress(ep);
 	result = state_error(peer->state);
 	if (result == DOCA_SUCCESS && ep->num_sending == ep->send_queue_size)
 		result = DOCA_ERROR_AGAIN;
@@ -111,7 +111,7 @@ static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm
 		return DOCA_SUCCESS;
 	}
 	doca_task_free(task);
-	ep_progress(ep); /* a peer that has gone is noticed here */
+	comm_channel_ep_progress(ep); /* a peer that has gone is noticed here */
 	if (result == DOCA_ERROR_AGAIN && peer->state == PEER_CONNECTED)
 		return DOCA_ERROR_AGAIN;
 	return peer->state == PEER_CONNECTED ? result : state_error(peer->state);
@@ -120,7 +120,7 @@ static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm
 doca_error_t doca_comm_channel_ep_sendto(struct doca_comm_channel_ep_t *ep, const void *msg, size_t len, int flags,
 					 struct doca_comm_channel_addr_t *peer_addr)
 {
-	doca_error_t result = ep_check(__func__, ep, msg);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, msg);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -130,10 +130,10 @@ doca_error_t doca_comm_channel_ep_sendto(struct doca_comm_channel_ep_t *ep, cons
 		result = send_now(ep, peer_addr, msg, len);
 		ep->send_refused = result == DOCA_ERROR_AGAIN;
 		if (ep->send_armed && ep->send_refused)
-			events_set_send_timer(ep);
-		else if (ep->send_armed && events_take(&ep->send_timer))
+			comm_channel_events_set_send_timer(ep);
+		else if (ep->send_armed && comm_channel_events_take(&ep->send_timer))
 			ep->send_armed = false;
-		events_settle(ep);
+		comm_channel_events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
 	return result;
@@ -155,24 +155,24 @@ static void ring_skip(struct doca_comm_channel_ep_t *ep)
 }
 
 /* Why there is no message. */
-static doca_error_t nothing(const struct doca_comm_channel_ep_t *ep)
+static doca_error_t recv_empty(const struct doca_comm_channel_ep_t *ep)
 {
 	if (ep->role == EP_SERVICE || ep->peers->state == PEER_CONNECTED)
 		return DOCA_ERROR_AGAIN;
 	return state_error(ep->peers->state);
 }
 
-static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
+static doca_error_t message_pop(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
 {
 	const struct ring_entry *entry;
 
 	ring_skip(ep);
 	if (ep->ring_num == 0) {
-		ep_progress(ep);
+		comm_channel_ep_progress(ep);
 		ring_skip(ep);
 	}
 	if (ep->ring_num == 0)
-		return nothing(ep);
+		return recv_empty(ep);
 	entry = &ep->entries[ep->ring_head];
 	if (entry->len > *len) {
 		SF_LOG_ERR_LIMITED("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu",
@@ -190,7 +190,7 @@ static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *l
 doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, int flags,
 					   struct doca_comm_channel_addr_t **peer_addr)
 {
-	doca_error_t result = ep_check(__func__, ep, msg != NULL && len != NULL ? peer_addr : NULL);
+	doca_error_t result = comm_channel_ep_check(__func__, ep, msg != NULL && len != NULL ? peer_addr : NULL);
 
 	if (result == DOCA_SUCCESS && flags != DOCA_CC_MSG_FLAG_NONE) {
 		SF_LOG_ERR("%s: flags 0x%x; there are none", __func__, (unsigned int)flags);
@@ -203,12 +203,12 @@ doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, vo
 		SF_LOG_ERR("%s: the endpoint neither listens nor connects", __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else {
-		result = take(ep, msg, len, peer_addr);
+		result = message_pop(ep, msg, len, peer_addr);
 		if (result == DOCA_SUCCESS)
-			events_signal_recv(ep); /* the message that the program would have waited for */
+			comm_channel_events_signal_recv(ep); /* the message that the program would have waited for */
 		else if (!ep->recv_armed && ep->ring_num == 0)
-			events_unsignal_recv(ep);
-		events_settle(ep);
+			comm_channel_events_unsignal_recv(ep);
+		comm_channel_events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
 	return result;

@@ -5,7 +5,7 @@
 #include "base/log_rate.h"
 #include "comm_channel/ep.h"
 
-struct doca_comm_channel_addr_t *peer_add(struct doca_comm_channel_ep_t *ep, enum peer_state state)
+struct doca_comm_channel_addr_t *comm_channel_peer_add(struct doca_comm_channel_ep_t *ep, enum peer_state state)
 {
 	struct doca_comm_channel_addr_t *peer = calloc(1, sizeof(*peer));
 
@@ -20,7 +20,7 @@ struct doca_comm_channel_addr_t *peer_add(struct doca_comm_channel_ep_t *ep, enu
 	return peer;
 }
 
-void peer_remove(struct doca_comm_channel_addr_t *peer)
+void comm_channel_peer_remove(struct doca_comm_channel_addr_t *peer)
 {
 	struct doca_comm_channel_ep_t *ep = peer->ep;
 	struct doca_comm_channel_addr_t **at = &ep->peers;
@@ -37,7 +37,7 @@ void peer_remove(struct doca_comm_channel_addr_t *peer)
 	free(peer);
 }
 
-bool peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_comm_channel_ep_t *ep)
+bool comm_channel_peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_comm_channel_ep_t *ep)
 {
 	const struct doca_comm_channel_addr_t *it = ep->peers;
 
@@ -50,7 +50,7 @@ bool peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_c
 
 doca_error_t doca_comm_channel_peer_addr_get_user_data(struct doca_comm_channel_addr_t *peer_addr, uint64_t *user_data)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, user_data);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, user_data);
 
 	if (result == DOCA_SUCCESS)
 		*user_data = peer_addr->user_data;
@@ -59,7 +59,7 @@ doca_error_t doca_comm_channel_peer_addr_get_user_data(struct doca_comm_channel_
 
 doca_error_t doca_comm_channel_peer_addr_set_user_data(struct doca_comm_channel_addr_t *peer_addr, uint64_t user_context)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, peer_addr);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, peer_addr);
 
 	if (result == DOCA_SUCCESS)
 		peer_addr->user_data = user_context;
@@ -81,18 +81,18 @@ static void counters_take(struct doca_comm_channel_addr_t *peer)
 
 doca_error_t doca_comm_channel_peer_addr_update_info(struct doca_comm_channel_addr_t *peer_addr)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, peer_addr);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, peer_addr);
 	struct doca_comm_channel_ep_t *ep;
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	ep = peer_addr->ep;
 	pthread_mutex_lock(&ep->lock);
-	ep_progress(ep);
+	comm_channel_ep_progress(ep);
 	counters_take(peer_addr);
 	if (peer_addr->state != PEER_CONNECTED)
 		result = peer_addr->state == PEER_CONNECTING ? DOCA_ERROR_CONNECTION_INPROGRESS : DOCA_ERROR_CONNECTION_ABORTED;
-	events_settle(ep);
+	comm_channel_events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return result;
 }
@@ -100,7 +100,7 @@ doca_error_t doca_comm_channel_peer_addr_update_info(struct doca_comm_channel_ad
 doca_error_t doca_comm_channel_peer_addr_get_send_messages(const struct doca_comm_channel_addr_t *peer_addr,
 							   uint64_t *send_messages)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, send_messages);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, send_messages);
 
 	if (result == DOCA_SUCCESS)
 		*send_messages = peer_addr->counters.sent_messages;
@@ -109,7 +109,7 @@ doca_error_t doca_comm_channel_peer_addr_get_send_messages(const struct doca_com
 
 doca_error_t doca_comm_channel_peer_addr_get_send_bytes(const struct doca_comm_channel_addr_t *peer_addr, uint64_t *send_bytes)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, send_bytes);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, send_bytes);
 
 	if (result == DOCA_SUCCESS)
 		*send_bytes = peer_addr->counters.sent_bytes;
@@ -119,7 +119,7 @@ doca_error_t doca_comm_channel_peer_addr_get_send_bytes(const struct doca_comm_c
 doca_error_t doca_comm_channel_peer_addr_get_recv_messages(const struct doca_comm_channel_addr_t *peer_addr,
 							   uint64_t *recv_messages)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, recv_messages);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, recv_messages);
 
 	if (result == DOCA_SUCCESS)
 		*recv_messages = peer_addr->counters.recv_messages;
@@ -128,7 +128,7 @@ doca_error_t doca_comm_channel_peer_addr_get_recv_messages(const struct doca_com
 
 doca_error_t doca_comm_channel_peer_addr_get_recv_bytes(const struct doca_comm_channel_addr_t *peer_addr, uint64_t *recv_bytes)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, recv_bytes);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, recv_bytes);
 
 	if (result == DOCA_SUCCESS)
 		*recv_bytes = peer_addr->counters.recv_bytes;
@@ -138,7 +138,7 @@ doca_error_t doca_comm_channel_peer_addr_get_recv_bytes(const struct doca_comm_c
 doca_error_t doca_comm_channel_peer_addr_get_send_in_flight_messages(const struct doca_comm_channel_addr_t *peer_addr,
 								     uint64_t *send_in_flight_messages)
 {
-	doca_error_t result = ep_check(__func__, peer_addr, send_in_flight_messages);
+	doca_error_t result = comm_channel_ep_check(__func__, peer_addr, send_in_flight_messages);
 
 	if (result == DOCA_SUCCESS)
 		*send_in_flight_messages = peer_addr->counters.in_flight;

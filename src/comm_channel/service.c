@@ -28,7 +28,7 @@ static doca_error_t snapshot_take(struct doca_comm_channel_ep_t *ep)
 
 static doca_error_t check_service(const struct doca_comm_channel_ep_t *ep, const void *out, const char *function)
 {
-	doca_error_t result = ep_check(function, ep, out);
+	doca_error_t result = comm_channel_ep_check(function, ep, out);
 
 	if (result == DOCA_SUCCESS && ep->role != EP_SERVICE) {
 		SF_LOG_ERR("%s: the endpoint is not a service that listens", function);
@@ -44,12 +44,12 @@ doca_error_t doca_comm_channel_ep_update_service_state_info(struct doca_comm_cha
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&ep->lock);
-	events_take(&ep->service_event);
-	ep_progress(ep);
+	comm_channel_events_take(&ep->service_event);
+	comm_channel_ep_progress(ep);
 	ep->service_changed = false;
 	result = snapshot_take(ep);
 	ep->service_armed = true;
-	events_settle(ep);
+	comm_channel_events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return result;
 }
@@ -67,7 +67,7 @@ doca_error_t doca_comm_channel_ep_get_peer_addr_list(const struct doca_comm_chan
 	return DOCA_SUCCESS;
 }
 
-/* A snapshot accepts all who wait before it is taken. */
+/* Waiting clients are accepted before a snapshot is taken. */
 doca_error_t doca_comm_channel_ep_get_pending_connections(const struct doca_comm_channel_ep_t *ep, uint32_t *pending_connections)
 {
 	doca_error_t result = check_service(ep, pending_connections, __func__);

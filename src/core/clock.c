@@ -165,7 +165,7 @@ doca_error_t doca_clock_get_timestamp(const struct doca_clock *clock, uint64_t c
 /* ---- two clocks at one moment ---- */
 
 /* Nanoseconds or cycles. */
-static uint64_t ticks(uint64_t type, const union doca_clock_timespec_t *time)
+static uint64_t clock_ticks(uint64_t type, const union doca_clock_timespec_t *time)
 {
 	if (type == DOCA_CLOCK_HOST_COUNTER_CYCLES)
 		return time->counter;
@@ -199,8 +199,8 @@ static doca_error_t read_cross(uint64_t primary, uint64_t nic, struct cross *cro
 		result = read_clock(primary, &after);
 	if (result != DOCA_SUCCESS)
 		return result;
-	cross->before = ticks(primary, &before);
-	cross->after = ticks(primary, &after);
+	cross->before = clock_ticks(primary, &before);
+	cross->after = clock_ticks(primary, &after);
 	return DOCA_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
-static void describe(const void *object, char *text, size_t size)
+static void ctx_describe(const void *object, char *text, size_t size)
 {
 	const struct doca_ctx *ctx = object;
 
@@ -86,7 +86,7 @@ static void describe(const void *object, char *text, size_t size)
 
 void sf_ctx_created(const struct doca_ctx *ctx)
 {
-	sf_object_add(ctx, ctx->ops->name, describe);
+	sf_object_add(ctx, ctx->ops->name, ctx_describe);
 }
 
 doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
@@ -116,7 +116,7 @@ void sf_ctx_started(struct doca_ctx *ctx)
 }
 
 /* Asks the library, once per run, to end what is in flight. */
-static void cancel(struct doca_ctx *ctx)
+static void ctx_cancel(struct doca_ctx *ctx)
 {
 	if (ctx->cancelled)
 		return;
@@ -135,7 +135,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
 	sf_status_ctx_state(ctx, DOCA_CTX_STATE_STOPPING);
-	cancel(ctx);
+	ctx_cancel(ctx);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
 	ctx->in_progress_call = nested;
@@ -147,7 +147,7 @@ void sf_ctx_fail(struct doca_ctx *ctx)
 	if (ctx->state == DOCA_CTX_STATE_RUNNING)
 		stopping_begin(ctx);
 	else if (ctx->state == DOCA_CTX_STATE_STARTING)
-		cancel(ctx); /* programs tell a failed start by seeing IDLE come right after STARTING */
+		ctx_cancel(ctx); /* programs tell a failed start by seeing IDLE come right after STARTING */
 }
 
 int sf_ctx_event_fd(const struct doca_ctx *ctx)
@@ -183,7 +183,7 @@ static bool is_finished(struct doca_ctx *ctx)
 }
 
 /* To IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
-static void finish(struct doca_ctx *ctx)
+static void ctx_finish(struct doca_ctx *ctx)
 {
 	sf_status_ctx_remove(ctx); /* nobody owes anything more, however long it takes */
 	if (ctx->ops->stop != NULL)
@@ -198,7 +198,7 @@ bool sf_ctx_try_finish(struct doca_ctx *ctx)
 {
 	if (!is_finished(ctx))
 		return false;
-	finish(ctx);
+	ctx_finish(ctx);
 	return true;
 }
 

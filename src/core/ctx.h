@@ -132,7 +132,7 @@ SF_API void sf_ctx_kick(struct doca_ctx *ctx);
  * here: so every refused submit calls this. */
 SF_API void sf_ctx_send_pending(const struct doca_ctx *ctx);
 
-/* Lets a descriptor of the library's own (a timerfd, say) wake whoever waits on the ctx's progress engine: the notification
+/* Lets a descriptor of the library's own (a timerfd, say) wake a waiter on the ctx's progress engine: the notification
  * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED
  * without a progress engine, ALREADY_EXIST when watched already, OPERATING_SYSTEM else. Thread of the ctx. */
 SF_API doca_error_t sf_ctx_watch_fd(struct doca_ctx *ctx, int fd);
@@ -207,10 +207,10 @@ SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *poo
 SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
 
 /* Takes an allocated task from the program. IN_USE when it is in flight or claimed, INVALID_VALUE when it is free; logged. */
-SF_API doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim);
+SF_API doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim);
 
 /* Gives it back. It is not in flight. */
-SF_API void sf_task_give_back(struct doca_task *task);
+SF_API void sf_task_return(struct doca_task *task);
 
 /* As doca_task_submit, for a claimed task. claim may be another of the same holder's. */
 SF_API doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim);

@@ -24,7 +24,7 @@ static void domain_locks_make_anew(void)
 
 SF_FORK_LOCK(SF_FORK_DEV, &sf_dev_lock, domain_locks_make_anew);
 
-static struct doca_dev *find(const struct sf_device *desc)
+static struct doca_dev *dev_find(const struct sf_device *desc)
 {
 	struct doca_dev *dev = devices;
 
@@ -33,7 +33,7 @@ static struct doca_dev *find(const struct sf_device *desc)
 	return dev;
 }
 
-static struct doca_dev *add(const struct sf_device *desc)
+static struct doca_dev *dev_add(const struct sf_device *desc)
 {
 	struct doca_dev *dev = calloc(1, sizeof(*dev));
 
@@ -77,10 +77,10 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 		pthread_mutex_unlock(&sf_dev_lock);
 		return result;
 	}
-	struct doca_dev *found = find(devinfo->desc);
+	struct doca_dev *found = dev_find(devinfo->desc);
 
 	if (!found)
-		found = add(devinfo->desc);
+		found = dev_add(devinfo->desc);
 	if (found && found->opens++ == 0)
 		sf_object_add(found, "device", NULL);
 	pthread_mutex_unlock(&sf_dev_lock);
@@ -108,7 +108,7 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 		SF_LOG_INFO("device %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, dev->holds);
 		if (sf_validation_is_on)
-			sf_object_give_up(dev);
+			sf_object_abandon(dev);
 		result = DOCA_ERROR_IN_USE;
 	} else if (--dev->opens == 0) {
 		sf_object_remove(dev);
@@ -211,7 +211,7 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	/* Not under sf_dev_lock: opening may block. Whoever asks has the device open or holds it. */
+	/* Not under sf_dev_lock: opening may block. The caller has the device open or holds it. */
 	pthread_mutex_lock(&dev->domain_lock);
 	if (!dev->domain) {
 		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);

@@ -23,7 +23,7 @@ struct rep_list {
 
 static struct doca_dev_rep *reps; /* GUARDED_BY(sf_dev_lock) */
 
-static doca_error_t refuse_null(void)
+static doca_error_t null_reject(void)
 {
 	SF_LOG_ERR("the representor or the place for the answer is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
@@ -32,7 +32,7 @@ static doca_error_t refuse_null(void)
 /* ---- lists ---- */
 
 /* Of the functions behind a port all are network functions: nothing is emulated. */
-static bool passes(const struct sf_device *desc, const struct sf_device *port, int filter)
+static bool filter_matches(const struct sf_device *desc, const struct sf_device *port, int filter)
 {
 	return desc->uplink == port && (filter == DOCA_DEVINFO_REP_FILTER_ALL || filter & DOCA_DEVINFO_REP_FILTER_NET);
 }
@@ -40,7 +40,7 @@ static bool passes(const struct sf_device *desc, const struct sf_device *port, i
 static doca_error_t check_list_args(const struct doca_dev *dev, int filter, const void *list, const void *len)
 {
 	if (!dev || !list || !len)
-		return refuse_null();
+		return null_reject();
 	if (filter & ~(DOCA_DEVINFO_REP_FILTER_NET | DOCA_DEVINFO_REP_FILTER_EMULATED)) {
 		SF_LOG_ERR("representor filter %#x has bits that are no filter", (unsigned int)filter);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -64,7 +64,7 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 	if (result != DOCA_SUCCESS)
 		return result;
 	for (uint32_t i = 0; i < t->num_devices; i++)
-		count += passes(&t->devices[i], dev->info.desc, filter);
+		count += filter_matches(&t->devices[i], dev->info.desc, filter);
 
 	struct rep_list *list = malloc(sizeof(*list) + count * (sizeof(list->pointers[0]) + sizeof(list->infos[0])));
 
@@ -75,7 +75,7 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 	list->dev = dev;
 	list->infos = (struct doca_devinfo_rep *)&list->pointers[count];
 	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
-		if (!passes(&t->devices[i], dev->info.desc, filter))
+		if (!filter_matches(&t->devices[i], dev->info.desc, filter))
 			continue;
 		list->infos[at] = (struct doca_devinfo_rep){.desc = &t->devices[i], .dev = dev};
 		list->pointers[at] = &list->infos[at];
@@ -92,7 +92,7 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_rep)
 {
 	if (!dev_list_rep)
-		return refuse_null();
+		return null_reject();
 
 	struct rep_list *list = (struct rep_list *)((char *)dev_list_rep - offsetof(struct rep_list, pointers));
 
@@ -137,7 +137,7 @@ static void remove_rep(struct doca_dev_rep *rep)
 doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *devinfo, struct doca_dev_rep **dev_rep)
 {
 	if (!devinfo || !dev_rep)
-		return refuse_null();
+		return null_reject();
 	pthread_mutex_lock(&sf_dev_lock);
 	struct doca_dev_rep *rep = find_or_add(devinfo);
 
@@ -170,7 +170,7 @@ doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (users) {
 		if (sf_validation_is_on)
-			sf_object_give_up(dev);
+			sf_object_abandon(dev);
 		SF_LOG_INFO("representor %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, users);
 		return DOCA_ERROR_IN_USE;
@@ -213,7 +213,7 @@ void sf_dev_rep_release(struct doca_dev_rep *rep)
 doca_error_t doca_devinfo_rep_get_vuid(const struct doca_devinfo_rep *devinfo_rep, char *rep_vuid, uint32_t size)
 {
 	if (!devinfo_rep || !rep_vuid)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("VUID", rep_vuid, size, DOCA_DEVINFO_REP_VUID_SIZE, devinfo_rep->desc->vuid,
 			       strlen(devinfo_rep->desc->vuid) + 1);
 }
@@ -221,7 +221,7 @@ doca_error_t doca_devinfo_rep_get_vuid(const struct doca_devinfo_rep *devinfo_re
 doca_error_t doca_devinfo_rep_get_pci_addr_str(const struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str)
 {
 	if (!devinfo_rep || !pci_addr_str)
-		return refuse_null();
+		return null_reject();
 	memcpy(pci_addr_str, devinfo_rep->desc->pci_addr, sizeof(devinfo_rep->desc->pci_addr));
 	return DOCA_SUCCESS;
 }
@@ -230,7 +230,7 @@ doca_error_t doca_devinfo_rep_is_equal_pci_addr(const struct doca_devinfo_rep *d
 						uint8_t *is_equal)
 {
 	if (!devinfo_rep || !pci_addr_str || !is_equal)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_compare_pci(devinfo_rep->desc, pci_addr_str, is_equal);
 }
 
@@ -238,7 +238,7 @@ doca_error_t doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *d
 						enum doca_pci_func_type *pci_func_type)
 {
 	if (!devinfo_rep || !pci_func_type)
-		return refuse_null();
+		return null_reject();
 	*pci_func_type = sf_function_type(devinfo_rep->desc);
 	return DOCA_SUCCESS;
 }
@@ -246,7 +246,7 @@ doca_error_t doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *d
 doca_error_t doca_devinfo_rep_get_is_hotplug(const struct doca_devinfo_rep *devinfo_rep, uint8_t *is_hotplug)
 {
 	if (!devinfo_rep || !is_hotplug)
-		return refuse_null();
+		return null_reject();
 	*is_hotplug = 0;
 	return DOCA_SUCCESS;
 }
@@ -254,7 +254,7 @@ doca_error_t doca_devinfo_rep_get_is_hotplug(const struct doca_devinfo_rep *devi
 doca_error_t doca_devinfo_rep_get_iface_name(const struct doca_devinfo_rep *devinfo_rep, char *iface_name, uint32_t size)
 {
 	if (!devinfo_rep || !iface_name)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("interface name", iface_name, size, DOCA_DEVINFO_IFACE_NAME_SIZE, devinfo_rep->desc->rep_iface,
 			       strlen(devinfo_rep->desc->rep_iface) + 1);
 }
@@ -262,7 +262,7 @@ doca_error_t doca_devinfo_rep_get_iface_name(const struct doca_devinfo_rep *devi
 doca_error_t doca_devinfo_rep_get_vhca_id(const struct doca_devinfo_rep *devinfo_rep, uint16_t *vhca_id)
 {
 	if (!devinfo_rep || !vhca_id)
-		return refuse_null();
+		return null_reject();
 	*vhca_id = devinfo_rep->desc->vhca_id;
 	return DOCA_SUCCESS;
 }
@@ -272,7 +272,7 @@ doca_error_t doca_devinfo_rep_get_vhca_id(const struct doca_devinfo_rep *devinfo
 doca_error_t doca_devinfo_rep_get_iface_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *iface_index)
 {
 	if (!devinfo_rep || !iface_index)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_iface_index(devinfo_rep->desc, devinfo_rep->desc->rep_iface, iface_index);
 }
 
@@ -282,7 +282,7 @@ doca_error_t doca_devinfo_rep_get_ib_port(const struct doca_devinfo_rep *devinfo
 	uint16_t port = SF_UPLINK_IB_PORT + 1;
 
 	if (!devinfo_rep || !ib_port)
-		return refuse_null();
+		return null_reject();
 
 	doca_error_t result = sf_topology_get(&t);
 
@@ -304,7 +304,7 @@ static doca_error_t has_none(const struct doca_devinfo_rep *devinfo_rep, const c
 doca_error_t doca_devinfo_rep_get_host_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *host_index)
 {
 	if (!devinfo_rep || !host_index)
-		return refuse_null();
+		return null_reject();
 	if (devinfo_rep->desc->node->kind != SF_NODE_HOST)
 		return has_none(devinfo_rep, "host: it is an SF of the DPU itself");
 	*host_index = 0; /* a DPU of a topology has one host at most */
@@ -314,7 +314,7 @@ doca_error_t doca_devinfo_rep_get_host_index(const struct doca_devinfo_rep *devi
 doca_error_t doca_devinfo_rep_get_pf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *pf_index)
 {
 	if (!devinfo_rep || !pf_index)
-		return refuse_null();
+		return null_reject();
 	*pf_index = devinfo_rep->desc->rep_pf_index;
 	return DOCA_SUCCESS;
 }
@@ -322,7 +322,7 @@ doca_error_t doca_devinfo_rep_get_pf_index(const struct doca_devinfo_rep *devinf
 doca_error_t doca_devinfo_rep_get_vf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *vf_index)
 {
 	if (!devinfo_rep || !vf_index)
-		return refuse_null();
+		return null_reject();
 	if (devinfo_rep->desc->kind != SF_FUNCTION_VF)
 		return has_none(devinfo_rep, "VF index: it is no VF");
 	*vf_index = devinfo_rep->desc->vf_index;
@@ -332,7 +332,7 @@ doca_error_t doca_devinfo_rep_get_vf_index(const struct doca_devinfo_rep *devinf
 doca_error_t doca_devinfo_rep_get_sf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *sf_index)
 {
 	if (!devinfo_rep || !sf_index)
-		return refuse_null();
+		return null_reject();
 	if (devinfo_rep->desc->kind != SF_FUNCTION_SF)
 		return has_none(devinfo_rep, "SF index: it is no SF");
 	*sf_index = devinfo_rep->desc->sf_index;
@@ -345,7 +345,7 @@ doca_error_t doca_devinfo_rep_get_total_vfs(const struct doca_devinfo_rep *devin
 	uint32_t count = 0;
 
 	if (!devinfo_rep || !total_vfs)
-		return refuse_null();
+		return null_reject();
 	if (devinfo_rep->desc->kind != SF_FUNCTION_PF) {
 		SF_LOG_DBG("the function %s has no VFs: only a PF has", devinfo_rep->desc->key);
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -364,7 +364,7 @@ doca_error_t doca_devinfo_rep_get_total_vfs(const struct doca_devinfo_rep *devin
 doca_error_t doca_devinfo_rep_get_pf_vuid(struct doca_devinfo_rep *devinfo_rep, char *pf_vuid, uint32_t size)
 {
 	if (!devinfo_rep || !pf_vuid)
-		return refuse_null();
+		return null_reject();
 
 	const struct sf_device *desc = devinfo_rep->desc->parent ? devinfo_rep->desc->parent : devinfo_rep->desc;
 
@@ -374,7 +374,7 @@ doca_error_t doca_devinfo_rep_get_pf_vuid(struct doca_devinfo_rep *devinfo_rep, 
 doca_error_t doca_devinfo_rep_get_data_direct_pci_dev(struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str)
 {
 	if (!devinfo_rep || !pci_addr_str)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_no_data_direct(devinfo_rep->desc);
 }
 
@@ -382,7 +382,7 @@ doca_error_t doca_devinfo_rep_get_is_uplink_representor(const struct doca_devinf
 							uint8_t *is_uplink_representor)
 {
 	if (!devinfo_rep || !is_uplink_representor)
-		return refuse_null();
+		return null_reject();
 	*is_uplink_representor = sf_device_is_port(devinfo_rep->desc);
 	return DOCA_SUCCESS;
 }

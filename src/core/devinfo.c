@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices and what they tell about a device. */
+/* Lists of devices, and the properties of a device. */
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ const struct sf_device *sf_devinfo_desc(const struct doca_devinfo *devinfo)
 
 /* ---- properties ---- */
 
-static doca_error_t refuse_null(void)
+static doca_error_t null_reject(void)
 {
 	SF_LOG_ERR("devinfo or the place for its property is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
@@ -106,7 +106,7 @@ doca_error_t sf_dev_compare_pci(const struct sf_device *desc, const char *text, 
 doca_error_t doca_devinfo_get_pci_addr_str(const struct doca_devinfo *devinfo, char *pci_addr_str)
 {
 	if (!devinfo || !pci_addr_str)
-		return refuse_null();
+		return null_reject();
 	memcpy(pci_addr_str, devinfo->desc->pci_addr, sizeof(devinfo->desc->pci_addr));
 	return DOCA_SUCCESS;
 }
@@ -114,14 +114,14 @@ doca_error_t doca_devinfo_get_pci_addr_str(const struct doca_devinfo *devinfo, c
 doca_error_t doca_devinfo_is_equal_pci_addr(const struct doca_devinfo *devinfo, const char *pci_addr_str, uint8_t *is_equal)
 {
 	if (!devinfo || !pci_addr_str || !is_equal)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_compare_pci(devinfo->desc, pci_addr_str, is_equal);
 }
 
 doca_error_t doca_devinfo_get_ipv4_addr(const struct doca_devinfo *devinfo, uint8_t *ipv4_addr, uint32_t size)
 {
 	if (!devinfo || !ipv4_addr)
-		return refuse_null();
+		return null_reject();
 	if (!devinfo->desc->has_ipv4) {
 		SF_LOG_DBG("device %s has no IPv4 address; a topology file may give it one", devinfo->desc->key);
 		return DOCA_ERROR_NOT_FOUND;
@@ -133,7 +133,7 @@ doca_error_t doca_devinfo_get_ipv4_addr(const struct doca_devinfo *devinfo, uint
 doca_error_t doca_devinfo_get_ipv6_addr(const struct doca_devinfo *devinfo, uint8_t *ipv6_addr, uint32_t size)
 {
 	if (!devinfo || !ipv6_addr)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("IPv6 address", ipv6_addr, size, DOCA_DEVINFO_IPV6_ADDR_SIZE, devinfo->desc->ipv6,
 			       sizeof(devinfo->desc->ipv6));
 }
@@ -141,7 +141,7 @@ doca_error_t doca_devinfo_get_ipv6_addr(const struct doca_devinfo *devinfo, uint
 doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *devinfo, uint8_t *mac_addr, uint32_t size)
 {
 	if (!devinfo || !mac_addr)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("MAC address", mac_addr, size, DOCA_DEVINFO_MAC_ADDR_SIZE, devinfo->desc->mac,
 			       sizeof(devinfo->desc->mac));
 }
@@ -149,7 +149,7 @@ doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *devinfo, uint8
 doca_error_t doca_devinfo_get_iface_name(const struct doca_devinfo *devinfo, char *iface_name, uint32_t size)
 {
 	if (!devinfo || !iface_name)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("interface name", iface_name, size, DOCA_DEVINFO_IFACE_NAME_SIZE, devinfo->desc->iface,
 			       strlen(devinfo->desc->iface) + 1);
 }
@@ -157,7 +157,7 @@ doca_error_t doca_devinfo_get_iface_name(const struct doca_devinfo *devinfo, cha
 doca_error_t doca_devinfo_get_ibdev_name(const struct doca_devinfo *devinfo, char *ibdev_name, uint32_t size)
 {
 	if (!devinfo || !ibdev_name)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_copy_out("ibdev name", ibdev_name, size, DOCA_DEVINFO_IBDEV_NAME_SIZE, devinfo->desc->ibdev,
 			       strlen(devinfo->desc->ibdev) + 1);
 }
@@ -165,7 +165,7 @@ doca_error_t doca_devinfo_get_ibdev_name(const struct doca_devinfo *devinfo, cha
 doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *lid)
 {
 	if (!devinfo || !lid)
-		return refuse_null();
+		return null_reject();
 	SF_LOG_DBG("device %s has no LID: its link is Ethernet, as every one here", devinfo->desc->key);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -173,7 +173,7 @@ doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *
 doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, uint64_t *active_rate)
 {
 	if (!devinfo || !active_rate)
-		return refuse_null();
+		return null_reject();
 	*active_rate = devinfo->desc->rate_bps;
 	return DOCA_SUCCESS;
 }
@@ -181,7 +181,7 @@ doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, ui
 doca_error_t doca_devinfo_get_vhca_id(const struct doca_devinfo *devinfo, uint16_t *vhca_id)
 {
 	if (!devinfo || !vhca_id)
-		return refuse_null();
+		return null_reject();
 	*vhca_id = devinfo->desc->vhca_id;
 	return DOCA_SUCCESS;
 }
@@ -189,7 +189,7 @@ doca_error_t doca_devinfo_get_vhca_id(const struct doca_devinfo *devinfo, uint16
 doca_error_t doca_devinfo_get_pci_func_type(const struct doca_devinfo *devinfo, enum doca_pci_func_type *pci_func_type)
 {
 	if (!devinfo || !pci_func_type)
-		return refuse_null();
+		return null_reject();
 	*pci_func_type = sf_function_type(devinfo->desc);
 	return DOCA_SUCCESS;
 }
@@ -197,7 +197,7 @@ doca_error_t doca_devinfo_get_pci_func_type(const struct doca_devinfo *devinfo, 
 doca_error_t doca_devinfo_get_sf_index(const struct doca_devinfo *devinfo, uint32_t *sf_index)
 {
 	if (!devinfo || !sf_index)
-		return refuse_null();
+		return null_reject();
 	if (devinfo->desc->kind != SF_FUNCTION_SF) {
 		SF_LOG_DBG("device %s is no SF and has no SF index", devinfo->desc->key);
 		return DOCA_ERROR_NOT_SUPPORTED;
@@ -229,7 +229,7 @@ doca_error_t sf_dev_no_data_direct(const struct sf_device *desc)
 doca_error_t doca_devinfo_get_uplink_ib_port(const struct doca_devinfo *devinfo, uint16_t *ib_port)
 {
 	if (!devinfo || !ib_port)
-		return refuse_null();
+		return null_reject();
 	*ib_port = SF_UPLINK_IB_PORT;
 	return DOCA_SUCCESS;
 }
@@ -237,47 +237,47 @@ doca_error_t doca_devinfo_get_uplink_ib_port(const struct doca_devinfo *devinfo,
 doca_error_t doca_devinfo_get_iface_index(const struct doca_devinfo *devinfo, uint32_t *iface_index)
 {
 	if (!devinfo || !iface_index)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_iface_index(devinfo->desc, devinfo->desc->iface, iface_index);
 }
 
 doca_error_t doca_devinfo_get_data_direct_pci_dev(struct doca_devinfo *devinfo, char *pci_addr_str)
 {
 	if (!devinfo || !pci_addr_str)
-		return refuse_null();
+		return null_reject();
 	return sf_dev_no_data_direct(devinfo->desc);
 }
 
 /* ---- capabilities ---- */
 
-static doca_error_t answer(const struct doca_devinfo *devinfo, uint8_t *out, bool value)
+static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint8_t *out, bool value)
 {
 	if (!devinfo || !out)
-		return refuse_null();
+		return null_reject();
 	*out = value;
 	return DOCA_SUCCESS;
 }
 
 static doca_error_t answer_port(const struct doca_devinfo *devinfo, uint8_t *out)
 {
-	return answer(devinfo, out, devinfo && sf_device_is_port(devinfo->desc));
+	return cap_answer(devinfo, out, devinfo && sf_device_is_port(devinfo->desc));
 }
 
 doca_error_t doca_devinfo_cap_is_hotplug_manager_supported(const struct doca_devinfo *devinfo, uint8_t *is_hotplug_manager)
 {
-	return answer(devinfo, is_hotplug_manager, false);
+	return cap_answer(devinfo, is_hotplug_manager, false);
 }
 
 doca_error_t doca_devinfo_cap_is_notification_moderation_supported(const struct doca_devinfo *devinfo,
 								   uint8_t *is_notification_moderation_supported)
 {
-	return answer(devinfo, is_notification_moderation_supported, false);
+	return cap_answer(devinfo, is_notification_moderation_supported, false);
 }
 
 doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(const struct doca_devinfo *devinfo,
 								       uint8_t *is_accelerate_resource_reclaim)
 {
-	return answer(devinfo, is_accelerate_resource_reclaim, false);
+	return cap_answer(devinfo, is_accelerate_resource_reclaim, false);
 }
 
 doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const struct doca_devinfo *devinfo, uint8_t *filter_all_supported)

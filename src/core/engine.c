@@ -49,7 +49,7 @@ SF_FORK_LOCK(SF_FORK_ENGINE, &engines_lock, engines_leave);
 /* ---- the threads ---- */
 
 /* The next part of the first job; false at the end. With the engine's lock, which is given up while there is none. */
-static bool take(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part)
+static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part)
 {
 	while (engine->first == NULL) {
 		if (engine->ending)
@@ -74,7 +74,7 @@ static void *thread_main(void *arg)
 	uint32_t part;
 
 	pthread_mutex_lock(&engine->lock);
-	while (take(engine, &job, &part)) {
+	while (part_pop(engine, &job, &part)) {
 		pthread_mutex_unlock(&engine->lock);
 		job->run(job, part, thread->number);
 		pthread_mutex_lock(&engine->lock);

@@ -37,7 +37,7 @@ SF_API doca_error_t sf_offload_fault(struct sf_offload *offload, const struct do
 struct sf_pe_faults {
 	struct sf_faults *faults;
 	int timer_fd; /* in the engine's epoll set: a late notification; or -1 */
-	bool hidden;  /* the engine's eventfd is not in its epoll set: nobody who waits sees it */
+	bool hidden;  /* the engine's eventfd is not in its epoll set: no waiter sees it */
 };
 
 /* NULL: no rule is about progress engines. */

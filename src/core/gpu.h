@@ -20,7 +20,7 @@ struct softfield_kernel;
 
 struct sf_gpu_ops {
 	const char *name; /* "soft", "cuda" */
-	bool hardware;	  /* the GPU cannot ring an eventfd or a futex: whoever waits for it must look now and then */
+	bool hardware;	  /* the GPU cannot ring an eventfd or a futex: a waiter must poll now and then */
 
 	/* As doca_gpu_mem_alloc, alignment 0 or a power of two. *cpu is NULL for device-only memory of a real GPU. Zeroed. */
 	doca_error_t (*mem_alloc)(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type,

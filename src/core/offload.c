@@ -55,8 +55,8 @@ void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *
 
 /* ---- on the engine ---- */
 
-/* The last part: the task goes back to its ctx, and whoever sleeps for it wakes. The count comes after all else. */
-static void finish(struct sf_offload *offload, struct doca_task *task)
+/* The last part: the task goes back to its ctx, whose sleeping program wakes. The count comes after all else. */
+static void task_finish(struct sf_offload *offload, struct doca_task *task)
 {
 	struct doca_task *before = atomic_load_explicit(&offload->finished, memory_order_relaxed);
 
@@ -81,7 +81,7 @@ static void run_part(struct sf_engine_job *base, uint32_t part, uint32_t thread)
 	if (atomic_fetch_sub_explicit(&job->num_left, 1, memory_order_acq_rel) != 1)
 		return;
 	job->task->status = (doca_error_t)atomic_load_explicit(&job->status, memory_order_relaxed);
-	finish(job->offload, job->task);
+	task_finish(job->offload, job->task);
 }
 
 /* ---- on the ctx's thread ---- */
@@ -100,7 +100,7 @@ void sf_offload_hand_over(struct sf_offload *offload, struct sf_offload_job *job
 	sf_engine_submit(offload->engine, &job->base);
 }
 
-struct doca_task *sf_offload_take_finished(struct sf_offload *offload)
+struct doca_task *sf_offload_pop_finished(struct sf_offload *offload)
 {
 	struct doca_task *task, *next, *first = NULL;
 

@@ -56,7 +56,7 @@ SF_API void sf_offload_hand_over(struct sf_offload *offload, struct sf_offload_j
 				 uint32_t num_parts, doca_error_t (*run)(struct doca_task *task, uint32_t part, uint32_t thread));
 
 /* What the engine finished, as a list by next, the first one first. */
-SF_API struct doca_task *sf_offload_take_finished(struct sf_offload *offload);
+SF_API struct doca_task *sf_offload_pop_finished(struct sf_offload *offload);
 
 /* From the library's submit. */
 static inline void sf_offload_queue(struct sf_offload *offload, struct doca_task *task)
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) doca_error_t sf_offload_run(struct 
 static inline __attribute__((always_inline)) bool sf_offload_progress_finished(struct sf_offload *offload,
 									       const struct sf_offload_ops *ops)
 {
-	struct doca_task *task = sf_offload_take_finished(offload), *next;
+	struct doca_task *task = sf_offload_pop_finished(offload), *next;
 	bool moved = task != NULL;
 
 	for (; task != NULL; task = next) {
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 	return moved;
 }
 
-/* Works off tasks of which nobody is told before progress: a peer may wait for what they do. Runs no callback. */
+/* Works off tasks ahead of progress, which completes them: a peer may wait for their effect. Runs no callback. */
 SF_API void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops);
 
 /* The status of a task that is done already. */

@@ -171,7 +171,7 @@ void sf_ctx_send_pending(const struct doca_ctx *ctx)
 }
 
 /* Answers the request that stands: the handle becomes readable, and stays so until it is cleared. */
-static void notify(struct doca_pe *pe)
+static void pe_notify(struct doca_pe *pe)
 {
 	pe->armed = false;
 	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
@@ -216,7 +216,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	in_progress = outer;
 	/* What a callback left due may be known to no arm, so a request that stands is answered. */
 	if (__builtin_expect(pe->armed && moved, 0))
-		notify(pe);
+		pe_notify(pe);
 	return moved || pe->kicked ? 1 : 0; /* kicked meanwhile: a later turn of the same call would have found it */
 }
 
@@ -265,7 +265,7 @@ void sf_pe_kick(struct doca_pe *pe)
 {
 	pe->kicked = true;
 	if (pe->armed)
-		notify(pe);
+		pe_notify(pe);
 }
 
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
@@ -334,7 +334,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 	if (sf_validation_is_on)
 		sf_pe_note_request(pe);
 	if (due)
-		notify(pe);
+		pe_notify(pe);
 	if (__builtin_expect(pe->faults != NULL, 0))
 		sf_pe_faults_request(pe);
 	return DOCA_SUCCESS;

@@ -46,7 +46,7 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx);
 /* The ctx object goes away. It is not active. */
 void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx);
 
-/* Something is due that no arm would find: whoever waits on the handle wakes, the next request does not wait. */
+/* Something is due that no arm would find: a waiter on the handle wakes, and the next request does not wait. */
 SF_API void sf_pe_kick(struct doca_pe *pe);
 
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd);

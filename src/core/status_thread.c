@@ -62,7 +62,7 @@ static void head_fill(struct sf_status_head *head, uint64_t now_ns)
 
 /* With the lock. Only a first look may come earlier: what passed before it says nothing about a stall. A look that comes late was
  * held up, and so, perhaps, was the program. */
-static uint32_t look(struct sf_stall_case *cases)
+static uint32_t stalls_look(struct sf_stall_case *cases)
 {
 	uint64_t now_ns = sf_now_ns(), passed_ms = (now_ns - thread.looked_ns) / 1000000;
 	size_t len;
@@ -120,7 +120,7 @@ static void thread_begin(const struct sf_status_file *own)
 	(void)sf_status_folder_read(&sweep); /* processes that were killed leave their pages */
 }
 
-static void *run(void *argument)
+static void *status_thread_main(void *argument)
 {
 	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
 	struct sf_idle_case idle[SF_IDLE_CASES_MAX];
@@ -134,7 +134,7 @@ static void *run(void *argument)
 		await_context();
 		if (thread.is_ended)
 			break;
-		num = look(cases);
+		num = stalls_look(cases);
 		if (sf_validation_is_on && thread.limit_ms != 0)
 			num_idle = sf_idle_collect(idle, thread.limit_ms);
 		own = thread.file; /* it may be closed meanwhile, and keeps its name */
@@ -167,7 +167,7 @@ static bool thread_start(void)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
-	error = pthread_create(&id, &attr, run, NULL);
+	error = pthread_create(&id, &attr, status_thread_main, NULL);
 	if (error == 0)
 		pthread_setname_np(id, "softfield-state");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -95,7 +95,7 @@ void sf_task_pool_free(struct sf_task_pool *pool)
 
 static void report_exhausted(const struct doca_ctx *ctx, const struct sf_task_pool *pool)
 {
-	struct sf_task_census census = sf_task_census_take(pool);
+	struct sf_task_census census = sf_task_census_count(pool);
 
 	if (pool->num_tasks == 0)
 		SF_BROKEN_TYPE(TASK_005, ctx, ctx->ops->name, NULL, "no tasks of this type were configured before its start");
@@ -257,7 +257,7 @@ void sf_task_complete(struct doca_task *task, doca_error_t status)
 
 /* ---- claimed tasks ---- */
 
-doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim)
+doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim)
 {
 	if (__builtin_expect(task->state != SF_TASK_ALLOCATED, 0)) {
 		if (task->state == SF_TASK_FREE) {
@@ -274,7 +274,7 @@ doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim)
 	return DOCA_SUCCESS;
 }
 
-void sf_task_give_back(struct doca_task *task)
+void sf_task_return(struct doca_task *task)
 {
 	task->state = SF_TASK_ALLOCATED;
 	task->claim = NULL;

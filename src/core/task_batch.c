@@ -110,7 +110,7 @@ static doca_error_t check_submit(const struct doca_task_batch *batch)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct doca_task_batch *batch)
+static doca_error_t batch_submit(struct doca_task_batch *batch)
 {
 	batch->state = SF_TASK_INFLIGHT;
 	doca_error_t result = DOCA_ERROR_AGAIN;
@@ -130,7 +130,7 @@ doca_error_t doca_task_batch_submit(struct doca_task_batch *task_batch)
 {
 	doca_error_t result = check_submit(task_batch);
 
-	return result != DOCA_SUCCESS ? result : submit(task_batch);
+	return result != DOCA_SUCCESS ? result : batch_submit(task_batch);
 }
 
 doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch)
@@ -139,7 +139,7 @@ doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch)
 
 	if (result == DOCA_SUCCESS && task_batch->cls->validate != NULL)
 		result = task_batch->cls->validate(task_batch);
-	return result != DOCA_SUCCESS ? result : submit(task_batch);
+	return result != DOCA_SUCCESS ? result : batch_submit(task_batch);
 }
 
 void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)

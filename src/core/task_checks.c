@@ -124,7 +124,7 @@ void sf_task_checks_freed(const struct doca_task *task)
 		__atomic_store_n(&check_of(task)->refused_ns, 0, __ATOMIC_RELAXED);
 }
 
-struct sf_task_census sf_task_census_take(const struct sf_task_pool *pool)
+struct sf_task_census sf_task_census_count(const struct sf_task_pool *pool)
 {
 	struct sf_task_census census = {0, 0};
 

@@ -37,6 +37,6 @@ void sf_task_checks_freed(const struct doca_task *task);
 struct sf_task_census {
 	uint32_t num_inflight, num_idle;
 };
-struct sf_task_census sf_task_census_take(const struct sf_task_pool *pool);
+struct sf_task_census sf_task_census_count(const struct sf_task_pool *pool);
 
 #endif

@@ -44,7 +44,7 @@ static bool dma_progress(struct doca_ctx *ctx)
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
 	if (__builtin_expect(dma->offload.in_order, 0))
-		dma_hand_over_first(dma);
+		dma_offload_first(dma);
 	return sf_offload_progress(&dma->offload, ctx, &dma_memcpy_ops);
 }
 
@@ -58,7 +58,7 @@ static void dma_send_pending(struct doca_ctx *ctx)
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
 	if (dma->offload.in_order)
-		dma_hand_over_first(dma);
+		dma_offload_first(dma);
 	sf_offload_send_pending(&dma->offload, ctx, &dma_memcpy_ops);
 }
 

@@ -47,6 +47,6 @@ struct dma_engine_task {
 extern const struct sf_offload_ops dma_memcpy_ops;
 
 /* Where completions are ordered: the queue's first task goes to the engine if it is large, unless the engine has one. */
-void dma_hand_over_first(struct doca_dma *dma);
+void dma_offload_first(struct doca_dma *dma);
 
 #endif

@@ -24,8 +24,8 @@ static doca_error_t fail_too_long(const struct doca_dma *dma, uint64_t len)
 }
 
 /* Both lists, or why the task cannot be done; logged. */
-static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
-			       struct sf_reg_list *from)
+static doca_error_t task_resolve(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
+				 struct sf_reg_list *from)
 {
 	if (task->src == NULL || task->dst == NULL) {
 		SF_LOG_ERR("dma memcpy: the task has no %s", task->src == NULL ? "source" : "destination");
@@ -73,8 +73,8 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
 	if (task->done == 0 && task_dma(&task->base)->offload.in_order && is_large(task))
-		return DOCA_ERROR_IN_PROGRESS; /* dma_hand_over_first takes it */
-	doca_error_t result = take_apart(task_dma(&task->base), task, &to, &from);
+		return DOCA_ERROR_IN_PROGRESS; /* dma_offload_first takes it */
+	doca_error_t result = task_resolve(task_dma(&task->base), task, &to, &from);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (task->done >= from.len) {
@@ -147,7 +147,7 @@ static bool is_for_engine(struct doca_dma *dma, struct dma_engine_task *task)
 {
 	if (task->task.done == DMA_REFUSED || !is_large(&task->task))
 		return false;
-	task->task.base.status = take_apart(dma, &task->task, &task->to, &task->from);
+	task->task.base.status = task_resolve(dma, &task->task, &task->to, &task->from);
 	if (task->task.base.status != DOCA_SUCCESS)
 		task->task.done = DMA_REFUSED;
 	return task->task.base.status == DOCA_SUCCESS;
@@ -160,7 +160,7 @@ static void hand_over(struct doca_dma *dma, struct dma_engine_task *task)
 	sf_offload_hand_over(&dma->offload, &task->job, &task->task.base, num_parts, run_part);
 }
 
-void dma_hand_over_first(struct doca_dma *dma)
+void dma_offload_first(struct doca_dma *dma)
 {
 	struct sf_offload *offload = &dma->offload;
 	struct dma_engine_task *task = (struct dma_engine_task *)offload->first;
@@ -189,7 +189,7 @@ static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
 static doca_error_t memcpy_validate(const struct doca_task *base)
 {
 	struct sf_reg_list to, from;
-	doca_error_t result = take_apart(task_dma(base), (const struct doca_dma_task_memcpy *)base, &to, &from);
+	doca_error_t result = task_resolve(task_dma(base), (const struct doca_dma_task_memcpy *)base, &to, &from);
 
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }

@@ -10,7 +10,7 @@ static doca_error_t not_given(const char *function, const char *what)
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t none(const char *function)
+static doca_error_t dpa_none(const char *function)
 {
 	SF_LOG_ERR("%s: no device here has a DPA (doca_dpa_cap_is_supported): use the data path of the CPU or of a GPU",
 		   function);
@@ -18,10 +18,10 @@ static doca_error_t none(const char *function)
 }
 
 /* For what takes an object and perhaps another argument. */
-static doca_error_t refuse(const char *function, const void *object, const void *argument)
+static doca_error_t dpa_reject(const char *function, const void *object, const void *argument)
 {
 	return object == NULL || argument == NULL ? not_given(function, object == NULL ? "object" : "second argument")
-						  : none(function);
+						  : dpa_none(function);
 }
 
 doca_error_t doca_dpa_cap_is_supported(const struct doca_devinfo *devinfo)
@@ -31,22 +31,22 @@ doca_error_t doca_dpa_cap_is_supported(const struct doca_devinfo *devinfo)
 
 doca_error_t doca_dpa_create(struct doca_dev *dev, struct doca_dpa **dpa)
 {
-	return refuse(__func__, dev, dpa);
+	return dpa_reject(__func__, dev, dpa);
 }
 
 doca_error_t doca_dpa_destroy(struct doca_dpa *dpa)
 {
-	return refuse(__func__, dpa, dpa);
+	return dpa_reject(__func__, dpa, dpa);
 }
 
 doca_error_t doca_dpa_set_app(struct doca_dpa *dpa, struct doca_dpa_app *app)
 {
-	return refuse(__func__, dpa, app);
+	return dpa_reject(__func__, dpa, app);
 }
 
 doca_error_t doca_dpa_get_app(struct doca_dpa *dpa, struct doca_dpa_app **app)
 {
-	return refuse(__func__, dpa, app);
+	return dpa_reject(__func__, dpa, app);
 }
 
 doca_error_t doca_dpa_set_log_level(struct doca_dpa *dpa, doca_dpa_dev_log_level_t log_level)
@@ -57,7 +57,7 @@ doca_error_t doca_dpa_set_log_level(struct doca_dpa *dpa, doca_dpa_dev_log_level
 	case DOCA_DPA_DEV_LOG_LEVEL_WARNING:
 	case DOCA_DPA_DEV_LOG_LEVEL_INFO:
 	case DOCA_DPA_DEV_LOG_LEVEL_DEBUG:
-		return refuse(__func__, dpa, dpa);
+		return dpa_reject(__func__, dpa, dpa);
 	}
 	SF_LOG_ERR("%s: no log level is %u", __func__, (unsigned int)log_level);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -65,72 +65,72 @@ doca_error_t doca_dpa_set_log_level(struct doca_dpa *dpa, doca_dpa_dev_log_level
 
 doca_error_t doca_dpa_get_log_level(struct doca_dpa *dpa, doca_dpa_dev_log_level_t *log_level)
 {
-	return refuse(__func__, dpa, log_level);
+	return dpa_reject(__func__, dpa, log_level);
 }
 
 doca_error_t doca_dpa_start(struct doca_dpa *dpa)
 {
-	return refuse(__func__, dpa, dpa);
+	return dpa_reject(__func__, dpa, dpa);
 }
 
 doca_error_t doca_dpa_stop(struct doca_dpa *dpa)
 {
-	return refuse(__func__, dpa, dpa);
+	return dpa_reject(__func__, dpa, dpa);
 }
 
 doca_error_t doca_dpa_get_kernel_max_run_time(const struct doca_dpa *dpa, unsigned long long *value)
 {
-	return refuse(__func__, dpa, value);
+	return dpa_reject(__func__, dpa, value);
 }
 
 doca_error_t doca_dpa_get_dpa_handle(struct doca_dpa *dpa, doca_dpa_dev_t *handle)
 {
-	return refuse(__func__, dpa, handle);
+	return dpa_reject(__func__, dpa, handle);
 }
 
 doca_error_t doca_dpa_peek_at_last_error(const struct doca_dpa *dpa)
 {
-	return refuse(__func__, dpa, dpa);
+	return dpa_reject(__func__, dpa, dpa);
 }
 
 doca_error_t doca_dpa_get_core_num(struct doca_dpa *dpa, unsigned int *num_cores)
 {
-	return refuse(__func__, dpa, num_cores);
+	return dpa_reject(__func__, dpa, num_cores);
 }
 
 doca_error_t doca_dpa_get_total_num_eus_available(struct doca_dpa *dpa, unsigned int *total_num_eus)
 {
-	return refuse(__func__, dpa, total_num_eus);
+	return dpa_reject(__func__, dpa, total_num_eus);
 }
 
 doca_error_t doca_dpa_completion_create(struct doca_dpa *dpa, unsigned int queue_size, struct doca_dpa_completion **dpa_comp)
 {
 	if (queue_size == 0)
 		return not_given(__func__, "queue size");
-	return refuse(__func__, dpa, dpa_comp);
+	return dpa_reject(__func__, dpa, dpa_comp);
 }
 
 doca_error_t doca_dpa_completion_destroy(struct doca_dpa_completion *dpa_comp)
 {
-	return refuse(__func__, dpa_comp, dpa_comp);
+	return dpa_reject(__func__, dpa_comp, dpa_comp);
 }
 
 doca_error_t doca_dpa_completion_set_thread(struct doca_dpa_completion *dpa_comp, struct doca_dpa_thread *dpa_thread)
 {
-	return refuse(__func__, dpa_comp, dpa_thread);
+	return dpa_reject(__func__, dpa_comp, dpa_thread);
 }
 
 doca_error_t doca_dpa_completion_start(struct doca_dpa_completion *dpa_comp)
 {
-	return refuse(__func__, dpa_comp, dpa_comp);
+	return dpa_reject(__func__, dpa_comp, dpa_comp);
 }
 
 doca_error_t doca_dpa_completion_stop(struct doca_dpa_completion *dpa_comp)
 {
-	return refuse(__func__, dpa_comp, dpa_comp);
+	return dpa_reject(__func__, dpa_comp, dpa_comp);
 }
 
 doca_error_t doca_dpa_completion_get_dpa_handle(struct doca_dpa_completion *dpa_comp, doca_dpa_dev_completion_t *handle)
 {
-	return refuse(__func__, dpa_comp, handle);
+	return dpa_reject(__func__, dpa_comp, handle);
 }

@@ -106,7 +106,7 @@ static struct sf_op *op_pop(struct sf_ep_queue *queue)
 	return op;
 }
 
-bool sf_ep_queue_take(struct sf_ep_queue *queue, struct sf_ep_due *due)
+bool sf_ep_queue_pop(struct sf_ep_queue *queue, struct sf_ep_due *due)
 {
 	*due = (struct sf_ep_due){.event = event_pop(queue)};
 	if (due->event == NULL)

@@ -30,7 +30,7 @@ struct sf_ep_event {
 struct sf_ep_queue {
 	int event_fd;
 	bool armed;
-	bool defers; /* the provider rings once its lock is free: whoever wakes finds it so */
+	bool defers; /* the provider rings once its lock is free, so that the woken thread finds it free */
 	bool ring_due;
 	struct sf_recv *recvs, **recvs_end;
 	struct sf_op *ops, **ops_end;
@@ -61,7 +61,7 @@ bool sf_ep_queue_is_due(const struct sf_ep_queue *queue);
 bool sf_ep_queue_arm(struct sf_ep_queue *queue);
 
 /* Takes what is due next out of the queue. False: nothing. */
-bool sf_ep_queue_take(struct sf_ep_queue *queue, struct sf_ep_due *due);
+bool sf_ep_queue_pop(struct sf_ep_queue *queue, struct sf_ep_due *due);
 
 /* Without the lock. The event is a copy: the handler may close the connection that it lies in. */
 void sf_ep_event_run(const struct sf_ep_handler *handler, const struct sf_ep_event *event);

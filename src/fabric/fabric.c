@@ -121,7 +121,7 @@ static uint32_t no_conn_credits(struct sf_conn *conn, uint32_t *len)
 	return 0;
 }
 
-static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider)
+static void ops_fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider)
 {
 	*ops = *provider;
 #define FILL(operation, missing) ops->operation = ops->operation != NULL ? ops->operation : (missing)
@@ -167,14 +167,14 @@ static void providers_fill(void)
 	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_tcp_ops, &sf_verbs_ops};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		fill(&providers[num_providers++], known[i]);
+		ops_fill(&providers[num_providers++], known[i]);
 	for (uint32_t i = 0, num = num_providers; i < num; i++) {
 		char *name = faulty_names[i];
 		struct sf_fabric_ops faulty;
 
 		snprintf(name, SF_PROVIDER_NAME_MAX, "faulty:%s", providers[i].name);
 		sf_faulty_ops(&providers[i], name, &faulty);
-		fill(&providers[num_providers++], &faulty);
+		ops_fill(&providers[num_providers++], &faulty);
 	}
 }
 

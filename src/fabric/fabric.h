@@ -106,7 +106,7 @@ struct sf_conn {
 	struct sf_handshake *handshake; /* with the peer's agent; NULL: it has none */
 };
 
-/* Rings for whoever sleeps until a region's bytes change (sf_region_arm). */
+/* Wakes a thread that sleeps until a region's bytes change (sf_region_arm). */
 struct sf_region_doorbell {
 	/* Called by the provider with its lock held: it never blocks and calls nothing of the fabric. */
 	void (*ring)(struct sf_region_doorbell *doorbell);

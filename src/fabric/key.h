@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 128 bits that name a process, a listener or a region, or that only somebody who was told them knows. */
+/* 128 bits that name a process, a listener or a region, or that are a secret. */
 #ifndef SF_FABRIC_KEY_H
 #define SF_FABRIC_KEY_H
 

@@ -10,7 +10,7 @@
 
 #define RETRY_NS 100000 /* how soon a program that sleeps looks again whether a full context has room */
 
-static struct sf_graph_engine *of(struct doca_ctx *ctx)
+static struct sf_graph_engine *engine_of(struct doca_ctx *ctx)
 {
 	return (struct sf_graph_engine *)ctx;
 }
@@ -47,8 +47,8 @@ void sf_graph_lane_put(struct sf_graph_lane *lane)
 	free(lane);
 }
 
-/* Whoever waits on the handle wakes, because of what he was not told of when he asked. */
-static void wake(struct sf_graph_engine *engine)
+/* A waiter on the handle wakes: something is due that was not when it armed. */
+static void engine_wake(struct sf_graph_engine *engine)
 {
 	if (engine->base.pe->armed)
 		sf_ctx_kick(&engine->base);
@@ -75,7 +75,7 @@ void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engi
 	if (lane->is_overloaded)
 		return;
 	overloaded_add(engine, lane);
-	wake(engine);
+	engine_wake(engine);
 }
 
 void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
@@ -115,7 +115,7 @@ static bool retry_each(struct sf_graph_lane *lane)
 }
 
 /* No callback of the program runs in here, so that what is walked here changes by failing steps alone. */
-static bool retry(struct sf_graph_engine *engine)
+static bool engine_retry(struct sf_graph_engine *engine)
 {
 	bool moved = false;
 
@@ -141,7 +141,7 @@ void sf_graph_engine_due(struct sf_graph_engine *engine, struct doca_graph_insta
 	top->is_due = true;
 	TAILQ_INSERT_TAIL(&engine->due, top, next);
 	engine->num_due++;
-	wake(engine);
+	engine_wake(engine);
 }
 
 void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_instance *top)
@@ -155,7 +155,7 @@ void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_i
 
 /* No more than are due now: one that submits itself again from its callback waits for the next call. The callbacks may put the
  * last user of the engine, which then goes after this call. */
-static bool drain(struct sf_graph_engine *engine)
+static bool engine_drain(struct sf_graph_engine *engine)
 {
 	bool moved = false;
 
@@ -173,7 +173,7 @@ static bool drain(struct sf_graph_engine *engine)
 
 /* ---- the context ---- */
 
-static doca_error_t start(struct doca_ctx *ctx)
+static doca_error_t engine_start(struct doca_ctx *ctx)
 {
 	return DOCA_SUCCESS;
 }
@@ -186,12 +186,12 @@ static void timer_set(struct sf_graph_engine *engine, long ns)
 	engine->is_timer_set = ns > 0;
 }
 
-static bool progress(struct doca_ctx *ctx)
+static bool engine_progress(struct doca_ctx *ctx)
 {
-	struct sf_graph_engine *engine = of(ctx);
-	bool moved = engine->num_overloaded > 0 && retry(engine);
+	struct sf_graph_engine *engine = engine_of(ctx);
+	bool moved = engine->num_overloaded > 0 && engine_retry(engine);
 
-	if (engine->num_due > 0 && drain(engine))
+	if (engine->num_due > 0 && engine_drain(engine))
 		moved = true;
 	if (__builtin_expect(engine->is_timer_set, 0) && engine->num_overloaded == 0)
 		timer_set(engine, 0);
@@ -201,9 +201,9 @@ static bool progress(struct doca_ctx *ctx)
 /* A full context may get room by its own completions, which wake the program, or without anything here being told (the peer's
  * doing): so while steps wait, it does not sleep for long. A progress call that finds no room leaves the timer, also one that has
  * run out: the program may sleep next. */
-static bool arm(struct doca_ctx *ctx)
+static bool engine_arm(struct doca_ctx *ctx)
 {
-	struct sf_graph_engine *engine = of(ctx);
+	struct sf_graph_engine *engine = engine_of(ctx);
 
 	if (engine->num_due > 0)
 		return true;
@@ -218,9 +218,9 @@ static bool arm(struct doca_ctx *ctx)
 static const struct sf_ctx_ops ops = {
 	.name = "graph",
 	.needs_pe = true,
-	.start = start,
-	.progress = progress,
-	.arm = arm,
+	.start = engine_start,
+	.progress = engine_progress,
+	.arm = engine_arm,
 };
 
 static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
@@ -228,12 +228,12 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 {
 	if (next != DOCA_CTX_STATE_IDLE)
 		return;
-	if (of(ctx)->timer_fd >= 0) {
-		sf_ctx_unwatch_fd(ctx, of(ctx)->timer_fd);
-		close(of(ctx)->timer_fd);
+	if (engine_of(ctx)->timer_fd >= 0) {
+		sf_ctx_unwatch_fd(ctx, engine_of(ctx)->timer_fd);
+		close(engine_of(ctx)->timer_fd);
 	}
 	sf_ctx_fini(ctx);
-	free(of(ctx));
+	free(engine_of(ctx));
 }
 
 /* Without a descriptor to spare the program is kept awake instead. */
@@ -247,18 +247,18 @@ static void timer_open(struct sf_graph_engine *engine)
 }
 
 /* One that nobody uses any more is on its way out. */
-static struct sf_graph_engine *find(const struct doca_pe *pe)
+static struct sf_graph_engine *engine_find(const struct doca_pe *pe)
 {
 	for (struct doca_ctx *ctx = pe->connected; ctx != NULL; ctx = ctx->next_in_pe) {
-		if (ctx->ops == &ops && of(ctx)->num_users > 0)
-			return of(ctx);
+		if (ctx->ops == &ops && engine_of(ctx)->num_users > 0)
+			return engine_of(ctx);
 	}
 	return NULL;
 }
 
 doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **engine)
 {
-	struct sf_graph_engine *here = find(pe);
+	struct sf_graph_engine *here = engine_find(pe);
 
 	if (here == NULL) {
 		here = calloc(1, sizeof(*here));

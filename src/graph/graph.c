@@ -218,7 +218,7 @@ doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_gra
 }
 
 /* Does from hold a node for wanted, itself or by the graphs of its nodes? Each graph is looked at once. */
-static bool holds(struct doca_graph *from, const struct doca_graph *wanted)
+static bool graph_holds(struct doca_graph *from, const struct doca_graph *wanted)
 {
 	static _Atomic uint64_t searches;
 	uint64_t search = atomic_fetch_add_explicit(&searches, 1, memory_order_relaxed) + 1;
@@ -254,7 +254,7 @@ doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct 
 		SF_LOG_ERR("a graph and its sub-graph need the same progress engine");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (holds(sub_graph, graph)) { /* neither could ever be started, nor destroyed before the other */
+	if (graph_holds(sub_graph, graph)) { /* neither could ever be started, nor destroyed before the other */
 		SF_LOG_ERR("a graph cannot be a node of itself, or of a graph that is a node of it");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}

@@ -95,7 +95,7 @@ enum sf_graph_instance_state { SF_GRAPH_INSTANCE_FREE, SF_GRAPH_INSTANCE_IDLE, S
 struct doca_graph_instance {
 	struct doca_graph *graph;
 	enum sf_graph_instance_state state;
-	uint32_t generation; /* counts the destroys: who kept the pointer can tell */
+	uint32_t generation; /* counts the destroys, so that a stale pointer is noticed */
 	union doca_data user_data;
 	doca_error_t status;
 	uint32_t num_running;		  /* steps started and not ended; the instance ends when none is left */

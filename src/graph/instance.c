@@ -206,7 +206,7 @@ static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_gr
 	}
 	if (__builtin_expect(is_claimed_by(task, top), 0))
 		return DOCA_SUCCESS;
-	return sf_task_take(task, &step->claim);
+	return sf_task_acquire(task, &step->claim);
 }
 
 static doca_error_t sub_graph_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
@@ -271,13 +271,13 @@ void sf_graph_instance_release(struct doca_graph_instance *instance)
 		struct sf_graph_step *step = &instance->steps[i];
 
 		if (step->node->kind == SF_GRAPH_NODE_CTX)
-			sf_task_give_back(step->task);
+			sf_task_return(step->task);
 		else if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH)
 			sf_graph_instance_release(step->sub);
 	}
 }
 
-static doca_error_t submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
+static doca_error_t instance_submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
 {
 	if (instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
 		SF_LOG_ERR("the graph instance is in flight already: wait for its callback, or create another");
@@ -299,14 +299,14 @@ doca_error_t doca_graph_instance_submit(struct doca_graph_instance *graph_instan
 {
 	doca_error_t result = check_given(graph_instance);
 
-	return result != DOCA_SUCCESS ? result : submit(graph_instance, graph_instance->graph->engine);
+	return result != DOCA_SUCCESS ? result : instance_submit(graph_instance, graph_instance->graph->engine);
 }
 
 doca_error_t sf_graph_instance_submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
 {
 	doca_error_t result = check_given(instance);
 
-	return result != DOCA_SUCCESS ? result : submit(instance, engine);
+	return result != DOCA_SUCCESS ? result : instance_submit(instance, engine);
 }
 
 /* ---- how the last run went ---- */

@@ -176,7 +176,7 @@ void sf_graph_instance_begin(struct doca_graph_instance *instance)
 }
 
 /* The instance is the program's again when its callback begins, and is not touched after. */
-static void finish(struct doca_graph_instance *top)
+static void instance_finish(struct doca_graph_instance *top)
 {
 	struct doca_graph *graph = top->graph;
 
@@ -199,7 +199,7 @@ void sf_graph_instance_drain(struct doca_graph_instance *top)
 		step_end(step, step->node->user(step->cookie));
 	}
 	if (top->is_ended)
-		finish(top);
+		instance_finish(top);
 }
 
 void sf_graph_step_end(struct sf_graph_step *step, doca_error_t status)

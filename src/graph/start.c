@@ -243,6 +243,6 @@ doca_error_t doca_graph_stop(struct doca_graph *graph)
 	}
 	graph->is_started = false;
 	nodes_release(graph);
-	graph->free = NULL; /* the memory stays, so that who kept an instance is told that it was destroyed */
+	graph->free = NULL; /* the memory stays, so that use of a destroyed instance is reported */
 	return DOCA_SUCCESS;
 }

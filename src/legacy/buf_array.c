@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of bufs: the 2.2 API tells the number of elements after create, so today's array is made at start. */
+/* Arrays of bufs: the 2.2 API sets the number of elements after create, so today's array is made at start. */
 #include <stdlib.h>
 
 #include <doca_buf_array.h>

@@ -38,7 +38,7 @@ struct legacy_slot {
 	struct legacy_entry entry; /* first: the lane's and the queue's lists hold entries */
 	struct doca_task *task;
 	struct doca_workq *workq;
-	struct sf_graph_step *step; /* the job of a graph's node: it tells the graph instead of the queue */
+	struct sf_graph_step *step; /* the job of a graph's node: it reports to the graph instead of the queue */
 	void *session;		    /* a library's, while the job is more than its task: it is asked whether it goes on */
 	uint64_t words[3];	    /* a library's own */
 	struct doca_task *tasks[LEGACY_TASKS_MAX];

@@ -51,7 +51,7 @@ static doca_error_t dma_slot_init(struct legacy_lane *lane, struct legacy_slot *
 	return result;
 }
 
-doca_error_t legacy_dma_no_buf(const struct doca_dma_job_memcpy *job)
+doca_error_t legacy_dma_missing_buf(const struct doca_dma_job_memcpy *job)
 {
 	SF_LOG_ERR("the DMA job has no %s", job->src_buff == NULL ? "source" : "destination");
 	return DOCA_ERROR_INVALID_VALUE;

@@ -8,14 +8,14 @@
 #include "legacy/ctx.h"
 
 /* INVALID_VALUE, logged: the job lacks a buf. */
-doca_error_t legacy_dma_no_buf(const struct doca_dma_job_memcpy *job);
+doca_error_t legacy_dma_missing_buf(const struct doca_dma_job_memcpy *job);
 
 static inline doca_error_t legacy_dma_load(struct legacy_slot *slot, const struct doca_dma_job_memcpy *job)
 {
 	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)slot->task;
 
 	if (__builtin_expect(job->src_buff == NULL || job->dst_buff == NULL, 0))
-		return legacy_dma_no_buf(job);
+		return legacy_dma_missing_buf(job);
 	doca_dma_task_memcpy_set_src(task, job->src_buff);
 	doca_dma_task_memcpy_set_dst(task, job->dst_buff);
 	return DOCA_SUCCESS;

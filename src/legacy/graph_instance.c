@@ -73,7 +73,7 @@ void legacy_graph_instance_ended(struct doca_graph_instance *instance, union doc
 	legacy_workq_push(ended->workq, &ended->entry);
 }
 
-void legacy_graph_retrieved(struct legacy_entry *entry)
+void legacy_graph_event_retrieved(struct legacy_entry *entry)
 {
 	struct legacy_graph_instance *instance = (struct legacy_graph_instance *)entry;
 

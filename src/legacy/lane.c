@@ -134,7 +134,7 @@ uint32_t legacy_lane_num_busy(const struct legacy_lane *lane)
 	return lane->num_slots - num_free;
 }
 
-doca_error_t legacy_lane_wrong_type(const struct legacy_lane *lane, const struct doca_job *job)
+doca_error_t legacy_lane_check_type(const struct legacy_lane *lane, const struct doca_job *job)
 {
 	SF_LOG_ERR("a job of type 0x%x is none of the %s context's (0x%x to 0x%x)", (unsigned int)job->type, lane->ctx->ops->name,
 		   (unsigned int)lane->ctx->ops->first_type, (unsigned int)lane->ctx->ops->last_type);

@@ -15,7 +15,7 @@ static uint8_t log2_up(uint32_t num)
 	return num > 1 ? (uint8_t)(32 - __builtin_clz(num - 1)) : 0;
 }
 
-static doca_error_t configure(struct doca_sha *sha, uint32_t num_slots)
+static doca_error_t pool_configure(struct doca_sha *sha, uint32_t num_slots)
 {
 	doca_error_t result =
 		doca_sha_task_hash_set_conf(sha, (doca_sha_task_hash_completion_cb_t)legacy_task_ended,
@@ -39,7 +39,7 @@ static doca_error_t sha_open(struct legacy_lane *lane)
 		sf_sha_overwrite(sha);
 	result = doca_pe_connect_ctx(lane->pe, doca_sha_as_ctx(sha));
 	if (result == DOCA_SUCCESS)
-		result = configure(sha, lane->num_slots);
+		result = pool_configure(sha, lane->num_slots);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(doca_sha_as_ctx(sha));
 	if (result != DOCA_SUCCESS)
@@ -56,7 +56,7 @@ static void sha_close(struct legacy_lane *lane)
 }
 
 /* Tasks are made before there are bufs, and are refused without; each job brings its own. */
-struct doca_buf *legacy_sha_no_buf(struct legacy_lane *lane)
+struct doca_buf *legacy_sha_missing_buf(struct legacy_lane *lane)
 {
 	return (struct doca_buf *)lane;
 }
@@ -64,8 +64,8 @@ struct doca_buf *legacy_sha_no_buf(struct legacy_lane *lane)
 static doca_error_t sha_slot_init(struct legacy_lane *lane, struct legacy_slot *slot)
 {
 	struct doca_sha_task_hash *task;
-	doca_error_t result = doca_sha_task_hash_alloc_init(lane->object, DOCA_SHA_ALGORITHM_SHA1, legacy_sha_no_buf(lane),
-							    legacy_sha_no_buf(lane), (union doca_data){.ptr = slot}, &task);
+	doca_error_t result = doca_sha_task_hash_alloc_init(lane->object, DOCA_SHA_ALGORITHM_SHA1, legacy_sha_missing_buf(lane),
+							    legacy_sha_missing_buf(lane), (union doca_data){.ptr = slot}, &task);
 
 	if (result == DOCA_SUCCESS)
 		slot->task = slot->tasks[0] = doca_sha_task_hash_as_task(task);
@@ -119,7 +119,7 @@ static const struct legacy_ctx_ops sha_ops = {
 	.close = sha_close,
 	.slot_init = sha_slot_init,
 	.load = sha_load,
-	.goes_on = legacy_sha_ended,
+	.goes_on = legacy_sha_job_ended,
 };
 
 /* ---- public ---- */

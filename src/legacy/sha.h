@@ -13,7 +13,7 @@ struct legacy_sha {
 };
 
 /* What stands for a buf in a task without a job; never looked at. */
-struct doca_buf *legacy_sha_no_buf(struct legacy_lane *lane);
+struct doca_buf *legacy_sha_missing_buf(struct legacy_lane *lane);
 
 /* Puts a job into the slot's hash task. */
 doca_error_t legacy_sha_load_hash(struct legacy_slot *slot, const struct doca_sha_job *job, enum doca_sha_algorithm algorithm);
@@ -25,6 +25,6 @@ doca_error_t legacy_sha_load_partial(struct legacy_slot *slot, const struct doca
 void legacy_sha_sessions_end(struct legacy_lane *lane);
 
 /* For legacy_ctx_ops.goes_on: the session is free for its next job. */
-bool legacy_sha_ended(struct legacy_slot *slot, doca_error_t *status);
+bool legacy_sha_job_ended(struct legacy_slot *slot, doca_error_t *status);
 
 #endif

@@ -91,7 +91,7 @@ doca_error_t legacy_sha_load_partial(struct legacy_slot *slot, const struct doca
 	return DOCA_SUCCESS;
 }
 
-bool legacy_sha_ended(struct legacy_slot *slot, doca_error_t *status)
+bool legacy_sha_job_ended(struct legacy_slot *slot, doca_error_t *status)
 {
 	struct doca_sha_partial_session *session = slot->session;
 
@@ -133,8 +133,9 @@ LEGACY_API doca_error_t doca_2_2_sha_partial_session_create(struct legacy_sha *s
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	created->lane = lane;
-	result = doca_sha_task_partial_hash_alloc_init(lane->object, DOCA_SHA_ALGORITHM_SHA1, legacy_sha_no_buf(lane),
-						       legacy_sha_no_buf(lane), (union doca_data){.ptr = NULL}, &created->task);
+	result = doca_sha_task_partial_hash_alloc_init(lane->object, DOCA_SHA_ALGORITHM_SHA1, legacy_sha_missing_buf(lane),
+						       legacy_sha_missing_buf(lane), (union doca_data){.ptr = NULL},
+						       &created->task);
 	if (result != DOCA_SUCCESS) {
 		free(created);
 		return result;

@@ -30,7 +30,7 @@ static struct doca_sync_event *event_of(const struct legacy_lane *lane)
 
 /* ---- as a context ---- */
 
-static doca_error_t configure(struct doca_sync_event *event)
+static doca_error_t event_configure(struct doca_sync_event *event)
 {
 	doca_error_t result =
 		doca_sync_event_task_get_set_conf(event, (doca_sync_event_task_get_completion_cb_t)legacy_task_ended,
@@ -79,7 +79,7 @@ static doca_error_t event_start(struct legacy_ctx *ctx)
 	if (event->pe == NULL)
 		result = engine_make(event, started);
 	if (result == DOCA_SUCCESS)
-		result = configure(event->event);
+		result = event_configure(event->event);
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(started);
 	return result;
@@ -235,7 +235,7 @@ static const struct legacy_ctx_ops event_ops = {
 
 /* ---- life ---- */
 
-static doca_error_t wrap(struct doca_sync_event *event, struct legacy_sync_event **out)
+static doca_error_t event_wrap(struct doca_sync_event *event, struct legacy_sync_event **out)
 {
 	struct legacy_sync_event *created = calloc(1, sizeof(*created));
 
@@ -257,7 +257,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_create(struct legacy_sync_event **ev
 
 	if (result == DOCA_SUCCESS)
 		result = doca_sync_event_create(&created);
-	return result == DOCA_SUCCESS ? wrap(created, event) : result;
+	return result == DOCA_SUCCESS ? event_wrap(created, event) : result;
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
@@ -268,7 +268,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_create_from_export(struct doca_dev *
 
 	if (result == DOCA_SUCCESS)
 		result = doca_sync_event_create_from_export(dev, data, sz, &created);
-	return result == DOCA_SUCCESS ? wrap(created, event) : result;
+	return result == DOCA_SUCCESS ? event_wrap(created, event) : result;
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_destroy(struct legacy_sync_event *event)
@@ -290,7 +290,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_destroy(struct legacy_sync_event *ev
 }
 
 /* Today's event behind it; NULL for NULL, which today's functions refuse. Not while it is a started context's. */
-static struct doca_sync_event *unwrap(const struct legacy_sync_event *event)
+static struct doca_sync_event *event_unwrap(const struct legacy_sync_event *event)
 {
 	return event != NULL ? event->event : NULL;
 }
@@ -299,75 +299,75 @@ static struct doca_sync_event *unwrap(const struct legacy_sync_event *event)
 
 LEGACY_API doca_error_t doca_2_2_sync_event_publisher_add_location_cpu(struct legacy_sync_event *event, struct doca_dev *dev)
 {
-	return doca_sync_event_add_publisher_location_cpu(unwrap(event), dev);
+	return doca_sync_event_add_publisher_location_cpu(event_unwrap(event), dev);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_publisher_add_location_dpa(struct legacy_sync_event *event, struct doca_dpa *dpa)
 {
-	return doca_sync_event_add_publisher_location_dpa(unwrap(event), dpa);
+	return doca_sync_event_add_publisher_location_dpa(event_unwrap(event), dpa);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_publisher_add_location_gpu(struct legacy_sync_event *event, struct doca_gpu *gpu)
 {
-	return doca_sync_event_add_publisher_location_gpu(unwrap(event), gpu);
+	return doca_sync_event_add_publisher_location_gpu(event_unwrap(event), gpu);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_publisher_add_location_dpu(struct legacy_sync_event *event)
 {
-	return doca_sync_event_add_publisher_location_remote_pci(unwrap(event));
+	return doca_sync_event_add_publisher_location_remote_pci(event_unwrap(event));
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_subscriber_add_location_cpu(struct legacy_sync_event *event, struct doca_dev *dev)
 {
-	return doca_sync_event_add_subscriber_location_cpu(unwrap(event), dev);
+	return doca_sync_event_add_subscriber_location_cpu(event_unwrap(event), dev);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_subscriber_add_location_dpa(struct legacy_sync_event *event, struct doca_dpa *dpa)
 {
-	return doca_sync_event_add_subscriber_location_dpa(unwrap(event), dpa);
+	return doca_sync_event_add_subscriber_location_dpa(event_unwrap(event), dpa);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_subscriber_add_location_gpu(struct legacy_sync_event *event, struct doca_gpu *gpu)
 {
-	return doca_sync_event_add_subscriber_location_gpu(unwrap(event), gpu);
+	return doca_sync_event_add_subscriber_location_gpu(event_unwrap(event), gpu);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_subscriber_add_location_dpu(struct legacy_sync_event *event)
 {
-	return doca_sync_event_add_subscriber_location_remote_pci(unwrap(event));
+	return doca_sync_event_add_subscriber_location_remote_pci(event_unwrap(event));
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_set_addr(struct legacy_sync_event *event, uint64_t *addr)
 {
-	return doca_sync_event_set_addr(unwrap(event), addr);
+	return doca_sync_event_set_addr(event_unwrap(event), addr);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_start(struct legacy_sync_event *event)
 {
-	return doca_sync_event_start(unwrap(event));
+	return doca_sync_event_start(event_unwrap(event));
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_stop(struct legacy_sync_event *event)
 {
-	return doca_sync_event_stop(unwrap(event));
+	return doca_sync_event_stop(event_unwrap(event));
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_export_to_dpu(struct legacy_sync_event *event, struct doca_dev *dev,
 							  const uint8_t **data, size_t *sz)
 {
-	return doca_sync_event_export_to_remote_pci(unwrap(event), dev, data, sz);
+	return doca_sync_event_export_to_remote_pci(event_unwrap(event), dev, data, sz);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_export_to_dpa(struct legacy_sync_event *event, struct doca_dpa *dpa,
 							  doca_dpa_dev_sync_event_t *dpa_dev_se_handle)
 {
-	return doca_sync_event_get_dpa_handle(unwrap(event), dpa, dpa_dev_se_handle);
+	return doca_sync_event_get_dpa_handle(event_unwrap(event), dpa, dpa_dev_se_handle);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_export_to_gpu(struct legacy_sync_event *event, struct doca_gpu *gpu,
 							  doca_gpu_dev_sync_event_t **gpu_dev_se)
 {
-	return doca_sync_event_get_gpu_handle(unwrap(event), gpu, gpu_dev_se);
+	return doca_sync_event_get_gpu_handle(event_unwrap(event), gpu, gpu_dev_se);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_export_remote(struct legacy_sync_event *event, void *handle)
@@ -382,27 +382,27 @@ LEGACY_API doca_error_t doca_2_2_sync_event_export_remote(struct legacy_sync_eve
 
 LEGACY_API doca_error_t doca_2_2_sync_event_get(struct legacy_sync_event *event, uint64_t *value)
 {
-	return doca_sync_event_get(unwrap(event), value);
+	return doca_sync_event_get(event_unwrap(event), value);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_update_add(struct legacy_sync_event *event, uint64_t value, uint64_t *fetched)
 {
-	return doca_sync_event_update_add(unwrap(event), value, fetched);
+	return doca_sync_event_update_add(event_unwrap(event), value, fetched);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_update_set(struct legacy_sync_event *event, uint64_t value)
 {
-	return doca_sync_event_update_set(unwrap(event), value);
+	return doca_sync_event_update_set(event_unwrap(event), value);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_wait_gt(struct legacy_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return doca_sync_event_wait_gt(unwrap(event), value, mask);
+	return doca_sync_event_wait_gt(event_unwrap(event), value, mask);
 }
 
 LEGACY_API doca_error_t doca_2_2_sync_event_wait_gt_yield(struct legacy_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return doca_sync_event_wait_gt_yield(unwrap(event), value, mask);
+	return doca_sync_event_wait_gt_yield(event_unwrap(event), value, mask);
 }
 
 /* ---- capabilities ---- */

@@ -202,7 +202,7 @@ LEGACY_API doca_error_t doca_2_2_workq_progress_retrieve(struct doca_workq *work
 	if (__builtin_expect(entry->lane != NULL, 1))
 		legacy_slot_give_back((struct legacy_slot *)entry);
 	else
-		legacy_graph_retrieved(entry);
+		legacy_graph_event_retrieved(entry);
 	return __builtin_expect(ev->result.u64 == DOCA_SUCCESS, 1) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 }
 

@@ -46,7 +46,7 @@ void legacy_lane_remove(struct legacy_lane *lane);
 uint32_t legacy_lane_num_busy(const struct legacy_lane *lane);
 
 /* Why a job was not submitted; logged. */
-doca_error_t legacy_lane_wrong_type(const struct legacy_lane *lane, const struct doca_job *job);
+doca_error_t legacy_lane_check_type(const struct legacy_lane *lane, const struct doca_job *job);
 
 static inline void legacy_slot_give_back(struct legacy_slot *slot)
 {
@@ -63,7 +63,7 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	doca_error_t result;
 
 	if (__builtin_expect((unsigned int)(job->type - lane->first_type) >= (unsigned int)lane->num_types, 0))
-		return legacy_lane_wrong_type(lane, job);
+		return legacy_lane_check_type(lane, job);
 	if (__builtin_expect(slot == NULL, 0))
 		return DOCA_ERROR_NO_MEMORY;
 	lane->free = slot->entry.next;
@@ -94,6 +94,6 @@ static inline void legacy_workq_push(struct doca_workq *workq, struct legacy_ent
 }
 
 /* The event of a graph instance was retrieved. */
-void legacy_graph_retrieved(struct legacy_entry *entry);
+void legacy_graph_event_retrieved(struct legacy_entry *entry);
 
 #endif

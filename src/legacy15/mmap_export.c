@@ -27,7 +27,7 @@ static doca_error_t check_export(const struct legacy15_mmap *mmap, const struct 
 	return mmap->num_ranges == 0 ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t describe(const struct legacy15_range *range, const struct doca_dev *dev, char **text, size_t *text_len)
+static doca_error_t range_describe(const struct legacy15_range *range, const struct doca_dev *dev, char **text, size_t *text_len)
 {
 	struct legacy15_descriptor descriptor = {.addr = (uintptr_t)range->addr, .len = range->len};
 	const void *bytes;
@@ -56,7 +56,7 @@ LEGACY15_API doca_error_t doca_1_5_mmap_export(struct legacy15_mmap *mmap, const
 	if (result == DOCA_SUCCESS)
 		result = check_export(mmap, dev);
 	if (result == DOCA_SUCCESS)
-		result = describe(&mmap->ranges[0], dev, &text, &len);
+		result = range_describe(&mmap->ranges[0], dev, &text, &len);
 	if (result != DOCA_SUCCESS)
 		return result;
 	mmap->exported = true;
@@ -68,7 +68,7 @@ LEGACY15_API doca_error_t doca_1_5_mmap_export(struct legacy15_mmap *mmap, const
 /* ---- import ---- */
 
 /* What today's import makes of the bytes must be what the text says. */
-static doca_error_t import(const struct legacy15_descriptor *descriptor, struct doca_dev *dev, struct doca_mmap **map)
+static doca_error_t range_import(const struct legacy15_descriptor *descriptor, struct doca_dev *dev, struct doca_mmap **map)
 {
 	doca_error_t result = doca_mmap_create_from_export(NULL, descriptor->bytes, descriptor->num_bytes, dev, map);
 	void *addr;
@@ -92,7 +92,7 @@ static doca_error_t imported_init(struct legacy15_mmap *mmap, const struct legac
 	doca_error_t result = legacy15_mmap_room_make(mmap);
 
 	if (result == DOCA_SUCCESS)
-		result = import(descriptor, dev, &mmap->ranges[0].map);
+		result = range_import(descriptor, dev, &mmap->ranges[0].map);
 	if (result != DOCA_SUCCESS)
 		return result;
 	mmap->ranges[0].addr = (uint8_t *)(uintptr_t)descriptor->addr;

@@ -12,7 +12,7 @@
 /* ---- sizes ---- */
 
 /* What is too large for today's type is too large for any device. */
-static doca_error_t narrow(const char *function, size_t size, uint32_t *narrowed)
+static doca_error_t value_narrow(const char *function, size_t size, uint32_t *narrowed)
 {
 	if (size > UINT32_MAX) {
 		SF_LOG_ERR("%s: %zu is more than any device takes", function, size);
@@ -45,7 +45,7 @@ static size_t log_of(uint32_t num)
 
 typedef doca_error_t (*cap)(const struct doca_devinfo *devinfo, uint32_t *value);
 
-static doca_error_t ask(const char *function, cap ask_today, const struct doca_devinfo *devinfo, size_t *value)
+static doca_error_t cap_ask(const char *function, cap ask_today, const struct doca_devinfo *devinfo, size_t *value)
 {
 	uint32_t answer;
 	doca_error_t result = legacy_check(function, devinfo, value);
@@ -59,7 +59,7 @@ static doca_error_t ask(const char *function, cap ask_today, const struct doca_d
 
 static doca_error_t ask_log(const char *function, cap ask_today, const struct doca_devinfo *devinfo, size_t *log_value)
 {
-	doca_error_t result = ask(function, ask_today, devinfo, log_value);
+	doca_error_t result = cap_ask(function, ask_today, devinfo, log_value);
 
 	if (result == DOCA_SUCCESS)
 		*log_value = log_of((uint32_t)*log_value);
@@ -70,32 +70,32 @@ static doca_error_t ask_log(const char *function, cap ask_today, const struct do
 
 LEGACY_API doca_error_t doca_2_5_cc_cap_get_max_msg_size(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_cap_get_max_msg_size", doca_comch_cap_get_max_msg_size, devinfo, value);
+	return cap_ask("doca_cc_cap_get_max_msg_size", doca_comch_cap_get_max_msg_size, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_cap_get_max_recv_queue_size", doca_comch_cap_get_max_recv_queue_size, devinfo, value);
+	return cap_ask("doca_cc_cap_get_max_recv_queue_size", doca_comch_cap_get_max_recv_queue_size, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_cap_get_max_send_tasks(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_cap_get_max_send_tasks", doca_comch_cap_get_max_send_tasks, devinfo, value);
+	return cap_ask("doca_cc_cap_get_max_send_tasks", doca_comch_cap_get_max_send_tasks, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_cap_get_max_clients(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_cap_get_max_clients", doca_comch_cap_get_max_clients, devinfo, value);
+	return cap_ask("doca_cc_cap_get_max_clients", doca_comch_cap_get_max_clients, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_consumer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_consumer_cap_get_max_buf_size", doca_comch_consumer_cap_get_max_buf_size, devinfo, value);
+	return cap_ask("doca_cc_consumer_cap_get_max_buf_size", doca_comch_consumer_cap_get_max_buf_size, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_producer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *value)
 {
-	return ask("doca_cc_producer_cap_get_max_buf_size", doca_comch_producer_cap_get_max_buf_size, devinfo, value);
+	return cap_ask("doca_cc_producer_cap_get_max_buf_size", doca_comch_producer_cap_get_max_buf_size, devinfo, value);
 }
 
 LEGACY_API doca_error_t doca_2_5_cc_consumer_cap_get_max_log_num_tasks(const struct doca_devinfo *devinfo, size_t *value)
@@ -113,7 +113,7 @@ LEGACY_API doca_error_t doca_2_5_cc_producer_cap_get_max_log_num_tasks(const str
 LEGACY_API doca_error_t doca_2_5_cc_server_set_max_msg_size(struct doca_comch_server *server, size_t size)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_server_set_max_msg_size", size, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_server_set_max_msg_size", size, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_server_set_max_msg_size(server, narrowed) : result;
 }
@@ -133,7 +133,7 @@ LEGACY_API doca_error_t doca_2_5_cc_server_get_max_msg_size(const struct doca_co
 LEGACY_API doca_error_t doca_2_5_cc_server_set_recv_queue_size(struct doca_comch_server *server, size_t size)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_server_set_recv_queue_size", size, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_server_set_recv_queue_size", size, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_server_set_recv_queue_size(server, narrowed) : result;
 }
@@ -165,7 +165,7 @@ LEGACY_API doca_error_t doca_2_5_cc_server_send_task_alloc_init(struct doca_comc
 								struct doca_comch_task_send **task)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_server_send_task_alloc_init", len, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_server_send_task_alloc_init", len, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_server_task_send_alloc_init(server, peer, msg, narrowed, task) : result;
 }
@@ -178,7 +178,7 @@ LEGACY_API doca_error_t doca_2_5_cc_server_event_msg_recv_register(struct doca_c
 LEGACY_API doca_error_t doca_2_5_cc_client_set_max_msg_size(struct doca_comch_client *client, size_t size)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_client_set_max_msg_size", size, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_client_set_max_msg_size", size, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_client_set_max_msg_size(client, narrowed) : result;
 }
@@ -198,7 +198,7 @@ LEGACY_API doca_error_t doca_2_5_cc_client_get_max_msg_size(const struct doca_co
 LEGACY_API doca_error_t doca_2_5_cc_client_set_recv_queue_size(struct doca_comch_client *client, size_t size)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_client_set_recv_queue_size", size, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_client_set_recv_queue_size", size, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_client_set_recv_queue_size(client, narrowed) : result;
 }
@@ -230,7 +230,7 @@ LEGACY_API doca_error_t doca_2_5_cc_client_send_task_alloc_init(struct doca_comc
 								struct doca_comch_task_send **task)
 {
 	uint32_t narrowed;
-	doca_error_t result = narrow("doca_cc_client_send_task_alloc_init", len, &narrowed);
+	doca_error_t result = value_narrow("doca_cc_client_send_task_alloc_init", len, &narrowed);
 
 	return result == DOCA_SUCCESS ? doca_comch_client_task_send_alloc_init(client, peer, msg, narrowed, task) : result;
 }

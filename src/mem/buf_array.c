@@ -258,7 +258,7 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
-static doca_error_t layout(struct doca_buf_arr *arr)
+static doca_error_t array_lay_out(struct doca_buf_arr *arr)
 {
 	uint64_t base;
 	uint32_t mkey, flags = 0;
@@ -284,7 +284,7 @@ doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr)
 	}
 	doca_error_t result = check_startable(buf_arr);
 	if (result == DOCA_SUCCESS)
-		result = layout(buf_arr);
+		result = array_lay_out(buf_arr);
 	if (result == DOCA_SUCCESS)
 		buf_arr->started = true;
 	return result;

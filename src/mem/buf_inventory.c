@@ -55,7 +55,7 @@ static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, 
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static void describe(const void *object, char *text, size_t size)
+static void inventory_describe(const void *object, char *text, size_t size)
 {
 	const struct doca_buf_inventory *inventory = object;
 
@@ -75,7 +75,7 @@ doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inve
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	created->source.faults = sf_faults_attach(SF_FAULT_BUFS, "inventory", NULL);
-	sf_object_add(created, "buf inventory", describe);
+	sf_object_add(created, "buf inventory", inventory_describe);
 	*inventory = created;
 	return DOCA_SUCCESS;
 }

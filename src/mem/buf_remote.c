@@ -13,7 +13,7 @@
 
 struct sf_buf_remote {
 	uint32_t id;
-	uint32_t users;	      /* the array, and who holds the region; GUARDED_BY(lock) */
+	uint32_t users;	      /* the array, and holders of the region; GUARDED_BY(lock) */
 	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */
@@ -48,7 +48,7 @@ static doca_error_t table_add(struct sf_buf_remote *remote)
 	return result;
 }
 
-static void end(struct sf_buf_remote *remote)
+static void remote_end(struct sf_buf_remote *remote)
 {
 	if (remote->mapped != NULL)
 		remote->gpu->ops->host_unmap(remote->gpu, remote->mapped);
@@ -123,7 +123,7 @@ doca_error_t sf_buf_remote_open(const struct doca_mmap *mmap, struct doca_gpu *g
 	if (result == DOCA_SUCCESS)
 		result = table_add(created);
 	if (result != DOCA_SUCCESS) {
-		end(created);
+		remote_end(created);
 		return result;
 	}
 	*remote = created;
@@ -135,7 +135,7 @@ uint32_t sf_buf_remote_id(const struct sf_buf_remote *remote)
 	return remote->id;
 }
 
-static void drop(struct sf_buf_remote *remote)
+static void remote_drop(struct sf_buf_remote *remote)
 {
 	pthread_mutex_lock(&lock);
 	bool last = --remote->users == 0;
@@ -143,17 +143,17 @@ static void drop(struct sf_buf_remote *remote)
 		remotes[remote->id % SF_BUF_REMOTES_MAX] = NULL;
 	pthread_mutex_unlock(&lock);
 	if (last)
-		end(remote);
+		remote_end(remote);
 }
 
 void sf_buf_remote_close(struct sf_buf_remote *remote)
 {
 	if (remote != NULL)
-		drop(remote);
+		remote_drop(remote);
 }
 
 /* With the lock. */
-static struct sf_buf_remote *find(uint32_t id)
+static struct sf_buf_remote *remote_find(uint32_t id)
 {
 	struct sf_buf_remote *remote = remotes[id % SF_BUF_REMOTES_MAX];
 
@@ -163,7 +163,7 @@ static struct sf_buf_remote *find(uint32_t id)
 doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region)
 {
 	pthread_mutex_lock(&lock);
-	struct sf_buf_remote *remote = find(id);
+	struct sf_buf_remote *remote = remote_find(id);
 	if (remote != NULL && remote->region == NULL)
 		remote = NULL;
 	if (remote != NULL) {
@@ -177,8 +177,8 @@ doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region)
 void sf_buf_remote_release(uint32_t id)
 {
 	pthread_mutex_lock(&lock);
-	struct sf_buf_remote *remote = find(id);
+	struct sf_buf_remote *remote = remote_find(id);
 	pthread_mutex_unlock(&lock);
 	if (remote != NULL)
-		drop(remote);
+		remote_drop(remote);
 }

@@ -121,7 +121,7 @@ static void devices_forget_memory(struct doca_mmap *mmap)
 	pthread_mutex_unlock(&mmap->lock);
 }
 
-static void end(struct doca_mmap *mmap)
+static void mmap_end(struct doca_mmap *mmap)
 {
 	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
 	devices_forget_memory(mmap);
@@ -140,7 +140,7 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (mmap->started)
-		end(mmap);
+		mmap_end(mmap);
 	/* Last of all, and when nothing here points to the memory any more: the callback gives it back. */
 	doca_mmap_memrange_free_cb_t *free_cb = mmap->free_due ? mmap->free_cb : NULL;
 	void *addr = mmap->addr, *cookie = mmap->free_cookie;
@@ -217,7 +217,7 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 	}
 	doca_error_t result = check_unused(mmap, "stopped");
 	if (result == DOCA_SUCCESS && mmap->started)
-		end(mmap);
+		mmap_end(mmap);
 	return result;
 }
 

@@ -68,7 +68,7 @@ static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 }
 
 /* What is wrong with the header, or NULL. */
-static const char *fault_of(const struct wire *wire, const uint8_t *region, size_t len)
+static const char *wire_fault(const struct wire *wire, const uint8_t *region, size_t len)
 {
 	const char *fault = sf_export_fault(&form, wire, region, len, len <= SF_DESCRIPTOR_MAX && wire->region_len == len);
 
@@ -93,7 +93,7 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 	if (len >= sizeof(wire)) {
 		memcpy(&wire, bytes, sizeof(wire));
 		region = (const uint8_t *)bytes + sizeof(wire);
-		fault = fault_of(&wire, region, len - sizeof(wire));
+		fault = wire_fault(&wire, region, len - sizeof(wire));
 	}
 	if (fault != NULL) {
 		SF_LOG_ERR_LIMITED(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bytes that a program carries from the exporter of a memory map to the importer: what the memory map is, around the
- * fabric's own descriptor of the region. Position-independent, versioned, checksummed. Whoever unpacks trusts nothing.
+ * fabric's own descriptor of the region. Position-independent, versioned, checksummed. The reader trusts nothing.
  */
 #ifndef SF_MEM_MMAP_DESCRIPTOR_H
 #define SF_MEM_MMAP_DESCRIPTOR_H

@@ -12,13 +12,13 @@
 #include "mem/buf.h"
 #include "mem/mmap_private.h"
 
-static doca_error_t refuse_null(const char *what)
+static doca_error_t null_reject(const char *what)
 {
 	SF_LOG_ERR("%s given to the bridge to rdma-core is NULL", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t refuse_software(const char *device)
+static doca_error_t software_reject(const char *device)
 {
 	SF_LOG_ERR("device %s is a software device with no rdma-core object behind it: use a real RDMA device", device);
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -35,10 +35,10 @@ static doca_error_t device_pd(const struct doca_dev *dev, struct ibv_pd **pd)
 doca_error_t doca_rdma_bridge_get_dev_pd(const struct doca_dev *dev, struct ibv_pd **pd)
 {
 	if (dev == NULL || pd == NULL)
-		return refuse_null(dev == NULL ? "the device" : "the place for the protection domain");
+		return null_reject(dev == NULL ? "the device" : "the place for the protection domain");
 	doca_error_t result = device_pd(dev, pd);
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
-		return refuse_software(sf_dev_desc(dev)->key);
+		return software_reject(sf_dev_desc(dev)->key);
 	return result == DOCA_SUCCESS ? result : DOCA_ERROR_BAD_STATE; /* the provider said why it did not open */
 }
 
@@ -69,7 +69,7 @@ doca_error_t doca_rdma_bridge_open_dev_from_pd(struct ibv_pd *pd, struct doca_de
 	const char *key;
 
 	if (pd == NULL || dev == NULL)
-		return refuse_null(pd == NULL ? "the protection domain" : "the place for the device");
+		return null_reject(pd == NULL ? "the protection domain" : "the place for the device");
 	fabric = sf_fabric_of(SF_KEY_IBDEV);
 	if (fabric == NULL)
 		return DOCA_ERROR_NOT_SUPPORTED;
@@ -89,13 +89,13 @@ static doca_error_t memory_key(struct doca_mmap *mmap, struct doca_dev *dev, uin
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = sf_region_mkey(region, mkey);
-	return result == DOCA_ERROR_NOT_SUPPORTED ? refuse_software(sf_dev_desc(dev)->key) : result;
+	return result == DOCA_ERROR_NOT_SUPPORTED ? software_reject(sf_dev_desc(dev)->key) : result;
 }
 
 doca_error_t doca_rdma_bridge_get_buf_mkey(const struct doca_buf *buf, struct doca_dev *dev, uint32_t *mkey)
 {
 	if (buf == NULL || dev == NULL || mkey == NULL)
-		return refuse_null(buf == NULL ? "the buf" : dev == NULL ? "the device" : "the place for the key");
+		return null_reject(buf == NULL ? "the buf" : dev == NULL ? "the device" : "the place for the key");
 	doca_error_t result = memory_key(buf->mmap, dev, mkey);
 	/* The mmap said which it is: without the device, or stopped. */
 	return result == DOCA_ERROR_NOT_FOUND || result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_INVALID_VALUE : result;
@@ -120,7 +120,7 @@ static struct doca_dev *find_dev(const struct doca_mmap *mmap, const struct ibv_
 doca_error_t doca_rdma_bridge_get_mmap_mkey_from_pd(const struct doca_mmap *mmap, struct ibv_pd *pd, uint32_t *mkey)
 {
 	if (mmap == NULL || pd == NULL || mkey == NULL)
-		return refuse_null(mmap == NULL ? "the memory map"
+		return null_reject(mmap == NULL ? "the memory map"
 				   : pd == NULL ? "the protection domain"
 						: "the place for the key");
 	if (!mmap->started) {
@@ -132,7 +132,7 @@ doca_error_t doca_rdma_bridge_get_mmap_mkey_from_pd(const struct doca_mmap *mmap
 	if (dev != NULL)
 		return memory_key((struct doca_mmap *)mmap, dev, mkey);
 	if (!is_real)
-		return refuse_software(sf_dev_desc(mmap->devs[0].dev)->key);
+		return software_reject(sf_dev_desc(mmap->devs[0].dev)->key);
 	SF_LOG_ERR("no device of the memory map has this protection domain: add its device, or one opened from it");
 	return DOCA_ERROR_NOT_FOUND;
 }

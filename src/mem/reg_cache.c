@@ -110,7 +110,7 @@ doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mmap, uint
 	return map_piece(cache, mmap, true, addr, 0);
 }
 
-doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
+doca_error_t sf_reg_copy_back_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
 {
 	const struct sf_reg *reg;
 	struct sf_mmap_here here;
@@ -124,14 +124,14 @@ doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mma
 	return access_imported(reg->region, SF_OP_WRITE, addr, here.addr + ((uintptr_t)addr - reg->addr), len);
 }
 
-doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len)
+doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (; buf != NULL && len != 0 && result == DOCA_SUCCESS; buf = buf->next) {
 		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
 
-		result = sf_reg_deliver_at(cache, buf->mmap, buf->data + buf->data_len, part);
+		result = sf_reg_copy_back_at(cache, buf->mmap, buf->data + buf->data_len, part);
 		len -= part;
 	}
 	return result;
@@ -139,7 +139,7 @@ doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *b
 
 /* ---- lists of bufs ---- */
 
-static doca_error_t refuse_rights(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
+static doca_error_t rights_reject(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
 {
 	if (reg->region != NULL)
 		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
@@ -194,7 +194,7 @@ doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *bu
 	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->readable)
-			result = refuse_rights(reg, buf->mmap, "source");
+			result = rights_reject(reg, buf->mmap, "source");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data, buf->data_len);
 	}
@@ -213,7 +213,7 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->writable)
-			result = refuse_rights(reg, buf->mmap, "destination");
+			result = rights_reject(reg, buf->mmap, "destination");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}
@@ -264,7 +264,7 @@ doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *
 	return result;
 }
 
-doca_error_t sf_reg_stands(struct sf_reg_cache *cache, const struct doca_buf *buf)
+doca_error_t sf_reg_check_mapped(struct sf_reg_cache *cache, const struct doca_buf *buf)
 {
 	const struct sf_reg *reg;
 	doca_error_t result = DOCA_SUCCESS;

@@ -85,7 +85,7 @@ static inline bool sf_reg_contains(const struct sf_reg *reg, const void *addr, s
 
 /* Where *addr, an address of the mmap, is in this process: the local operand of a network operation that writes there. Memory
  * that was exported over PCI is reached through a mapping, or where it has none, through a bounce buffer: then
- * sf_reg_deliver_at follows. Logged: INVALID_VALUE, exported for RDMA; IO_FAILED, its owner ended the export; NO_MEMORY. */
+ * sf_reg_copy_back_at follows. Logged: INVALID_VALUE, exported for RDMA; IO_FAILED, its owner ended the export; NO_MEMORY. */
 SF_API doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mmap, uint8_t **addr);
 
 /* ---- lists ---- */
@@ -115,12 +115,12 @@ SF_API doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct 
 SF_API doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *buf, bool destination,
 				    struct sf_reg_list *list);
 /* Afterwards: did the mapped memory stay its owner's to the end? IO_FAILED if not. */
-SF_API doca_error_t sf_reg_stands(struct sf_reg_cache *cache, const struct doca_buf *buf);
+SF_API doca_error_t sf_reg_check_mapped(struct sf_reg_cache *cache, const struct doca_buf *buf);
 /* Afterwards: len bytes were written to the tailrooms of bufs that sf_reg_map_list, or sf_reg_map, showed here. Those that
  * are in a bounce buffer are copied to their owner. IO_FAILED, logged, as with sf_reg_copy. */
-SF_API doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len);
+SF_API doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len);
 /* The same for len bytes at one address of a mmap. */
-SF_API doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len);
+SF_API doca_error_t sf_reg_copy_back_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len);
 
 /* The bytes from at on, up to len of them; all of [at, at + len) is in every list. IO_FAILED, logged: imported memory whose owner
  * died, ended the export, or does not answer. Any thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rdma/rdma.h"
+#include "rdma/addr.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rdma/check.h"
 
 static const char *const type_names[] = {"IPv4 address", "IPv6 address", "GID"};
 
 /* A scope ("%eth0") says by which interface a link-local address is reached; here there is one network. */
-static bool parse(struct doca_rdma_addr *addr)
+static bool addr_parse(struct doca_rdma_addr *addr)
 {
 	char text[RDMA_ADDR_TEXT_MAX];
 
@@ -39,7 +40,7 @@ void rdma_addr_format(struct doca_rdma_addr *addr)
 static bool has_gid(const struct sf_device *device, const uint8_t gid[RDMA_ADDR_SIZE])
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
-	uint32_t num = rdma_device_gids(device, gids);
+	uint32_t num = rdma_addr_device_gids(device, gids);
 
 	for (uint32_t i = 0; i < num; i++) {
 		if (memcmp(gids[i].raw, gid, RDMA_ADDR_SIZE) == 0)
@@ -88,7 +89,7 @@ void rdma_addr_of_device(const struct sf_device *device, enum doca_rdma_addr_typ
 	} else if (addr->type == DOCA_RDMA_ADDR_TYPE_IPv6) {
 		memcpy(addr->bytes, device->ipv6, sizeof(device->ipv6));
 	} else {
-		uint32_t num = rdma_device_gids(device, gids);
+		uint32_t num = rdma_addr_device_gids(device, gids);
 
 		memcpy(addr->bytes, gids[gid_index < num ? gid_index : 0].raw, RDMA_ADDR_SIZE);
 	}
@@ -118,7 +119,7 @@ doca_error_t doca_rdma_addr_create(enum doca_rdma_addr_type addr_type, const cha
 	created->type = addr_type;
 	created->port = port;
 	int len = snprintf(created->text, sizeof(created->text), "%s", address);
-	if (len >= (int)sizeof(created->text) || !parse(created)) {
+	if (len >= (int)sizeof(created->text) || !addr_parse(created)) {
 		SF_LOG_ERR("rdma: \"%s\" is not an %s", created->text, type_names[addr_type]);
 		free(created);
 		return DOCA_ERROR_INVALID_VALUE;

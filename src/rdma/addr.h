@@ -32,6 +32,6 @@ void rdma_addr_of_device(const struct sf_device *device, enum doca_rdma_addr_typ
 void rdma_addr_format(struct doca_rdma_addr *addr);
 
 /* The device's table of GIDs; how many it has. */
-uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX]);
+uint32_t rdma_addr_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "core/dev.h"
 #include "fabric/bridge.h"
+#include "rdma/check.h"
 #include "rdma/rdma.h"
 
 static doca_error_t check_bridge(struct doca_rdma *rdma, const char *what)

@@ -5,9 +5,10 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
-#include "rdma/rdma.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
 
-static doca_error_t answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value)
+static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value)
 {
 	if (devinfo == NULL || place == NULL)
 		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for the answer");
@@ -21,7 +22,7 @@ static doca_error_t is_supported(const struct doca_devinfo *devinfo)
 }
 
 /* RoCE's table: the link-local address, then the mapped IPv4 address, each for both of its versions. */
-uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
+uint32_t rdma_addr_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
 {
 	const uint8_t *mac = device->mac;
 	uint8_t local[DOCA_GID_BYTE_LENGTH] = {0xfe,	   0x80,   0,	   0,	 0,    0,      0,      0,
@@ -38,29 +39,29 @@ uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid g
 
 doca_error_t doca_rdma_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, uint32_t *max_recv_queue_size)
 {
-	return answer(devinfo, max_recv_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
+	return cap_answer(devinfo, max_recv_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_send_queue_size(const struct doca_devinfo *devinfo, uint32_t *max_send_queue_size)
 {
-	return answer(devinfo, max_send_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
+	return cap_answer(devinfo, max_send_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_send_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_send_buf_list_len)
 {
-	return answer(devinfo, max_send_buf_list_len, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_LIST_LEN, RDMA_LIST_MAX));
+	return cap_answer(devinfo, max_send_buf_list_len, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_LIST_LEN, RDMA_LIST_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_message_size(const struct doca_devinfo *devinfo, uint32_t *max_message_size)
 {
-	return answer(devinfo, max_message_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_MSG_SIZE, RDMA_MESSAGE_MAX));
+	return cap_answer(devinfo, max_message_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_MSG_SIZE, RDMA_MESSAGE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *devinfo, uint32_t *gid_table_size)
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
 
-	return answer(devinfo, gid_table_size, devinfo != NULL ? rdma_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
+	return cap_answer(devinfo, gid_table_size, devinfo != NULL ? rdma_addr_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
 }
 
 doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t start_index, uint32_t num_entries,
@@ -70,7 +71,7 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 
 	if (devinfo == NULL || gid_array == NULL)
 		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for GIDs");
-	uint32_t num = rdma_device_gids(sf_devinfo_desc(devinfo), gids);
+	uint32_t num = rdma_addr_device_gids(sf_devinfo_desc(devinfo), gids);
 	if (num_entries == 0 || start_index >= num || num_entries > num - start_index) {
 		SF_LOG_ERR("rdma: %u GIDs from %u on asked for, the device has %u", num_entries, start_index, num);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -95,7 +96,7 @@ doca_error_t doca_rdma_cap_task_receive_get_max_dst_buf_list_len(const struct do
 		SF_LOG_ERR("rdma: transport type %d is not RC or DC", (int)transport_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return answer(devinfo, max_buf_list_len, RDMA_RECV_LIST_MAX);
+	return cap_answer(devinfo, max_buf_list_len, RDMA_RECV_LIST_MAX);
 }
 
 doca_error_t doca_rdma_cap_task_receive_is_supported(const struct doca_devinfo *devinfo)

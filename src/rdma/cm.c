@@ -5,19 +5,29 @@
  *   the caller: CONNECTING --the answer--> CONNECTED          the callee: REQUESTED --accept--> ACCEPTED --progress--> CONNECTED
  *               CONNECTING --refusal, time--> FAILED                      REQUESTED --reject--> ENDED
  *
- *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks told--> ENDED
+ *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks complete--> ENDED
  *
  * The program's callbacks run from progress, between polls, from the list of connections that change. Established callbacks may
  * also run inside a poll: the caller's always do, the callee's when a message or the end of the connection comes first. So an
  * established callback comes before the first message, and a disconnection callback after the last task.
  */
+#include "rdma/cm.h"
+
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "core/dev.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
+#include "rdma/cm_listen.h"
+#include "rdma/cm_name.h"
+#include "rdma/cm_wire.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_lock.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 static bool is_started(const struct doca_rdma *rdma)
 {
@@ -26,18 +36,18 @@ static bool is_started(const struct doca_rdma *rdma)
 
 /* ---- callbacks ---- */
 
-static void tell_established(struct doca_rdma_connection *connection)
+static void established_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
 	connection->state = RDMA_CONNECTION_CONNECTED;
 	connection->established = true;
-	rdma_connection_note(connection);
+	rdma_connection_show(connection);
 	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
 }
 
 /* The last of a connection. Its state refuses tasks, and lets the callback disconnect it once more. */
-static void tell_end(struct doca_rdma_connection *connection)
+static void end_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
@@ -57,7 +67,7 @@ static bool is_among(const struct doca_task *task, const struct doca_rdma_connec
 	return task != NULL;
 }
 
-/* Have all its tasks been told of? */
+/* Have all its tasks completed? */
 static bool is_drained(const struct doca_rdma_connection *connection)
 {
 	if (connection->num_out != 0 || connection->waiting != NULL)
@@ -91,10 +101,10 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	return DOCA_SUCCESS;
 }
 
-void rdma_cm_tell_accepted(struct doca_rdma_connection *connection)
+void rdma_cm_report_accepted(struct doca_rdma_connection *connection)
 {
 	if (connection->state == RDMA_CONNECTION_ACCEPTED && connection->rdma->gpu == NULL)
-		tell_established(connection);
+		established_report(connection);
 }
 
 /* ---- the caller ---- */
@@ -133,7 +143,7 @@ static void fail_to_connect(struct doca_rdma_connection *connection, const char 
 	connection->out = NULL;
 	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_FAILED;
-	rdma_connection_changes(connection);
+	rdma_connection_mark_changed(connection);
 }
 
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len)
@@ -159,7 +169,7 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	connection->peer.transport = answer.transport;
 	connection->peer.permissions = answer.permissions;
 	connection->in = connection->out;
-	tell_established(connection);
+	established_report(connection);
 }
 
 static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type type, uint8_t out[RDMA_CM_CALL_SIZE])
@@ -201,7 +211,7 @@ static bool call_again(struct doca_rdma_connection *connection)
 /* ---- progress ---- */
 
 /* Does what is due; true when anything was. */
-static bool step(struct doca_rdma_connection *connection)
+static bool connection_step(struct doca_rdma_connection *connection)
 {
 	switch (connection->state) {
 	case RDMA_CONNECTION_REQUESTED:
@@ -211,7 +221,7 @@ static bool step(struct doca_rdma_connection *connection)
 		connection->rdma->request_cb(connection, connection->rdma->ctx.user_data);
 		return true;
 	case RDMA_CONNECTION_ACCEPTED:
-		tell_established(connection);
+		established_report(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
 		if (connection->again_ns != 0 && sf_now_ns() >= connection->again_ns)
@@ -224,7 +234,7 @@ static bool step(struct doca_rdma_connection *connection)
 	case RDMA_CONNECTION_FAILED:
 		if (!is_drained(connection))
 			return false;
-		tell_end(connection);
+		end_report(connection);
 		return true;
 	default:
 		return false;
@@ -238,7 +248,7 @@ static bool goes_on(const struct doca_rdma_connection *connection)
 	       connection->state == RDMA_CONNECTION_FAILED;
 }
 
-static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
+static bool connections_walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
 {
 	bool any = false;
 	struct doca_rdma_connection *connection;
@@ -246,7 +256,7 @@ static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
 	while (is_started(rdma) && (connection = rdma->changing.first) != NULL) {
 		rdma->changing.first = connection->next_changing;
 		connection->changing = false;
-		any |= step(connection);
+		any |= connection_step(connection);
 		if (connection->changing || !goes_on(connection))
 			continue;
 		connection->changing = true;
@@ -266,8 +276,8 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 	bool any = false;
 
 	do
-		any |= walk(rdma, &later);
-	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_take_calls(rdma));
+		any |= connections_walk(rdma, &later);
+	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_serve_calls(rdma));
 	if (is_started(rdma))
 		rdma->changing = later;
 	return any;
@@ -314,8 +324,8 @@ static doca_error_t check_request(const struct doca_rdma_connection *connection,
 doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
 					 uint8_t private_data_len)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) =
+		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "accept");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -331,25 +341,25 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 		return result;
 	}
 	rdma_connection->state = RDMA_CONNECTION_ACCEPTED;
-	rdma_connection_changes(rdma_connection);
+	rdma_connection_mark_changed(rdma_connection);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) =
+		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "reject");
 	if (result != DOCA_SUCCESS)
 		return result;
-	rdma_cm_refuse(rdma_connection, RDMA_CM_REJECTED);
+	rdma_cm_reject(rdma_connection, RDMA_CM_REJECTED);
 	rdma_connection_release(rdma_connection);
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || addr == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "address to connect to");
 	doca_error_t result = rdma_check_started(rdma, "connect to an address");
@@ -360,7 +370,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 			   "doca_rdma_set_connection_state_callbacks before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma connect: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
 			   rdma->max_num_connections);
@@ -378,7 +388,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 		return result;
 	}
 	connection->state = RDMA_CONNECTION_CONNECTING;
-	rdma_connection_note(connection);
-	rdma_connection_changes(connection);
+	rdma_connection_show(connection);
+	rdma_connection_mark_changed(connection);
 	return DOCA_SUCCESS;
 }

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that are listened to, and the peers that call there. */
+#include "rdma/cm_listen.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/addr.h"
+#include "rdma/check.h"
+#include "rdma/cm_name.h"
+#include "rdma/cm_wire.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/properties.h"
 #include "rdma/rdma.h"
 
 struct rdma_listener {
@@ -15,7 +24,7 @@ struct rdma_listener {
 	struct rdma_listener *next;
 };
 
-/* A peer whose call has arrived, and who has no connection yet. */
+/* A peer's call that has no connection yet. */
 struct rdma_call {
 	struct sf_request *request;
 	struct rdma_listener *listener;
@@ -27,7 +36,7 @@ struct rdma_call {
 
 /* ---- calls ---- */
 
-static void refuse(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
+static void request_reject(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
 {
 	uint8_t refusal[RDMA_CM_REFUSAL_SIZE];
 
@@ -35,9 +44,9 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, enu
 	sf_conn_reject(listener, request, refusal, sizeof(refusal));
 }
 
-void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
+void rdma_cm_reject(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
 {
-	refuse(connection->listener, connection->request, reason);
+	request_reject(connection->listener, connection->request, reason);
 	connection->request = NULL;
 	connection->listener = NULL;
 }
@@ -79,13 +88,13 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	struct rdma_cm_call said;
 
 	if (!is_good(listener, data, len, &said, &reason)) {
-		refuse(base, request, reason);
+		request_reject(base, request, reason);
 		return;
 	}
 	struct rdma_call *call = malloc(sizeof(*call));
 	if (call == NULL) {
 		SF_LOG_ERR_LIMITED("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
-		refuse(base, request, RDMA_CM_FULL);
+		request_reject(base, request, RDMA_CM_FULL);
 		return;
 	}
 	*call = (struct rdma_call){
@@ -123,17 +132,17 @@ static void connect_call(const struct rdma_call *call, struct doca_rdma_connecti
 	memcpy(connection->addr.bytes, call->said.addr, RDMA_ADDR_SIZE);
 	rdma_addr_format(&connection->addr);
 	connection->state = RDMA_CONNECTION_REQUESTED;
-	rdma_connection_changes(connection);
+	rdma_connection_mark_changed(connection);
 }
 
-bool rdma_cm_take_calls(struct doca_rdma *rdma)
+bool rdma_cm_serve_calls(struct doca_rdma *rdma)
 {
 	struct rdma_call **at = &rdma->calls, *before = NULL;
 	bool any = false;
 
 	while (*at != NULL) {
 		struct rdma_call *call = *at;
-		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+		struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 
 		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
 		if (connection == NULL && sf_now_ns() < call->deadline_ns) {
@@ -148,7 +157,7 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 			SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, all %u connections are in use: "
 					    "doca_rdma_set_max_num_connections gives more",
 					    call->listener->port, rdma->max_num_connections);
-			refuse(call->listener->listener, call->request, RDMA_CM_FULL);
+			request_reject(call->listener->listener, call->request, RDMA_CM_FULL);
 		}
 		drop_call(rdma, at, before);
 		any = true;
@@ -170,7 +179,7 @@ bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *
 
 /* ---- listeners ---- */
 
-/* The fabric refuses whoever called there: what we know of them is void. */
+/* The fabric rejects the peers that called there: forget their calls. */
 static void forget_callers(struct rdma_listener *listener)
 {
 	struct doca_rdma *rdma = listener->rdma;
@@ -192,7 +201,7 @@ static void forget_callers(struct rdma_listener *listener)
 		connection->listener = NULL;
 		connection->request = NULL;
 		connection->state = RDMA_CONNECTION_FAILED;
-		rdma_connection_changes(connection);
+		rdma_connection_mark_changed(connection);
 	}
 }
 
@@ -212,7 +221,7 @@ void rdma_cm_close_listeners(struct doca_rdma *rdma)
 		close_listener(&rdma->listeners);
 }
 
-static struct rdma_listener **find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
+static struct rdma_listener **listener_find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
 {
 	struct rdma_listener **at = &rdma->listeners;
 
@@ -233,7 +242,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 			   "callback before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	if (port == 0 || *find(rdma, port, &num) != NULL) {
+	if (port == 0 || *listener_find(rdma, port, &num) != NULL) {
 		SF_LOG_ERR("rdma listen: port %u %s", port, port == 0 ? "is none: 1 to 65535" : "is listened to already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -247,7 +256,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 
 doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	char name[SF_NAME_MAX];
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to listen");
@@ -274,11 +283,11 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 
 doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	uint32_t num;
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to stop listening");
-	struct rdma_listener **at = find(rdma, port, &num);
+	struct rdma_listener **at = listener_find(rdma, port, &num);
 	if (*at == NULL) {
 		SF_LOG_ERR("rdma: port %u is not listened to", port);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -3,16 +3,19 @@
  * Under which names ports are listened to and called. A port of a software device is a name of the runtime folder, in which the
  * topology says whose address is whose. A real device's addresses are those of a network: its ports are too.
  */
+#include "rdma/cm_name.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/dev.h"
+#include "rdma/addr.h"
 #include "rdma/rdma.h"
 
 #define FAR_NAME "rdma-cm"
 
-bool rdma_is_on_network(const struct doca_rdma *rdma)
+bool rdma_cm_is_on_network(const struct doca_rdma *rdma)
 {
 	return (rdma->ep->ops->caps & SF_CAP_OTHER_MACHINE) != 0 &&
 	       strncmp(sf_dev_desc(rdma->dev)->key, SF_KEY_REAL, strlen(SF_KEY_REAL)) == 0;
@@ -25,7 +28,7 @@ static void local_name(const struct sf_device *device, uint16_t port, char name[
 
 uint32_t rdma_cm_listen_name(const struct doca_rdma *rdma, uint16_t port, char name[SF_NAME_MAX])
 {
-	if (!rdma_is_on_network(rdma)) {
+	if (!rdma_cm_is_on_network(rdma)) {
 		local_name(sf_dev_desc(rdma->dev), port, name);
 		return 0;
 	}
@@ -53,7 +56,7 @@ doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_r
 	const struct sf_device *device;
 
 	address[0] = '\0';
-	if (rdma_is_on_network(rdma)) {
+	if (rdma_cm_is_on_network(rdma)) {
 		strcpy(name, FAR_NAME);
 		far_address(addr, address);
 		return DOCA_SUCCESS;

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections, however they were made: their slots, their ends, and the fabric's connections below them. */
+#include "rdma/connection.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/check.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/guest.h"
 #include "rdma/rdma.h"
 
 /* ---- slots ---- */
 
 /* New slots first, then the one that ended first: a pointer that a program still holds stays a dead connection for long. */
-struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma)
+struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *connection = rdma->ended_slots.first;
 	uint32_t id = rdma->num_connections;
 
 	if (id < rdma->max_num_connections) {
 		connection = &rdma->connections[rdma->num_connections++];
-	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have been told of */
+	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have completed */
 		id = connection->id;
 		rdma->ended_slots.first = connection->next_free;
 	} else {
@@ -45,7 +50,7 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 
 /* ---- the end of one ---- */
 
-void rdma_connection_changes(struct doca_rdma_connection *connection)
+void rdma_connection_mark_changed(struct doca_rdma_connection *connection)
 {
 	struct rdma_connection_list *list = &connection->rdma->changing;
 
@@ -58,7 +63,7 @@ void rdma_connection_changes(struct doca_rdma_connection *connection)
 	else
 		list->first = connection;
 	list->last = connection;
-	rdma_kick(connection->rdma);
+	rdma_instance_kick(connection->rdma);
 }
 
 /* A run without a working connection is over, unless new ones may still be connected. */
@@ -73,7 +78,7 @@ static void note_if_last(struct doca_rdma *rdma)
 			return;
 	}
 	rdma->fatal = true;
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 }
 
 void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why)
@@ -84,8 +89,8 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 	if (connection->out != NULL)
 		sf_conn_disconnect(connection->out);
 	if (connection->by_addr)
-		rdma_connection_changes(connection);
-	/* That a peer went away is told by the disconnection callback, where there is one, and the program goes on. */
+		rdma_connection_mark_changed(connection);
+	/* The disconnection callback, where there is one, reports that a peer went away, and the program goes on. */
 	if (!connection->by_addr || why != DOCA_ERROR_CONNECTION_ABORTED)
 		note_if_last(connection->rdma);
 }
@@ -99,13 +104,13 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 	connection->state = RDMA_CONNECTION_LOST;
 	connection->lost_by = why;
 	if (connection->by_addr)
-		rdma_connection_changes(connection);
+		rdma_connection_mark_changed(connection);
 	/* The error is the next task's. Without one this is no failure, and by address the program has a callback. */
 	if (!connection->by_addr)
-		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_loss(connection));
+		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_connection_loss(connection));
 }
 
-const char *rdma_loss(const struct doca_rdma_connection *connection)
+const char *rdma_connection_loss(const struct doca_rdma_connection *connection)
 {
 	return connection->lost_by == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
 	       : connection->lost_by == DOCA_ERROR_NOT_FOUND
@@ -113,7 +118,7 @@ const char *rdma_loss(const struct doca_rdma_connection *connection)
 		       : "the peer is gone or does not answer";
 }
 
-void rdma_connection_note(struct doca_rdma_connection *connection)
+void rdma_connection_show(struct doca_rdma_connection *connection)
 {
 	struct sf_conn *conn = connection->out != NULL ? connection->out : connection->in;
 
@@ -132,104 +137,7 @@ void rdma_connection_close_conns(struct doca_rdma_connection *connection)
 	rdma_guests_close(connection->rdma, connection);
 }
 
-void rdma_connections_cancel(struct doca_rdma *rdma)
-{
-	rdma_cm_close_listeners(rdma);
-	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		struct doca_rdma_connection *connection = &rdma->connections[i];
-
-		connection->state = RDMA_CONNECTION_FAILED;
-		if (connection->out != NULL)
-			sf_conn_disconnect(connection->out);
-		if (connection->in != NULL)
-			sf_conn_disconnect(connection->in);
-	}
-}
-
-void rdma_connections_close(struct doca_rdma *rdma)
-{
-	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		rdma_connection_close_conns(&rdma->connections[i]);
-		rdma->connections[i].state = RDMA_CONNECTION_FREE;
-	}
-}
-
-/* ---- connections ---- */
-
-static void conn_accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
-{
-	rdma_export_accepted((struct doca_rdma *)listener->user, conn, data, len);
-}
-
-static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
-{
-	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
-
-	if (connection->by_addr)
-		rdma_cm_connected(connection, status, data, len);
-	else if (status != DOCA_SUCCESS)
-		rdma_connection_lose(connection, status);
-}
-
-static void conn_closed(struct sf_conn *conn, doca_error_t reason)
-{
-	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
-
-	rdma_cm_tell_accepted(connection);
-	if (conn == connection->in || conn == connection->out) {
-		if (connection->in == conn)
-			connection->in = NULL;
-		if (connection->out == conn)
-			connection->out = NULL;
-		rdma_connection_lose(connection, reason);
-	} else {
-		rdma_guest_forget(connection->rdma, conn);
-	}
-	sf_conn_close(conn);
-}
-
-const struct sf_ep_handler rdma_ep_handler = {
-	.request = rdma_cm_requested,
-	.accepted = conn_accepted,
-	.connected = conn_connected,
-	.closed = conn_closed,
-};
-
 /* ---- public ---- */
-
-doca_error_t rdma_check_started(const struct doca_rdma *rdma, const char *what)
-{
-	if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING || rdma->ctx.state == DOCA_CTX_STATE_STARTING)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma %s: the context is not started: call doca_ctx_start first", what);
-	return DOCA_ERROR_BAD_STATE;
-}
-
-doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_connection)
-{
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
-		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
-	struct doca_rdma_connection *connection = rdma_connection;
-	if (connection == NULL)
-		return rdma_check_given(NULL, "connection to disconnect");
-	if (connection->state == RDMA_CONNECTION_FREE || connection->state == RDMA_CONNECTION_REQUESTED) {
-		SF_LOG_ERR("rdma disconnect: connection %u is %s", connection->id,
-			   connection->state == RDMA_CONNECTION_FREE
-				   ? "of an earlier run"
-				   : "not accepted yet: doca_rdma_connection_reject refuses the peer");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	/* Ended, or its end has begun: what the disconnection callback of the other side comes to. */
-	if (connection->state == RDMA_CONNECTION_ENDED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
-		return DOCA_SUCCESS;
-	connection->state = RDMA_CONNECTION_FAILED;
-	if (connection->out != NULL)
-		sf_conn_disconnect(connection->out);
-	if (connection->in != NULL)
-		sf_conn_disconnect(connection->in);
-	rdma_connection_changes(connection);
-	return DOCA_SUCCESS;
-}
 
 doca_error_t doca_rdma_connection_set_user_data(struct doca_rdma_connection *rdma_connection,
 						union doca_data connection_user_data)

@@ -29,7 +29,7 @@ enum {
 _Static_assert(AT_NAME == RDMA_DESCRIPTOR_HEAD, "a descriptor's head is as long as its fields");
 
 /* Over all bytes but the sum's own. */
-static uint64_t checksum(const uint8_t *bytes, size_t len)
+static uint64_t descriptor_checksum(const uint8_t *bytes, size_t len)
 {
 	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_SUM), bytes + AT_NAME, len - AT_NAME);
 }
@@ -49,7 +49,7 @@ size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t ou
 	sf_put_le32(out + AT_ADDRESS_LEN, (uint32_t)address_len);
 	memcpy(out + AT_NAME, descriptor->name, name_len);
 	memcpy(out + AT_NAME + name_len, descriptor->address, address_len);
-	sf_put_le64(out + AT_SUM, checksum(out, len));
+	sf_put_le64(out + AT_SUM, descriptor_checksum(out, len));
 	return len;
 }
 
@@ -75,7 +75,7 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 				   (size_t)AT_NAME + name_len + address_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!has_lengths || name_len == 0 || sf_get_le64(in + AT_SUM) != checksum(in, len) ||
+	if (!has_lengths || name_len == 0 || sf_get_le64(in + AT_SUM) != descriptor_checksum(in, len) ||
 	    memchr(in + AT_NAME, '\0', name_len + address_len) != NULL) {
 		SF_LOG_ERR_LIMITED("remote connection details were altered on their way");
 		return DOCA_ERROR_INVALID_VALUE;

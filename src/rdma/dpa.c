@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The data path on a DPA, which no device here has: doca_ctx_set_datapath_on_dpa has refused, so no instance has a handle. */
 #include "base/log.h"
+#include "rdma/check.h"
 #include "rdma/rdma.h"
 
 doca_error_t doca_rdma_get_dpa_handle(struct doca_rdma *rdma, doca_dpa_dev_rdma_t *dpa_rdma)

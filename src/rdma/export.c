@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connecting by descriptors that the programs exchange. */
+#include "rdma/export.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/check.h"
+#include "rdma/connection.h"
+#include "rdma/descriptor.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/guest.h"
+#include "rdma/properties.h"
 #include "rdma/rdma.h"
 
 /* ---- peers that arrive ---- */
 
-/* In a time that does not tell how much of the token was right. */
+/* In constant time, so that an attacker cannot guess the token byte by byte. */
 static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKEN_SIZE])
 {
 	uint8_t differ = 0;
@@ -39,24 +46,6 @@ static bool is_peer(const struct doca_rdma_connection *connection, const struct 
 					  memcmp(connection->peer.token, handshake->from, RDMA_TOKEN_SIZE) == 0);
 }
 
-/* With DC anybody who has the details may come. */
-static bool add_guest(struct doca_rdma_connection *connection, struct sf_conn *conn)
-{
-	struct doca_rdma *rdma = connection->rdma;
-	struct rdma_guest *guest;
-
-	if (rdma->transport != DOCA_RDMA_TRANSPORT_TYPE_DC || rdma->num_guests == RDMA_GUESTS_MAX)
-		return false;
-	guest = malloc(sizeof(*guest));
-	if (guest == NULL)
-		return false;
-	guest->conn = conn;
-	guest->next = rdma->guests;
-	rdma->guests = guest;
-	rdma->num_guests++;
-	return true;
-}
-
 void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_rdma_connection *connection = NULL;
@@ -66,46 +55,13 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 		connection = find_connection(rdma, &handshake);
 	conn->user = connection;
 	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
-		sf_conn_close(conn); /* whoever is late for it: the log has said why it ended */
+		sf_conn_close(conn); /* the peer is late: the log has said why the connection ended */
 	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
 		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
-	} else if (connection == NULL || !add_guest(connection, conn)) {
+	} else if (connection == NULL || !rdma_guest_add(connection, conn)) {
 		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
 		sf_conn_close(conn);
-	}
-}
-
-static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
-{
-	struct rdma_guest *guest = *at;
-
-	*at = guest->next;
-	rdma->num_guests--;
-	free(guest);
-}
-
-void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_conn *conn)
-{
-	for (struct rdma_guest **at = &rdma->guests; *at != NULL; at = &(*at)->next) {
-		if ((*at)->conn != conn)
-			continue;
-		drop_guest(rdma, at);
-		return;
-	}
-}
-
-void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
-{
-	struct rdma_guest **at = &rdma->guests;
-
-	while (*at != NULL) {
-		if ((*at)->conn->user != connection) {
-			at = &(*at)->next;
-			continue;
-		}
-		sf_conn_close((*at)->conn);
-		drop_guest(rdma, at);
 	}
 }
 
@@ -114,7 +70,7 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
 			      struct doca_rdma_connection **rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
 	doca_error_t result = rdma_check_started(rdma, "export");
@@ -128,7 +84,7 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 	strcpy(descriptor.name, rdma->name);
 	if (sf_listener_address(rdma->listener, descriptor.address) != DOCA_SUCCESS) /* the fabric has said why */
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma export: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
 			   rdma->max_num_connections);
@@ -203,12 +159,12 @@ static doca_error_t open_conn(struct doca_rdma_connection *connection)
 	return result;
 }
 
-/* Whoever came before we knew the peer, and is not it. */
+/* Another peer connected before this connection's peer was known. */
 static void turn_away_others(struct doca_rdma_connection *connection)
 {
 	if (connection->in == NULL || memcmp(connection->in_token, connection->peer.token, RDMA_TOKEN_SIZE) == 0)
 		return;
-	if (add_guest(connection, connection->in)) {
+	if (rdma_guest_add(connection, connection->in)) {
 		connection->in = NULL;
 		return;
 	}
@@ -220,7 +176,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size,
 			       struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	struct rdma_descriptor peer;
 	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");
@@ -243,6 +199,6 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;
-	rdma_connection_note(rdma_connection);
+	rdma_connection_show(rdma_connection);
 	return DOCA_SUCCESS;
 }

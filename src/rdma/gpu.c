@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels of an instance use: its memory, and what they are told of connections. */
+/* What kernels of an instance use: its memory, and the published state of connections. */
 #include "rdma/gpu.h"
 
 #include <errno.h>
@@ -9,8 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "core/dev.h"
+#include "rdma/check.h"
+#include "rdma/connection.h"
+#include "rdma/gpu_commands.h"
+#include "rdma/rdma.h"
 
 #define PAGE 4096u
 
@@ -23,7 +28,7 @@ static uint32_t pow2_at_most(uint64_t value, uint32_t min, uint32_t max)
 	return p;
 }
 
-static size_t align(size_t size)
+static size_t page_align(size_t size)
 {
 	return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
@@ -38,12 +43,12 @@ static size_t align(size_t size)
 
 static doca_error_t make_rings(struct rdma_gpu *gpu)
 {
-	size_t posts = align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
+	size_t posts = page_align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
 	void *addr = NULL, *cpu = NULL;
 
-	arrivals = posts + align(gpu->recv_size * sizeof(struct softfield_slot16));
-	queues = arrivals + align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
-	gpu->queue_stride = align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
+	arrivals = posts + page_align(gpu->recv_size * sizeof(struct softfield_slot16));
+	queues = arrivals + page_align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
+	gpu->queue_stride = page_align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
 	doca_error_t result = gpu->device->ops->mem_alloc(gpu->device, queues + gpu->num_queues * gpu->queue_stride, PAGE,
 							  DOCA_GPU_MEM_TYPE_CPU_GPU, &addr, &cpu);
 	if (result != DOCA_SUCCESS)
@@ -60,7 +65,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 		queue->gpu = gpu;
 		queue->progress = (struct softfield_slot16 *)(void *)(gpu->rings + PAGE + (size_t)i * PROGRESS_STRIDE);
 		queue->cmds = (struct softfield_rdma_cmd *)(void *)(gpu->rings + queues + i * gpu->queue_stride);
-		queue->arena = (uint8_t *)queue->cmds + align(gpu->depth * sizeof(struct softfield_rdma_cmd));
+		queue->arena = (uint8_t *)queue->cmds + page_align(gpu->depth * sizeof(struct softfield_rdma_cmd));
 	}
 	return DOCA_SUCCESS;
 }
@@ -97,7 +102,14 @@ static void *for_kernels(const struct rdma_gpu *gpu, const void *in_rings)
 
 static size_t queues_offset(void)
 {
-	return align(sizeof(struct doca_gpu_dev_rdma));
+	return page_align(sizeof(struct doca_gpu_dev_rdma));
+}
+
+void rdma_gpu_ring(void *arg)
+{
+	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
+
+	sf_doorbell_ring(gpu->event_fd);
 }
 
 /* The queues as kernels find them, in memory of the GPU. */
@@ -107,10 +119,10 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	size_t wqes = rdma->send_queue_size * sizeof(struct softfield_rdma_wqe);
 	void *addr = NULL, *cpu = NULL;
 
-	gpu->wqes_offset = queues_offset() + align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
-	gpu->recv_ops_offset = gpu->wqes_offset + align(gpu->num_queues * wqes);
+	gpu->wqes_offset = queues_offset() + page_align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
+	gpu->recv_ops_offset = gpu->wqes_offset + page_align(gpu->num_queues * wqes);
 	doca_error_t result = gpu->device->ops->mem_alloc(
-		gpu->device, gpu->recv_ops_offset + align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
+		gpu->device, gpu->recv_ops_offset + page_align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
 		DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -251,7 +263,7 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma)
 	return result;
 }
 
-/* ---- what kernels are told ---- */
+/* ---- publishing state to kernels ---- */
 
 /* The slot has another connection than before: what kernels and we counted begins anew. */
 static void begin_anew(struct rdma_gpu_queue *queue)
@@ -261,8 +273,8 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 	size_t wqes = gpu->rdma->send_queue_size * sizeof(struct softfield_rdma_wqe);
 	void *zeros = calloc(1, wqes);
 
-	queue->taken = queue->submitted = queue->finished = queue->told = 0;
-	queue->status = queue->told_status = DOCA_SUCCESS;
+	queue->taken = queue->submitted = queue->finished = queue->published = 0;
+	queue->status = queue->published_status = DOCA_SUCCESS;
 	queue->not_ready_since = 0;
 	memset(queue->cmds, 0, gpu->depth * sizeof(*queue->cmds));
 	memset(queue->progress, 0, sizeof(*queue->progress));
@@ -288,7 +300,7 @@ static uint32_t state_of(const struct doca_rdma_connection *connection)
 	}
 }
 
-static void tell_state(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
+static void state_publish(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
 {
 	const struct softfield_slot16 slot16 = {{state, (uint32_t)status, permissions, 0}};
 	const struct sf_gpu_ops *ops = gpu->device->ops;
@@ -307,15 +319,15 @@ static doca_error_t status_of(struct rdma_gpu_queue *queue)
 	return queue->status;
 }
 
-static void tell_queue(struct rdma_gpu_queue *queue, struct doca_rdma_connection *connection)
+static void queue_publish(struct rdma_gpu_queue *queue, struct doca_rdma_connection *connection)
 {
 	struct rdma_gpu *gpu = queue->gpu;
 	size_t at = queues_offset() + (size_t)(queue - gpu->queues) * sizeof(struct softfield_rdma_queue);
 	uint32_t state = state_of(connection);
 
-	if (state == queue->told_state || (state == SOFTFIELD_RDMA_ENDED && queue->told_state == SOFTFIELD_RDMA_NEW))
+	if (state == queue->published_state || (state == SOFTFIELD_RDMA_ENDED && queue->published_state == SOFTFIELD_RDMA_NEW))
 		return;
-	if (state == SOFTFIELD_RDMA_NEW && queue->told_state == SOFTFIELD_RDMA_OPEN)
+	if (state == SOFTFIELD_RDMA_NEW && queue->published_state == SOFTFIELD_RDMA_OPEN)
 		return; /* being taken apart */
 	queue->connection = connection;
 	if (state == SOFTFIELD_RDMA_OPEN && queue->num_lives++ != 0)
@@ -323,9 +335,9 @@ static void tell_queue(struct rdma_gpu_queue *queue, struct doca_rdma_connection
 	if (state == SOFTFIELD_RDMA_ENDED)
 		rdma_gpu_commands_flush(queue);
 	if (state != SOFTFIELD_RDMA_NEW)
-		tell_state(gpu, at, state, state == SOFTFIELD_RDMA_ENDED ? status_of(queue) : DOCA_SUCCESS,
-			   connection->peer.permissions);
-	queue->told_state = state;
+		state_publish(gpu, at, state, state == SOFTFIELD_RDMA_ENDED ? status_of(queue) : DOCA_SUCCESS,
+			      connection->peer.permissions);
+	queue->published_state = state;
 }
 
 /* Receives have an end when no connection is left that could fill them. */
@@ -340,17 +352,17 @@ static uint32_t state_of_all(const struct doca_rdma *rdma)
 	return rdma->num_connections != 0 ? SOFTFIELD_RDMA_ENDED : SOFTFIELD_RDMA_NEW;
 }
 
-void rdma_gpu_tell(struct rdma_gpu *gpu)
+void rdma_gpu_publish(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	uint32_t state = gpu->flushing ? SOFTFIELD_RDMA_ENDED : state_of_all(rdma);
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++)
-		tell_queue(&gpu->queues[i], &rdma->connections[i]);
-	if (state == gpu->told_state)
+		queue_publish(&gpu->queues[i], &rdma->connections[i]);
+	if (state == gpu->published_state)
 		return;
-	tell_state(gpu, 0, state, gpu->flushing ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED, 0);
-	gpu->told_state = state;
+	state_publish(gpu, 0, state, gpu->flushing ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED, 0);
+	gpu->published_state = state;
 }
 
 /* ---- public ---- */

@@ -3,12 +3,13 @@
  * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by
  * the fabric as tasks do.
  *
- *   gpu.c           memory, handle, start and stop; what kernels are told of connections
- *   gpu_thread.c    the thread, and the lock that it and the program's calls share
+ *   gpu.c           memory, handle, start and stop; the state of connections for kernels
+ *   gpu_thread.c    the thread
+ *   gpu_lock.c      the lock that it and the program's calls share
  *   gpu_commands.c  operations that kernels ask for
  *   gpu_receives.c  receives that kernels post
  *
- * The instance's endpoint, connections and all below belong to whoever has the lock: the program's thread for the length of a
+ * The instance's endpoint, connections and all below belong to the thread that has the lock: the program's for the length of a
  * call, else the instance's own. The program's callbacks run in its own thread only.
  */
 #ifndef RDMA_GPU_H
@@ -20,6 +21,7 @@
 #include <softfield/gpu_rdma.h>
 
 #include "core/gpu.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
 
 #define RDMA_GPU_DEPTH_MIN 16 /* commands of a connection that the host has at a time */
@@ -51,13 +53,13 @@ struct rdma_gpu_queue {
 	struct softfield_rdma_cmd *cmds;
 	struct softfield_slot16 *progress;
 	uint8_t *arena;
-	struct rdma_gpu_op *ops;	     /* depth of them */
-	uint32_t taken, submitted, finished; /* commands */
-	uint32_t told;			     /* finished as kernels know it */
-	doca_error_t status, told_status;    /* what ended it */
-	uint32_t told_state;		     /* SOFTFIELD_RDMA_NEW and on */
-	uint32_t num_lives;		     /* connections that there were in the slot */
-	uint64_t not_ready_since;	     /* ns, or 0: as a connection's */
+	struct rdma_gpu_op *ops;	       /* depth of them */
+	uint32_t taken, submitted, finished;   /* commands */
+	uint32_t published;		       /* finished as kernels know it */
+	doca_error_t status, published_status; /* what ended it */
+	uint32_t published_state;	       /* SOFTFIELD_RDMA_NEW and on */
+	uint32_t num_lives;		       /* connections that there were in the slot */
+	uint64_t not_ready_since;	       /* ns, or 0: as a connection's */
 };
 
 struct rdma_gpu_recv {
@@ -83,7 +85,7 @@ struct rdma_gpu {
 	size_t queue_stride; /* bytes of rings for a connection */
 	/* connections */
 	struct rdma_gpu_queue *queues;
-	uint32_t told_state; /* of the instance */
+	uint32_t published_state; /* of the instance */
 	/* receives */
 	struct rdma_gpu_recv *recvs;
 	struct softfield_slot16 *posts;
@@ -102,40 +104,13 @@ struct rdma_gpu {
 	uint32_t *sleeping;	 /* in rings */
 };
 
-/* ---- gpu.c ---- */
-
 /* Makes what kernels use; those of an earlier run may not use it any more. The endpoint is opened after it, with event_fd. */
 doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
 /* Frees it: no kernel may use it. NULL does nothing. */
 void rdma_gpu_release(struct doca_rdma *rdma);
 /* Tells kernels what connections there are now. With the lock. */
-void rdma_gpu_tell(struct rdma_gpu *gpu);
-
-/* ---- gpu_thread.c ---- */
-
-doca_error_t rdma_gpu_run(struct rdma_gpu *gpu);
-/* The thread ends. Without the lock. */
-void rdma_gpu_join(struct rdma_gpu *gpu);
-/* For softfield_rdma_ring. */
+void rdma_gpu_publish(struct rdma_gpu *gpu);
+/* Wakes the thread: for softfield_rdma_ring. */
 void rdma_gpu_ring(void *gpu);
-/* Does what is due once; true when anything was. With the lock. */
-bool rdma_gpu_step(struct rdma_gpu *gpu);
-/* The same from the program's progress, whose callbacks may run in it. With the lock. */
-bool rdma_gpu_poll(struct rdma_gpu *gpu);
-/* After a cancel: has the fabric given back all operations and receives? */
-bool rdma_gpu_is_drained(struct rdma_gpu *gpu);
-
-/* ---- gpu_commands.c ---- */
-
-bool rdma_gpu_commands(struct rdma_gpu_queue *queue);
-/* Is there one to look at? */
-bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue);
-/* The connection has ended: no operation is left but those that the fabric has. */
-void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue);
-
-/* ---- gpu_receives.c ---- */
-
-bool rdma_gpu_receives(struct rdma_gpu *gpu);
-bool rdma_gpu_receives_due(const struct rdma_gpu *gpu);
 
 #endif

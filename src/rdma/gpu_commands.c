@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations that kernels ask for: from their command to the count that says that they are finished. */
+#include "rdma/gpu_commands.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/buf_remote.h"
+#include "rdma/connection.h"
 #include "rdma/gpu.h"
 #include "rdma/rnr.h"
 
@@ -37,7 +40,7 @@ void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue)
 	}
 }
 
-static void fail(struct rdma_gpu_queue *queue, doca_error_t status)
+static void queue_fail(struct rdma_gpu_queue *queue, doca_error_t status)
 {
 	if (queue->status == DOCA_SUCCESS)
 		queue->status = status;
@@ -58,11 +61,11 @@ static void op_done(struct sf_op *base)
 	SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, with "
 			   "it under way",
 			   queue->connection->id);
-	fail(queue, DOCA_ERROR_CONNECTION_ABORTED);
+	queue_fail(queue, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
 /* The status of an operation that can never go out; the reason is logged once, here. */
-static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op, doca_error_t why)
+static doca_error_t op_failure(const struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op, doca_error_t why)
 {
 	uint32_t id = queue->connection->id;
 
@@ -83,7 +86,7 @@ static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_loss(queue->connection));
+		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_connection_loss(queue->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -134,7 +137,7 @@ static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 }
 
 /* The kernel says why it carries out no more: the peer's rights. */
-static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
+static void command_rejected(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 {
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_LEN];
 
@@ -143,7 +146,7 @@ static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 		"doca_mmap_set_permissions of its memory 0x%x: both must give DOCA_ACCESS_FLAG_RDMA_%s",
 		kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind] : "operation", queue->connection->id,
 		words[SOFTFIELD_RDMA_CMD_ID], words[SOFTFIELD_RDMA_CMD_AT], kind == SOFTFIELD_RDMA_READ ? "READ" : "WRITE");
-	fail(queue, (doca_error_t)words[SOFTFIELD_RDMA_CMD_IMM]);
+	queue_fail(queue, (doca_error_t)words[SOFTFIELD_RDMA_CMD_IMM]);
 }
 
 static doca_error_t fill_op(struct rdma_gpu_op *op, const uint32_t words[WORDS])
@@ -184,11 +187,11 @@ static bool take_command(struct rdma_gpu_queue *queue)
 	op->queue = queue;
 	op->remote_id = 0;
 	if ((words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED) {
-		refused(queue, words);
+		command_rejected(queue, words);
 	} else if (fill_op(op, words) != DOCA_SUCCESS) {
 		SF_LOG_ERR("a kernel's operation on connection %u: the buf array of the remote memory was stopped",
 			   queue->connection->id);
-		fail(queue, DOCA_ERROR_INVALID_VALUE);
+		queue_fail(queue, DOCA_ERROR_INVALID_VALUE);
 	}
 	return true;
 }
@@ -211,13 +214,13 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 	doca_error_t result;
 
 	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->out == NULL)
-		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
+		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : op_failure(queue, op, DOCA_ERROR_NOT_CONNECTED);
 	op->op.status = DOCA_SUCCESS;
 	result = sf_conn_submit(connection->out, &op->op);
 	if (result == DOCA_ERROR_AGAIN && rdma_rnr_is_over(connection, op->op.status, &queue->not_ready_since))
 		result = DOCA_ERROR_TIME_OUT;
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* what is before it ends first */
-		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, result);
+		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : op_failure(queue, op, result);
 	return result;
 }
 
@@ -233,7 +236,7 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 		moved = true;
 		queue->not_ready_since = 0;
 		if (result != DOCA_SUCCESS) {
-			fail(queue, result);
+			queue_fail(queue, result);
 			return true;
 		}
 		queue->submitted++;
@@ -242,18 +245,18 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 	return moved;
 }
 
-static void tell_progress(struct rdma_gpu_queue *queue)
+static void progress_publish(struct rdma_gpu_queue *queue)
 {
 	struct softfield_slot16 progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
 
 	softfield_published(queue->progress);
 	softfield_fence_release(); /* what a read brought */
 	softfield_store_slot16(queue->progress, progress);
-	queue->told = queue->finished;
-	queue->told_status = queue->status;
+	queue->published = queue->finished;
+	queue->published_status = queue->status;
 }
 
-bool rdma_gpu_commands(struct rdma_gpu_queue *queue)
+bool rdma_gpu_commands_run(struct rdma_gpu_queue *queue)
 {
 	bool moved = false;
 
@@ -261,8 +264,8 @@ bool rdma_gpu_commands(struct rdma_gpu_queue *queue)
 		moved = true;
 	if (queue->submitted != queue->taken)
 		moved |= submit_commands(queue);
-	if (queue->told != queue->finished || queue->told_status != queue->status) {
-		tell_progress(queue);
+	if (queue->published != queue->finished || queue->published_status != queue->status) {
+		progress_publish(queue);
 		moved = true;
 	}
 	return moved;

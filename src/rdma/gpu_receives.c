@@ -3,10 +3,13 @@
  * Receives that kernels post: each gets room in the arena and goes to the endpoint, where the peers fill it. What is in the arena
  * is the kernels' until they say that they are done with it.
  */
+#include "rdma/gpu_receives.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "rdma/gpu.h"
+#include "rdma/receive.h"
 
 static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 {
@@ -15,7 +18,7 @@ static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 
 /* ---- what came ---- */
 
-static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
+static void arrival_publish(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
 {
 	struct rdma_gpu *gpu = recv->gpu;
 	struct softfield_slot16 *slots16 = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].slot16;
@@ -50,7 +53,7 @@ static void recv_done(struct sf_recv *base)
 
 	gpu->num_posted--;
 	if (base->status == DOCA_SUCCESS && base->conn != NULL && rdma_header_read(base, &opcode, &immediate)) {
-		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
+		arrival_publish(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
 		return;
 	}
 	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */
@@ -60,7 +63,7 @@ static void recv_done(struct sf_recv *base)
 
 /* ---- what is posted ---- */
 
-static void reclaim(struct rdma_gpu *gpu)
+static void arena_reclaim(struct rdma_gpu *gpu)
 {
 	uint32_t freed = softfield_load_word(gpu->freed);
 
@@ -74,7 +77,7 @@ static void reclaim(struct rdma_gpu *gpu)
 }
 
 /* false: not now */
-static bool post(struct rdma_gpu *gpu, uint32_t len)
+static bool receive_post(struct rdma_gpu *gpu, uint32_t len)
 {
 	struct rdma_gpu_recv *recv = recv_at(gpu, gpu->posted);
 	uint64_t head = gpu->recv_head;
@@ -113,7 +116,7 @@ bool rdma_gpu_receives_due(const struct rdma_gpu *gpu)
 	return softfield_load_word(gpu->freed) != gpu->reclaimed || is_posted(gpu, &len);
 }
 
-bool rdma_gpu_receives(struct rdma_gpu *gpu)
+bool rdma_gpu_receives_run(struct rdma_gpu *gpu)
 {
 	bool moved = false;
 	uint32_t len;
@@ -121,10 +124,10 @@ bool rdma_gpu_receives(struct rdma_gpu *gpu)
 	if (gpu->flushing)
 		return false;
 	if (softfield_load_word(gpu->freed) != gpu->reclaimed) {
-		reclaim(gpu);
+		arena_reclaim(gpu);
 		moved = true;
 	}
-	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && post(gpu, len))
+	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && receive_post(gpu, len))
 		moved = true;
 	return moved;
 }

@@ -3,6 +3,8 @@
  * The instance's thread. As long as there is something to do it looks for more; then it sleeps until a peer or a kernel of a
  * software GPU wakes it. A real GPU cannot wake anybody, so for one it looks again, at first often and then seldom.
  */
+#include "rdma/gpu_thread.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -13,7 +15,12 @@
 #include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/log.h"
+#include "rdma/connection.h"
 #include "rdma/gpu.h"
+#include "rdma/gpu_commands.h"
+#include "rdma/gpu_lock.h"
+#include "rdma/gpu_receives.h"
+#include "rdma/rdma.h"
 
 #define SPIN_NS 20000 /* software GPU: how long after the last thing to do it looks */
 #define SPIN_HARDWARE_NS 5000000
@@ -21,41 +28,6 @@
 #define SLEEP_HARDWARE_MAX_NS 1000000
 #define SLEEP_WAITING_MS 1 /* something waits that nobody rings for */
 #define SLEEP_MS 1000
-
-/* ---- the lock ---- */
-
-struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma)
-{
-	atomic_fetch_add(&rdma->gpu->wanted, 1);
-	pthread_mutex_lock(&rdma->gpu->lock);
-	atomic_fetch_sub(&rdma->gpu->wanted, 1);
-	return rdma;
-}
-
-void rdma_gpu_leave(struct doca_rdma *rdma)
-{
-	rdma_gpu_tell(rdma->gpu);
-	pthread_mutex_unlock(&rdma->gpu->lock);
-	if (__atomic_load_n(rdma->gpu->sleeping, __ATOMIC_RELAXED) != 0)
-		rdma_gpu_ring(rdma->gpu);
-}
-
-void rdma_kick(struct doca_rdma *rdma)
-{
-	if (rdma->gpu == NULL)
-		sf_ctx_kick(&rdma->ctx);
-	else if (rdma->ctx.pe != NULL)
-		sf_doorbell_ring(sf_ctx_event_fd(&rdma->ctx));
-}
-
-/* ---- the thread ---- */
-
-void rdma_gpu_ring(void *arg)
-{
-	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
-
-	sf_doorbell_ring(gpu->event_fd);
-}
 
 /* The answer to a call by address runs the program's callback inside the poll: those polls are its progress engine's. */
 static bool may_poll(const struct doca_rdma *rdma)
@@ -67,34 +39,34 @@ static bool may_poll(const struct doca_rdma *rdma)
 	return true;
 }
 
-static bool look(struct rdma_gpu *gpu, bool poll_ep)
+static bool gpu_step(struct rdma_gpu *gpu, bool poll_ep)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	bool moved = poll_ep && sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0;
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
-			moved |= rdma_gpu_commands(&gpu->queues[i]);
+		if (gpu->queues[i].published_state != SOFTFIELD_RDMA_NEW)
+			moved |= rdma_gpu_commands_run(&gpu->queues[i]);
 	}
-	moved |= rdma_gpu_receives(gpu);
-	rdma_gpu_tell(gpu);
+	moved |= rdma_gpu_receives_run(gpu);
+	rdma_gpu_publish(gpu);
 	return moved;
 }
 
 bool rdma_gpu_step(struct rdma_gpu *gpu)
 {
-	return look(gpu, may_poll(gpu->rdma));
+	return gpu_step(gpu, may_poll(gpu->rdma));
 }
 
 bool rdma_gpu_poll(struct rdma_gpu *gpu)
 {
-	return look(gpu, true);
+	return gpu_step(gpu, true);
 }
 
 bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(gpu->rdma);
-	(void)look(gpu, true);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(gpu->rdma);
+	(void)gpu_step(gpu, true);
 	if (gpu->num_posted != 0)
 		return false;
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
@@ -119,7 +91,8 @@ static bool is_due(const struct rdma_gpu *gpu)
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
 		const struct rdma_gpu_queue *queue = &gpu->queues[i];
 
-		if (queue->told_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken && rdma_gpu_commands_due(queue))
+		if (queue->published_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken &&
+		    rdma_gpu_commands_due(queue))
 			return true;
 	}
 	return rdma_gpu_receives_due(gpu);

@@ -4,57 +4,19 @@
  * checks and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
  *
  * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those
- * that were done are told of before anything that the fabric reports.
+ * that were done complete before anything that the fabric reports.
  */
+#include "rdma/inline_completion.h"
+
 #include "core/submit.h"
 #include "fabric/mapping.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
-
-/* ---- telling ---- */
-
-void rdma_succeeded(struct rdma_request *request)
-{
-	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
-	struct doca_task *task = &request->base;
-
-	task->next = NULL;
-	if (rdma->completed_inline != NULL)
-		rdma->completed_inline_last->next = task;
-	else
-		rdma->completed_inline = task;
-	rdma->completed_inline_last = task;
-}
-
-static inline void settle(struct rdma_request *request)
-{
-	enum sf_op_kind kind = ((const struct rdma_verb *)request->base.cls)->kind;
-	struct doca_buf *dst = request->dst;
-
-	if (likely((kind == SF_OP_READ || kind == SF_OP_WRITE) && dst != NULL && request->len <= sf_buf_tailroom(dst))) {
-		request->result_len = (uint32_t)request->len;
-		dst->data_len += request->len;
-	} else {
-		rdma_request_settle(request);
-	}
-}
-
-uint32_t rdma_inline_complete(struct doca_rdma *rdma)
-{
-	struct doca_task *task = rdma->completed_inline;
-	uint32_t told = 0;
-
-	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
-	for (struct doca_task *next; task != NULL; task = next, told++) {
-		next = task->next;
-		settle((struct rdma_request *)task);
-		sf_task_end(task, DOCA_SUCCESS);
-	}
-	return told;
-}
-
-/* ---- doing ---- */
 
 /* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
 static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,
@@ -84,12 +46,12 @@ static inline const struct sf_mapping *mapping_of(const struct doca_rdma *rdma, 
 }
 
 /* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */
-static inline doca_error_t finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
+static inline doca_error_t request_finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
 {
 	if (!likely(sf_mapping_stands(mapping)))
 		return rdma_request_submit(&request->base, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	request->len = len;
-	rdma_succeeded(request);
+	rdma_request_succeed(request);
 	return DOCA_SUCCESS;
 }
 
@@ -98,7 +60,7 @@ static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *r
 							  uint8_t *remote, uint64_t len)
 {
 	sf_bytes_write(remote, request->src->data, len);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *request, const struct sf_mapping *mapping,
@@ -107,7 +69,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 	struct doca_buf *dst = request->dst;
 
 	sf_bytes_read(dst->data + dst->data_len, remote, len);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 /* Does the connection allow it now? */
@@ -138,7 +100,7 @@ doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
 	if (len != sizeof(uint64_t))
 		return write_bytes(request, mapping, remote, len);
 	sf_word_write(remote, src->data);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
@@ -159,7 +121,7 @@ doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 	if (len != sizeof(uint64_t))
 		return read_bytes(request, mapping, remote, len);
 	sf_word_read(dst->data + dst->data_len, remote);
-	return finish(request, mapping, len);
+	return request_finish(request, mapping, len);
 }
 
 doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
@@ -184,5 +146,5 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	else
 		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	memcpy(result->data, &old, sizeof(old));
-	return finish(request, mapping, sizeof(old));
+	return request_finish(request, mapping, sizeof(old));
 }

@@ -2,6 +2,8 @@
 #include "rdma/one_connection.h"
 
 #include "base/log.h"
+#include "rdma/check.h"
+#include "rdma/gpu_lock.h"
 #include "rdma/rdma.h"
 
 void sf_rdma_one_connection(struct doca_rdma *rdma)
@@ -38,7 +40,7 @@ doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *details, si
 	if (result != DOCA_SUCCESS)
 		return result;
 	rdma->one.due = rdma->ctx.state == DOCA_CTX_STATE_STARTING;
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 	return DOCA_SUCCESS;
 }
 

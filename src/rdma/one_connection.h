@@ -26,4 +26,7 @@ SF_API doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *deta
 /* The connection, for a task. BAD_STATE, logged with the function's name, while there is none; INVALID_VALUE for NULL. */
 SF_API doca_error_t sf_rdma_one_get(const struct doca_rdma *rdma, const char *function, struct doca_rdma_connection **connection);
 
+/* For rdma.c: from progress, when one.due. Runs the program's state callback. */
+void rdma_one_run(struct doca_rdma *rdma);
+
 #endif

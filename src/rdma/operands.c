@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task names: its buffers, checked and put into the words of the fabric. */
+#include "rdma/operands.h"
+
 #include "base/log.h"
 #include "base/profile.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 {
-	enum sf_op_kind kind = rdma_verb_of(request)->kind;
+	enum sf_op_kind kind = rdma_request_verb(request)->kind;
 
 	if (kind == SF_OP_CAS || kind == SF_OP_FAA)
 		return request->result;
@@ -14,17 +17,17 @@ const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 }
 
 /* Some pieces are imported memory. */
-static doca_error_t take_mapped(struct rdma_request *request, struct sf_reg_list *list)
+static doca_error_t resolve_mapped(struct rdma_request *request, struct sf_reg_list *list)
 {
-	bool destination = rdma_verb_of(request)->kind == SF_OP_READ;
+	bool destination = rdma_request_verb(request)->kind == SF_OP_READ;
 
 	request->mapped = true;
-	return sf_reg_map_list(&rdma_of(request)->reg_cache, rdma_request_local(request), destination, list);
+	return sf_reg_map_list(&rdma_request_rdma(request)->reg_cache, rdma_request_local(request), destination, list);
 }
 
-doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_list *list)
+doca_error_t rdma_request_set_list(struct rdma_request *request, struct sf_reg_list *list)
 {
-	const struct doca_rdma *rdma = rdma_of(request);
+	const struct doca_rdma *rdma = rdma_request_rdma(request);
 
 	if (list->num > rdma->list_len) {
 		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: doca_rdma_set_max_send_buf_list_len",
@@ -40,7 +43,7 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_
 	}
 	for (uint32_t i = 0; i < list->num; i++) {
 		if (__builtin_expect(list->pieces[i].region != NULL, 0)) {
-			doca_error_t result = take_mapped(request, list);
+			doca_error_t result = resolve_mapped(request, list);
 
 			if (result != DOCA_SUCCESS)
 				return result;
@@ -54,13 +57,14 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_
 
 /* One buffer of memory that is known already, as most are: the whole local operand in a few steps. False: something is out of the
  * ordinary or wrong, and nothing was taken. */
-static inline bool take_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len, bool written)
+static inline bool resolve_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len,
+			       bool written)
 {
 	const struct sf_reg *reg;
 
-	if (buf->next != NULL || len - 1 >= rdma_of(request)->len_max)
+	if (buf->next != NULL || len - 1 >= rdma_request_rdma(request)->len_max)
 		return false;
-	reg = sf_reg_known(&rdma_of(request)->reg_cache, buf->mmap);
+	reg = sf_reg_known(&rdma_request_rdma(request)->reg_cache, buf->mmap);
 	if (reg == NULL || reg->region != NULL || !(written ? reg->writable : reg->readable) || !sf_reg_contains(reg, addr, len))
 		return false;
 	request->iov[0] = (struct sf_iov){addr, len};
@@ -70,11 +74,11 @@ static inline bool take_one(struct rdma_request *request, const struct doca_buf 
 }
 
 /* The remote operand: one buffer of imported memory. */
-static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
-				       uint64_t len)
+static inline doca_error_t resolve_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
+					  uint64_t len)
 {
 	const struct sf_reg *reg;
-	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, buf->mmap, &reg);
+	doca_error_t result = sf_reg_get(&rdma_request_rdma(request)->reg_cache, buf->mmap, &reg);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -100,43 +104,43 @@ doca_error_t rdma_request_missing(const struct rdma_request *request, const char
 }
 
 /* A list's pieces take room on the stack that the usual case does without. */
-static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_request *request)
+static __attribute__((noinline)) doca_error_t resolve_source_list(struct rdma_request *request)
 {
 	struct sf_reg_list list;
-	doca_error_t result = sf_reg_source(&rdma_of(request)->reg_cache, request->src, &list);
+	doca_error_t result = sf_reg_source(&rdma_request_rdma(request)->reg_cache, request->src, &list);
 
-	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+	return result == DOCA_SUCCESS ? rdma_request_set_list(request, &list) : result;
 }
 
-static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_request *request, uint64_t len)
+static __attribute__((noinline)) doca_error_t resolve_destination_list(struct rdma_request *request, uint64_t len)
 {
 	struct sf_reg_list list;
-	doca_error_t result = sf_reg_destination(&rdma_of(request)->reg_cache, request->dst, len, &list);
+	doca_error_t result = sf_reg_destination(&rdma_request_rdma(request)->reg_cache, request->dst, len, &list);
 
-	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+	return result == DOCA_SUCCESS ? rdma_request_set_list(request, &list) : result;
 }
 
-static inline doca_error_t take_send(struct rdma_request *request)
+static inline doca_error_t resolve_send(struct rdma_request *request)
 {
 	const struct doca_buf *src = request->src;
 
-	if (__builtin_expect(src != NULL && take_one(request, src, src->data, src->data_len, false), 1))
+	if (__builtin_expect(src != NULL && resolve_one(request, src, src->data, src->data_len, false), 1))
 		return DOCA_SUCCESS;
-	return take_source_list(request);
+	return resolve_source_list(request);
 }
 
-static doca_error_t take_write(struct rdma_request *request)
+static doca_error_t resolve_write(struct rdma_request *request)
 {
-	doca_error_t result = take_send(request);
+	doca_error_t result = resolve_send(request);
 
 	if (result != DOCA_SUCCESS || request->len == 0)
 		return result;
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "remote destination");
-	return take_remote(request, request->dst, request->dst->data + request->dst->data_len, request->len);
+	return resolve_remote(request, request->dst, request->dst->data + request->dst->data_len, request->len);
 }
 
-static doca_error_t take_read(struct rdma_request *request)
+static doca_error_t resolve_read(struct rdma_request *request)
 {
 	uint64_t len = request->src != NULL ? request->src->data_len : 0;
 
@@ -146,13 +150,13 @@ static doca_error_t take_read(struct rdma_request *request)
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "destination");
 	struct doca_buf *dst = request->dst;
-	if (__builtin_expect(len <= sf_buf_tailroom(dst) && take_one(request, dst, dst->data + dst->data_len, len, true), 1))
-		return take_remote(request, request->src, request->src->data, len);
-	doca_error_t result = take_destination_list(request, len);
-	return result == DOCA_SUCCESS ? take_remote(request, request->src, request->src->data, len) : result;
+	if (__builtin_expect(len <= sf_buf_tailroom(dst) && resolve_one(request, dst, dst->data + dst->data_len, len, true), 1))
+		return resolve_remote(request, request->src, request->src->data, len);
+	doca_error_t result = resolve_destination_list(request, len);
+	return result == DOCA_SUCCESS ? resolve_remote(request, request->src, request->src->data, len) : result;
 }
 
-doca_error_t rdma_request_take_result(struct rdma_request *request)
+doca_error_t rdma_request_set_result(struct rdma_request *request)
 {
 	const struct doca_buf *result_buf = request->result;
 	const struct sf_reg *reg;
@@ -160,7 +164,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 
 	if (result_buf == NULL)
 		return rdma_request_missing(request, "result buffer");
-	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, result_buf->mmap, &reg);
+	doca_error_t result = sf_reg_get(&rdma_request_rdma(request)->reg_cache, result_buf->mmap, &reg);
 	if (result != DOCA_SUCCESS)
 		return result;
 	addr = result_buf->data;
@@ -174,7 +178,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	request->mapped = reg->region != NULL;
-	result = sf_reg_map(&rdma_of(request)->reg_cache, result_buf->mmap, &addr);
+	result = sf_reg_map(&rdma_request_rdma(request)->reg_cache, result_buf->mmap, &addr);
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};
@@ -183,15 +187,15 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t take_atomic(struct rdma_request *request)
+static doca_error_t resolve_atomic(struct rdma_request *request)
 {
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "remote destination");
 	const struct doca_buf *into = request->result;
 	if (__builtin_expect(into == NULL || into->head + into->len - into->data < (ptrdiff_t)sizeof(uint64_t) ||
-				     !take_one(request, into, into->data, sizeof(uint64_t), true),
+				     !resolve_one(request, into, into->data, sizeof(uint64_t), true),
 			     0)) {
-		doca_error_t result = rdma_request_take_result(request);
+		doca_error_t result = rdma_request_set_result(request);
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
@@ -201,25 +205,25 @@ static doca_error_t take_atomic(struct rdma_request *request)
 	}
 	request->op.compare = request->compare;
 	request->op.value = request->value;
-	return take_remote(request, request->dst, request->dst->data, sizeof(uint64_t));
+	return resolve_remote(request, request->dst, request->dst->data, sizeof(uint64_t));
 }
 
-doca_error_t rdma_request_take_apart(struct rdma_request *request)
+doca_error_t rdma_request_resolve(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct rdma_verb *verb = rdma_request_verb(request);
 
-	if (verb->take != NULL)
-		return verb->take(request);
+	if (verb->resolve != NULL)
+		return verb->resolve(request);
 	switch (verb->kind) {
 	case SF_OP_SEND:
-		return take_send(request);
+		return resolve_send(request);
 	case SF_OP_WRITE:
-		return take_write(request);
+		return resolve_write(request);
 	case SF_OP_READ:
-		return take_read(request);
+		return resolve_read(request);
 	case SF_OP_CAS:
 	case SF_OP_FAA:
-		return take_atomic(request);
+		return resolve_atomic(request);
 	}
 	return DOCA_ERROR_NOT_SUPPORTED;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What can be set before start, and asked at any time. */
+#include "rdma/properties.h"
+
 #include "base/log.h"
 #include "core/dev.h"
+#include "rdma/check.h"
 #include "rdma/rdma.h"
 
 #define PERMISSIONS                                                                                                              \

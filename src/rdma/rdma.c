@@ -12,23 +12,15 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
+#include "rdma/check.h"
+#include "rdma/cm.h"
+#include "rdma/completion.h"
+#include "rdma/connections.h"
 #include "rdma/gpu.h"
-
-doca_error_t rdma_check_given(const void *pointer, const char *what)
-{
-	if (pointer != NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: no %s given", what);
-	return DOCA_ERROR_INVALID_VALUE;
-}
-
-doca_error_t rdma_check_tasks(const struct doca_rdma *rdma)
-{
-	if (rdma->ctx.gpu == NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: the instance's data path is on a GPU: its kernels do what tasks do");
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
+#include "rdma/gpu_lock.h"
+#include "rdma/gpu_thread.h"
+#include "rdma/one_connection.h"
+#include "rdma/submit.h"
 
 /* ---- start and stop ---- */
 
@@ -148,12 +140,12 @@ static void rdma_cancel(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma->gpu != NULL)
 		rdma->gpu->flushing = true;
 	rdma_connections_cancel(rdma);
 	sf_ep_flush_recvs(rdma->ep);
-	rdma_kick(rdma);
+	rdma_instance_kick(rdma);
 }
 
 /* What kernels asked for ends before the context does. There may be no progress engine to come back with, so it is waited for. */
@@ -177,7 +169,7 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 	if (rdma->gpu != NULL)
 		rdma_gpu_join(rdma->gpu);
-	/* Peers that were accepted without us knowing are told of by a poll: only then are all connections known. */
+	/* A poll reports peers that the fabric has accepted already: only then are all connections known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
 	while (sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0)
@@ -190,13 +182,13 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 /* ---- progress ---- */
 
-static bool tell_ended(struct doca_rdma *rdma)
+static bool ended_complete(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->ended;
 	bool any = task != NULL;
 
 	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
-	(void)rdma_inline_complete(rdma);      /* those of the same connections are older */
+	(void)rdma_completions_run(rdma);      /* those of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		sf_task_complete(task, task->status);
@@ -229,7 +221,7 @@ static bool progress_before(struct doca_rdma *rdma)
 	bool moved = false;
 
 	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
-		moved = tell_ended(rdma);
+		moved = ended_complete(rdma);
 	if (rdma->changing.first != NULL || rdma->calls != NULL)
 		moved |= rdma_cm_progress(rdma);
 	return moved;
@@ -247,7 +239,7 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 	}
 	if (rdma->fatal && rdma->ended == NULL && rdma->completed_inline == NULL) {
 		rdma->fatal = false;
-		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
+		(void)rdma_cm_progress(rdma); /* a disconnection is reported while the context runs */
 		if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING)
 			sf_ctx_fail(&rdma->ctx);
 		moved = true;
@@ -259,7 +251,7 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 
 static __attribute__((noinline)) bool progress_all(struct doca_rdma *rdma)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	bool moved = progress_before(rdma);
 	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) != 0;
 	moved |= progress_after(rdma);
@@ -274,10 +266,10 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	if (__builtin_expect(rdma->gpu != NULL, 0))
 		return progress_all(rdma);
 	while (rdma->completed_inline != NULL && ran < RDMA_POLL_BUDGET)
-		ran += rdma_inline_complete(rdma);
+		ran += rdma_completions_run(rdma);
 	if (has_more(rdma))
 		return progress_all(rdma) || ran != 0;
-	/* Who was told of tasks comes back, and so the fabric may wait; but not for ever. */
+	/* A program whose tasks completed calls again soon, so the fabric may wait; but not for ever. */
 	if (ran != 0 && rdma->not_polled++ < RDMA_NOT_POLLED_MAX)
 		return true;
 	rdma->not_polled = 0;
@@ -292,7 +284,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
 
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma->completed_inline != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due ||
 	    rdma_cm_is_due(rdma, &wait_ns))
 		return true;

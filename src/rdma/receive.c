@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receive task: posted on the instance's endpoint, for the messages of all connections. */
+#include "rdma/receive.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "mem/mmap.h"
 #include "mem/buf_checks.h"
+#include "mem/mmap.h"
+#include "rdma/check.h"
+#include "rdma/cm.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 /* ---- what it does ---- */
 
@@ -29,13 +35,13 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 }
 
 /* dst is another process's memory, which has to be its owner's still, and to hold what came in. */
-static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_receive *task)
+static __attribute__((noinline)) doca_error_t receive_copy_back(struct doca_rdma_task_receive *task)
 {
 	struct sf_reg_cache *cache = &((struct doca_rdma *)task->base.ctx)->reg_cache;
-	doca_error_t result = sf_reg_stands(cache, task->dst);
+	doca_error_t result = sf_reg_check_mapped(cache, task->dst);
 
 	if (result == DOCA_SUCCESS)
-		result = sf_reg_deliver(cache, task->dst, task->recv.len);
+		result = sf_reg_copy_back(cache, task->dst, task->recv.len);
 	return result == DOCA_SUCCESS ? result : DOCA_ERROR_IO_FAILED;
 }
 
@@ -54,12 +60,12 @@ static void receive_done(struct sf_recv *recv)
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
 		status = DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
-		status = deliver(task);
+		status = receive_copy_back(task);
 	if (status == DOCA_SUCCESS) {
 		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->conn->user;
 
 		if (__builtin_expect(connection->state == RDMA_CONNECTION_ACCEPTED, 0))
-			rdma_cm_tell_accepted(connection);
+			rdma_cm_report_accepted(connection);
 		task->connection = connection;
 		task->result_len = recv->len;
 		sf_reg_grow(task->dst, recv->len);
@@ -97,7 +103,7 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 }
 
 /* Looked up once for each memory map that the task has: a receive is posted again and again. */
-static doca_error_t take_region(struct doca_rdma_task_receive *task)
+static doca_error_t region_resolve(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	struct doca_mmap *mmap = task->dst->mmap;
@@ -114,7 +120,7 @@ static doca_error_t take_region(struct doca_rdma_task_receive *task)
 	return result;
 }
 
-static doca_error_t take_apart(struct doca_rdma_task_receive *task)
+static doca_error_t receive_resolve(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	uint32_t num = 0;
@@ -133,7 +139,7 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	return task->recv.iov_num != 0 ? take_region(task) : DOCA_SUCCESS;
+	return task->recv.iov_num != 0 ? region_resolve(task) : DOCA_SUCCESS;
 }
 
 static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
@@ -142,7 +148,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 	struct doca_rdma *rdma = (struct doca_rdma *)base->ctx;
 
 	(void)flags;
-	doca_error_t result = take_apart(task);
+	doca_error_t result = receive_resolve(task);
 	if (result != DOCA_SUCCESS)
 		return result;
 	task->connection = NULL;

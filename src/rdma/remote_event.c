@@ -2,9 +2,13 @@
 #include "rdma/remote_event.h"
 
 #include "base/log.h"
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 #include "sync_event/remote_net.h"
 
-doca_error_t rdma_remote_event_take(struct rdma_request *request)
+doca_error_t rdma_remote_event_resolve(struct rdma_request *request)
 {
 	const struct doca_rdma *rdma = (const struct doca_rdma *)request->base.ctx;
 

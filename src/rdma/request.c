@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in
  * submit.c. */
+#include "rdma/request.h"
+
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/buf_checks.h"
+#include "rdma/check.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
+#include "rdma/operands.h"
 #include "rdma/rdma.h"
 
 static struct rdma_request *request_of(struct sf_op *op)
 {
 	return (struct rdma_request *)(void *)((char *)op - offsetof(struct rdma_request, op));
-}
-
-void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status)
-{
-	task->status = status;
-	task->next = NULL;
-	if (rdma->ended_last != NULL)
-		rdma->ended_last->next = task;
-	else
-		rdma->ended = task;
-	rdma->ended_last = task;
 }
 
 /* Messages and copies of no bytes are allowed. */
@@ -32,40 +27,21 @@ void rdma_request_inspect(const struct doca_task *base)
 	sf_buf_check_list(base, request->result);
 }
 
-void rdma_request_settle(struct rdma_request *request)
-{
-	const struct rdma_verb *verb = rdma_verb_of(request);
-	enum sf_op_kind kind = verb->kind;
-
-	request->result_len = (uint32_t)request->len;
-	if (verb->settle != NULL) {
-		verb->settle(request);
-	} else if (kind == SF_OP_CAS || kind == SF_OP_FAA) {
-		if (request->result->data_len < sizeof(uint64_t))
-			request->result->data_len = sizeof(uint64_t);
-	} else if (kind == SF_OP_READ || kind == SF_OP_WRITE) {
-		if (__builtin_expect(request->dst != NULL && request->len <= sf_buf_tailroom(request->dst), 1))
-			request->dst->data_len += request->len;
-		else
-			sf_reg_grow(request->dst, request->len);
-	}
-}
-
 /* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */
-static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *request)
+static __attribute__((noinline)) doca_error_t request_copy_back(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
-	struct sf_reg_cache *cache = &rdma_of(request)->reg_cache;
-	doca_error_t result = sf_reg_stands(cache, rdma_request_local(request));
+	const struct rdma_verb *verb = rdma_request_verb(request);
+	struct sf_reg_cache *cache = &rdma_request_rdma(request)->reg_cache;
+	doca_error_t result = sf_reg_check_mapped(cache, rdma_request_local(request));
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (verb->land != NULL)
 		verb->land(request);
 	if (verb->kind == SF_OP_READ)
-		return sf_reg_deliver(cache, request->dst, request->len);
+		return sf_reg_copy_back(cache, request->dst, request->len);
 	if (verb->kind == SF_OP_CAS || verb->kind == SF_OP_FAA)
-		return sf_reg_deliver_at(cache, request->result->mmap, request->result->data, sizeof(uint64_t));
+		return sf_reg_copy_back_at(cache, request->result->mmap, request->result->data, sizeof(uint64_t));
 	return DOCA_SUCCESS;
 }
 
@@ -76,9 +52,9 @@ static void request_done(struct sf_op *op)
 	doca_error_t status = op->status;
 
 	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* those of this connection are older */
-		(void)rdma_inline_complete(connection->rdma);
+		(void)rdma_completions_run(connection->rdma);
 	connection->num_out--;
-	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && deliver(request) != DOCA_SUCCESS) {
+	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && request_copy_back(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
 		rdma_connection_fail(connection, status);
 	} else if (status == DOCA_SUCCESS) {

@@ -4,6 +4,7 @@
 #define RDMA_RNR_H
 
 #include "base/clock.h"
+#include "rdma/connection.h"
 #include "rdma/rdma.h"
 
 /*

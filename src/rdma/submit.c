@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks on their way out: by the fabric, in order, once it takes them. */
+#include "rdma/submit.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "rdma/completion.h"
+#include "rdma/connection.h"
+#include "rdma/operands.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 #include "rdma/rnr.h"
 #include "validation/validation.h"
 
@@ -18,7 +24,7 @@ static bool is_nothing(const struct rdma_request *request)
 }
 
 /* The status of a task that can never go out; the reason is logged once, here. */
-static doca_error_t never(const struct rdma_request *request, doca_error_t why)
+static doca_error_t request_failure(const struct rdma_request *request, doca_error_t why)
 {
 	const char *name = request->base.cls->name;
 	uint32_t id = request->connection->id;
@@ -33,14 +39,14 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 		SF_LOG_ERR_LIMITED(
 			"%s on connection %u: the peer posted no receive in %u retries: post receives there, or raise the retry "
 			"count",
-			name, id, rdma_of(request)->rnr_retry_count);
+			name, id, rdma_request_rdma(request)->rnr_retry_count);
 		return DOCA_ERROR_IO_FAILED;
 	case DOCA_ERROR_NOT_PERMITTED:
 	case DOCA_ERROR_INVALID_VALUE:
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR_LIMITED("%s on connection %u: %s", name, id, rdma_loss(request->connection));
+		SF_LOG_ERR_LIMITED("%s on connection %u: %s", name, id, rdma_connection_loss(request->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -51,14 +57,14 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 	doca_error_t result;
 
 	if (__builtin_expect(connection->state != RDMA_CONNECTION_CONNECTED && request->verdict == DOCA_SUCCESS, 0))
-		request->verdict = connection->state == RDMA_CONNECTION_LOST ? never(request, DOCA_ERROR_NOT_CONNECTED)
+		request->verdict = connection->state == RDMA_CONNECTION_LOST ? request_failure(request, DOCA_ERROR_NOT_CONNECTED)
 									     : DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(request->verdict != DOCA_SUCCESS, 0))
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : request->verdict;
 	if (__builtin_expect(is_nothing(request), 0)) {
 		if (connection->num_out != 0)
 			return DOCA_ERROR_AGAIN;
-		rdma_succeeded(request);
+		rdma_request_succeed(request);
 		return DOCA_SUCCESS;
 	}
 	request->op.status = DOCA_SUCCESS;
@@ -68,7 +74,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 		if (__builtin_expect(sf_op_status(&request->op) != DOCA_SUCCESS, 0))
 			connection->state = RDMA_CONNECTION_FAILING;
 	} else if (result != DOCA_ERROR_AGAIN) {
-		request->verdict = never(request, result);
+		request->verdict = request_failure(request, result);
 	}
 	return request->verdict != DOCA_SUCCESS && connection->num_out != 0 ? DOCA_ERROR_AGAIN
 	       : request->verdict != DOCA_SUCCESS			    ? request->verdict
@@ -102,9 +108,9 @@ static bool pump_connection(struct doca_rdma_connection *connection)
 		if (result == DOCA_ERROR_AGAIN && !rdma_rnr_is_over(connection, request->op.status, &connection->not_ready_since))
 			return moved;
 		if (result == DOCA_ERROR_AGAIN)
-			result = never(request, DOCA_ERROR_TIME_OUT);
+			result = request_failure(request, DOCA_ERROR_TIME_OUT);
 		if (result != DOCA_SUCCESS) {
-			rdma_end_later(connection->rdma, &request->base, result);
+			rdma_task_end_later(connection->rdma, &request->base, result);
 			rdma_connection_fail(connection, result);
 		}
 		moved = true;
@@ -138,7 +144,7 @@ bool rdma_requests_pump(struct doca_rdma *rdma)
 
 static void fill_op(struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct rdma_verb *verb = rdma_request_verb(request);
 
 	request->op.kind = verb->kind;
 	request->op.header_len = verb->immediate ? RDMA_HEADER_SIZE : 0;
@@ -180,11 +186,11 @@ static void report_right(const struct rdma_request *request, bool by_instance, b
 	const char *whose = by_instance ? "memory map" : by_memory ? "instance" : "instance, and its memory map,";
 	char fix[128];
 
-	snprintf(fix, sizeof(fix), "give %s on the peer's side to %s", flag_name(rdma_verb_of(request)->need),
+	snprintf(fix, sizeof(fix), "give %s on the peer's side to %s", flag_name(rdma_request_verb(request)->need),
 		 by_instance ? "doca_mmap_set_permissions"
 		 : by_memory ? "doca_rdma_set_permissions"
 			     : "doca_rdma_set_permissions and doca_mmap_set_permissions");
-	sf_rule_broken_so(SF_RULE_MMAP_004, &rdma_of(request)->ctx, "rdma", "doca_task_submit", fix,
+	sf_rule_broken_so(SF_RULE_MMAP_004, &rdma_request_rdma(request)->ctx, "rdma", "doca_task_submit", fix,
 			  "%s on connection %u: the peer's %s does not permit it", request->base.cls->name,
 			  request->connection->id, whose);
 }
@@ -192,13 +198,13 @@ static void report_right(const struct rdma_request *request, bool by_instance, b
 /* Both must give the right: the peer's instance, and its memory map. */
 static bool is_permitted(const struct rdma_request *request)
 {
-	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct rdma_verb *verb = rdma_request_verb(request);
 	const struct doca_rdma_connection *connection = request->connection;
 
 	if (verb->need == 0 || request->len == 0 || connection->state != RDMA_CONNECTION_CONNECTED)
 		return true;
 	bool by_instance = (connection->peer.permissions & verb->need) == verb->need;
-	bool by_memory = verb->take != NULL || (request->op.region->rights & region_right(verb->kind)) != 0;
+	bool by_memory = verb->resolve != NULL || (request->op.region->rights & region_right(verb->kind)) != 0;
 	if (__builtin_expect(by_instance && by_memory, 1))
 		return true;
 	SF_LOG_ERR_LIMITED("%s on connection %u: the peer's %s not permit it: give %s there to %s", verb->cls.name,
@@ -221,13 +227,13 @@ static doca_error_t check_connection(const struct rdma_request *request)
 
 	if (connection == NULL)
 		return rdma_request_missing(request, "connection");
-	if (connection->rdma == rdma_of(request) && connection->state >= RDMA_CONNECTION_CONNECTED)
+	if (connection->rdma == rdma_request_rdma(request) && connection->state >= RDMA_CONNECTION_CONNECTED)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
-		   connection->rdma != rdma_of(request)		? "another instance's"
-		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: connect again"
-		   : connection->state == RDMA_CONNECTION_ENDED ? "over, and its place free: connect again"
-								: "not connected yet");
+		   connection->rdma != rdma_request_rdma(request) ? "another instance's"
+		   : connection->state == RDMA_CONNECTION_FREE	  ? "of an earlier run: connect again"
+		   : connection->state == RDMA_CONNECTION_ENDED	  ? "over, and its place free: connect again"
+								  : "not connected yet");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -240,7 +246,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 	(void)flags;
 	request->mapped = false;
 	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_apart(request);
+		result = rdma_request_resolve(request);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
 	fill_op(request);
@@ -252,7 +258,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 	if (result == DOCA_ERROR_AGAIN) {
 		wait_for_room(connection, &request->base);
 	} else { /* taken all the same: it ends by its error callback */
-		rdma_end_later(connection->rdma, &request->base, result);
+		rdma_task_end_later(connection->rdma, &request->base, result);
 		rdma_connection_fail(connection, result);
 	}
 	if (connection->rdma->ended != NULL)

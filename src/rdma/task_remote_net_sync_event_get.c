@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
 #include "rdma/remote_event.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 
 struct doca_rdma_task_remote_net_sync_event_get {
 	struct rdma_request request;
@@ -17,11 +21,11 @@ static void drop_data(struct doca_buf *buf)
 }
 
 /* The first piece is the landing place; those of the destination, at most 8, are behind it until the value is there. */
-static doca_error_t get_take(struct rdma_request *request)
+static doca_error_t get_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	struct sf_reg_list list;
-	doca_error_t result = rdma_remote_event_take(request);
+	doca_error_t result = rdma_remote_event_resolve(request);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -31,7 +35,7 @@ static doca_error_t get_take(struct rdma_request *request)
 		drop_data(request->dst);
 	result = sf_reg_destination(&rdma->reg_cache, request->dst, sizeof(request->value), &list);
 	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_list(request, &list);
+		result = rdma_request_set_list(request, &list);
 	if (result != DOCA_SUCCESS)
 		return result;
 	memmove(request->iov + 1, request->iov, list.num * sizeof(request->iov[0]));
@@ -63,7 +67,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_READ,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,
-	.take = get_take,
+	.resolve = get_resolve,
 	.land = get_land,
 	.settle = get_settle,
 };

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that adds to a remote sync event. */
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
 #include "rdma/remote_event.h"
+#include "rdma/request.h"
 
 struct doca_rdma_task_remote_net_sync_event_notify_add {
 	struct rdma_request request;
 };
 
-static doca_error_t notify_add_take(struct rdma_request *request)
+static doca_error_t notify_add_resolve(struct rdma_request *request)
 {
-	doca_error_t result = rdma_remote_event_take(request);
+	doca_error_t result = rdma_remote_event_resolve(request);
 
 	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_result(request);
+		result = rdma_request_set_result(request);
 	request->op.value = request->value;
 	return result;
 }
@@ -32,7 +35,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_FAA,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_ATOMIC,
-	.take = notify_add_take,
+	.resolve = notify_add_resolve,
 	.settle = notify_add_settle,
 };
 

@@ -3,19 +3,22 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "rdma/operands.h"
+#include "rdma/rdma.h"
 #include "rdma/remote_event.h"
+#include "rdma/request.h"
 
 struct doca_rdma_task_remote_net_sync_event_notify_set {
 	struct rdma_request request;
 };
 
 /* The value is taken at once, for a list of pieces would be as many stores. */
-static doca_error_t notify_set_take(struct rdma_request *request)
+static doca_error_t notify_set_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	uint8_t *to = (uint8_t *)&request->value;
 	struct sf_reg_list list;
-	doca_error_t result = rdma_remote_event_take(request);
+	doca_error_t result = rdma_remote_event_resolve(request);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -23,7 +26,7 @@ static doca_error_t notify_set_take(struct rdma_request *request)
 		return rdma_request_missing(request, "source");
 	result = sf_reg_source(&rdma->reg_cache, request->src, &list);
 	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_list(request, &list);
+		result = rdma_request_set_list(request, &list);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (list.len != sizeof(request->value)) {
@@ -46,7 +49,7 @@ static const struct rdma_verb verb = {
 	.kind = SF_OP_WRITE,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_WRITE,
-	.take = notify_set_take,
+	.resolve = notify_set_resolve,
 	.settle = rdma_remote_event_ring,
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The send task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
+#include "rdma/request.h"
+#include "rdma/submit.h"
 
 struct doca_rdma_task_send {
 	struct rdma_request request;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The write task's public face. What it does is in submit.c. */
+#include "rdma/inline_completion.h"
 #include "rdma/rdma.h"
+#include "rdma/request.h"
 
 struct doca_rdma_task_write {
 	struct rdma_request request;

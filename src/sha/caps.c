@@ -16,7 +16,7 @@ static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t answer(const void *asked, uint64_t value, void *place, size_t size)
+static doca_error_t cap_answer(const void *asked, uint64_t value, void *place, size_t size)
 {
 	if (asked == NULL || place == NULL) {
 		SF_LOG_ERR("no %s given to ask what SHA can do", asked == NULL ? "device info or context" : "place");
@@ -51,12 +51,12 @@ doca_error_t doca_sha_cap_task_partial_hash_get_supported(struct doca_devinfo co
 
 doca_error_t doca_sha_cap_get_max_list_buf_num_elem(struct doca_devinfo const *devinfo, uint32_t *max_list_buf_num_elem)
 {
-	return answer(devinfo, SHA_LIST_MAX, max_list_buf_num_elem, sizeof(*max_list_buf_num_elem));
+	return cap_answer(devinfo, SHA_LIST_MAX, max_list_buf_num_elem, sizeof(*max_list_buf_num_elem));
 }
 
 doca_error_t doca_sha_cap_get_max_src_buf_size(struct doca_devinfo const *devinfo, uint64_t *max_src_buf_size)
 {
-	return answer(devinfo, SHA_LEN_MAX, max_src_buf_size, sizeof(*max_src_buf_size));
+	return cap_answer(devinfo, SHA_LEN_MAX, max_src_buf_size, sizeof(*max_src_buf_size));
 }
 
 doca_error_t doca_sha_cap_get_min_dst_buf_size(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm,
@@ -66,7 +66,7 @@ doca_error_t doca_sha_cap_get_min_dst_buf_size(struct doca_devinfo const *devinf
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	return answer(devinfo, sha_digest_size(algorithm), min_dst_buf_size, sizeof(*min_dst_buf_size));
+	return cap_answer(devinfo, sha_digest_size(algorithm), min_dst_buf_size, sizeof(*min_dst_buf_size));
 }
 
 doca_error_t doca_sha_cap_get_partial_hash_block_size(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm,
@@ -76,10 +76,10 @@ doca_error_t doca_sha_cap_get_partial_hash_block_size(struct doca_devinfo const 
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	return answer(devinfo, sha_block_size(algorithm), partial_block_size, sizeof(*partial_block_size));
+	return cap_answer(devinfo, sha_block_size(algorithm), partial_block_size, sizeof(*partial_block_size));
 }
 
 doca_error_t doca_sha_cap_get_max_num_tasks(struct doca_sha *sha, uint32_t *max_num_tasks)
 {
-	return answer(sha, UINT64_C(1) << SHA_LOG_TASKS_MAX, max_num_tasks, sizeof(*max_num_tasks));
+	return cap_answer(sha, UINT64_C(1) << SHA_LOG_TASKS_MAX, max_num_tasks, sizeof(*max_num_tasks));
 }

@@ -48,7 +48,7 @@ static doca_error_t find_room(struct doca_sha *sha, const struct sha_task *task,
 }
 
 /* The source's bytes, or why the task cannot be done; logged. */
-static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
+static doca_error_t task_resolve(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
 {
 	struct sf_reg_list to;
 	doca_error_t result = sf_reg_source(&sha->reg_cache, task->src, from);
@@ -60,7 +60,7 @@ static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task
 	return result;
 }
 
-static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const uint8_t *digest)
+static doca_error_t digest_write(struct doca_sha *sha, struct sha_task *task, const uint8_t *digest)
 {
 	uint32_t size = sha_digest_size(task->algorithm);
 	struct sf_reg_list to;
@@ -75,7 +75,7 @@ static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const u
 	return result;
 }
 
-static void update(void *state, const void *bytes, size_t len)
+static void state_update(void *state, const void *bytes, size_t len)
 {
 	sha_state_update(state, bytes, len);
 }
@@ -87,7 +87,7 @@ static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list
 	if (at == 0 && task->phase == SHA_FRESH)
 		sha_state_begin(&task->state, task->algorithm);
 
-	doca_error_t result = sf_reg_read(from, at, len, update, &task->state);
+	doca_error_t result = sf_reg_read(from, at, len, state_update, &task->state);
 
 	if (result == DOCA_SUCCESS && at + len == from->len && is_last_submit(task))
 		sha_state_end(&task->state, digest);
@@ -97,7 +97,7 @@ static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list
 /* A submit's bytes are all digested. */
 static doca_error_t end_submit(struct sha_task *task, const uint8_t *digest)
 {
-	doca_error_t result = is_last_submit(task) ? deliver(task_sha(task), task, digest) : DOCA_SUCCESS;
+	doca_error_t result = is_last_submit(task) ? digest_write(task_sha(task), task, digest) : DOCA_SUCCESS;
 
 	if (result == DOCA_SUCCESS && task->is_partial)
 		task->phase = task->is_final ? SHA_ENDED : SHA_BEGUN;
@@ -113,7 +113,7 @@ static doca_error_t sha_run(struct doca_task *base)
 	if (task->done == SHA_REFUSED)
 		return base->status;
 
-	doca_error_t result = take_apart(task_sha(task), task, &from);
+	doca_error_t result = task_resolve(task_sha(task), task, &from);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -164,12 +164,12 @@ static bool is_large(const struct sha_task *task)
 	return len >= SHA_ENGINE_MIN;
 }
 
-/* To an engine thread, unless something is wrong with it: that is told from progress. */
+/* To an engine thread, unless something is wrong with it, which progress reports. */
 static bool hand_over(struct doca_sha *sha, struct sha_engine_task *task)
 {
 	if (!is_large(&task->common))
 		return false;
-	task->common.base.status = take_apart(sha, &task->common, &task->from);
+	task->common.base.status = task_resolve(sha, &task->common, &task->from);
 	if (task->common.base.status != DOCA_SUCCESS) {
 		task->common.done = SHA_REFUSED;
 		return false;
@@ -196,7 +196,7 @@ static doca_error_t sha_validate(const struct doca_task *base)
 	const struct sha_task *task = (const struct sha_task *)base;
 	struct sf_reg_list from;
 
-	return take_apart(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+	return task_resolve(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
 /* There is a digest of no bytes. */

@@ -4,7 +4,7 @@
 #include "core/dev.h"
 #include "sync_event/event.h"
 
-static doca_error_t check(const struct doca_devinfo *devinfo, const char *function)
+static doca_error_t devinfo_check(const struct doca_devinfo *devinfo, const char *function)
 {
 	if (devinfo != NULL)
 		return DOCA_SUCCESS;
@@ -15,7 +15,7 @@ static doca_error_t check(const struct doca_devinfo *devinfo, const char *functi
 /* Does the fabric of the devices here have all of these? */
 static doca_error_t fabric_has(const struct doca_devinfo *devinfo, uint32_t caps, const char *function)
 {
-	doca_error_t result = check(devinfo, function);
+	doca_error_t result = devinfo_check(devinfo, function);
 	const struct sf_fabric_ops *ops;
 
 	if (result != DOCA_SUCCESS)
@@ -24,9 +24,9 @@ static doca_error_t fabric_has(const struct doca_devinfo *devinfo, uint32_t caps
 	return ops != NULL && (ops->caps & caps) == caps ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t never(const struct doca_devinfo *devinfo, const char *function)
+static doca_error_t cap_never(const struct doca_devinfo *devinfo, const char *function)
 {
-	doca_error_t result = check(devinfo, function);
+	doca_error_t result = devinfo_check(devinfo, function);
 
 	return result == DOCA_SUCCESS ? DOCA_ERROR_NOT_SUPPORTED : result;
 }
@@ -57,47 +57,47 @@ doca_error_t doca_sync_event_cap_is_export_to_remote_net_supported(const struct 
 
 doca_error_t doca_sync_event_cap_is_export_to_dpa_supported(const struct doca_devinfo *devinfo)
 {
-	return never(devinfo, __func__);
+	return cap_never(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_is_export_to_gpu_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_remote_net_is_export_to_dpa_supported(const struct doca_devinfo *devinfo)
 {
-	return never(devinfo, __func__);
+	return cap_never(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_remote_net_is_export_to_gpu_supported(const struct doca_devinfo *devinfo)
 {
-	return never(devinfo, __func__);
+	return cap_never(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_task_get_is_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_task_notify_set_is_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_task_notify_add_is_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_task_wait_eq_is_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_cap_task_wait_neq_is_supported(const struct doca_devinfo *devinfo)
 {
-	return check(devinfo, __func__);
+	return devinfo_check(devinfo, __func__);
 }
 
 doca_error_t doca_sync_event_get_dpa_handle(struct doca_sync_event *event, struct doca_dpa *dpa,

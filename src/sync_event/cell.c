@@ -114,7 +114,7 @@ void sf_cell_close(struct sf_cell *cell)
 
 void sf_cell_wake(struct sf_cell_page *page, uint32_t gate)
 {
-	/* Whoever opened it in between did so after the value that we changed. */
+	/* If another thread opened it in between, it did so after our change of the value. */
 	if (atomic_compare_exchange_strong(&page->gate, &gate, gate + 1))
 		syscall(SYS_futex, &page->gate, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

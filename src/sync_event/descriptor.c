@@ -48,7 +48,7 @@ size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, ui
 }
 
 /* What is wrong with it, or NULL. */
-static const char *fault_of(const struct wire *wire, const uint8_t *regions, size_t len, enum sf_event_export kind)
+static const char *wire_fault(const struct wire *wire, const uint8_t *regions, size_t len, enum sf_event_export kind)
 {
 	const bool lengths_agree = wire->page_len != 0 && wire->page_len <= SF_DESCRIPTOR_MAX &&
 				   wire->word_len <= SF_DESCRIPTOR_MAX && (size_t)wire->page_len + wire->word_len == len;
@@ -75,7 +75,7 @@ doca_error_t sf_event_descriptor_unpack(const void *bytes, size_t len, enum sf_e
 	if (len >= sizeof(wire)) {
 		memcpy(&wire, bytes, sizeof(wire));
 		regions = (const uint8_t *)bytes + sizeof(wire);
-		fault = fault_of(&wire, regions, len - sizeof(wire), kind);
+		fault = wire_fault(&wire, regions, len - sizeof(wire), kind);
 	}
 	if (fault != NULL) {
 		SF_LOG_ERR_LIMITED("sync event descriptor of %zu bytes %s: pass on what %s gave, all of it and unchanged", len,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bytes that a program carries from an event's owner to another node: where the event's page and word are, around the
- * fabric's own descriptors of both. Position-independent, versioned, checksummed. Whoever unpacks trusts nothing.
+ * fabric's own descriptors of both. Position-independent, versioned, checksummed. The reader trusts nothing.
  */
 #ifndef SF_SYNC_EVENT_DESCRIPTOR_H
 #define SF_SYNC_EVENT_DESCRIPTOR_H

@@ -9,7 +9,7 @@
 #include "mem/mmap.h"
 
 #define TICK_MS 500   /* memory that is the program's may be stored to; a stopped peer may not tell what its device did */
-#define TICK_GPU_MS 1 /* a kernel's store opens no gate */
+#define TICK_GPU_MS 1 /* a kernel's store rings no doorbell */
 #define TICK_FAR_MS 5 /* nor does the owner's, on another machine */
 
 doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function)

@@ -49,7 +49,7 @@ struct sf_event_exported {
 	size_t len;
 };
 
-/* Wakes who sleeps for the event when the fabric says that there may be something to see. */
+/* Wakes waiters of the event when the fabric reports a change. */
 struct sf_event_doorbell {
 	struct sf_region_doorbell base;
 	struct sf_cell_page *page;

@@ -84,9 +84,9 @@ static doca_error_t export_make(struct doca_sync_event *event, enum sf_event_exp
 	return DOCA_SUCCESS;
 }
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
-static bool at(const struct doca_sync_event *event, enum sf_event_location location)
+static bool event_is_at(const struct doca_sync_event *event, enum sf_event_location location)
 {
 	return event->publisher.location == location || event->subscriber.location == location;
 }
@@ -112,7 +112,7 @@ static doca_error_t check_export(const struct doca_sync_event *event, enum sf_ev
 	enum sf_event_location location = kind == SF_EVENT_EXPORT_PCI ? SF_EVENT_AT_REMOTE_PCI : SF_EVENT_AT_REMOTE_NET;
 	const char *wrong = NULL;
 
-	if (event->imported_by != NULL || at(event, SF_EVENT_AT_GPU)) {
+	if (event->imported_by != NULL || event_is_at(event, SF_EVENT_AT_GPU)) {
 		SF_LOG_ERR("the sync event %s cannot be exported to another node",
 			   event->imported_by != NULL ? "was made from an export itself and" : "is used by a GPU and");
 		return DOCA_ERROR_NOT_SUPPORTED;
@@ -121,7 +121,7 @@ static doca_error_t check_export(const struct doca_sync_event *event, enum sf_ev
 		SF_LOG_ERR("the sync event is not started: start it before it is exported");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	if (!at(event, location))
+	if (!event_is_at(event, location))
 		wrong = kind == SF_EVENT_EXPORT_PCI
 				? "it has no remote PCI location; add one as publisher or subscriber before its start"
 				: "it has no remote net location; add one as publisher or subscriber before its start";

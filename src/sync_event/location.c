@@ -15,8 +15,8 @@ void sf_event_place_clear(struct sf_event_place *place)
 }
 
 /* what: the device at the place; the event itself where there is none to name. */
-static doca_error_t check(const struct doca_sync_event *event, const struct sf_event_place *place, const void *what,
-			  const char *function)
+static doca_error_t place_check(const struct doca_sync_event *event, const struct sf_event_place *place, const void *what,
+				const char *function)
 {
 	if (event != NULL && what == NULL) {
 		SF_LOG_ERR("%s: the device of the location is NULL", function);
@@ -40,7 +40,7 @@ static doca_error_t check(const struct doca_sync_event *event, const struct sf_e
 static doca_error_t set_cpu(struct doca_sync_event *event, struct sf_event_place *place, struct doca_dev *dev,
 			    const char *function)
 {
-	doca_error_t result = check(event, place, dev, function);
+	doca_error_t result = place_check(event, place, dev, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -52,7 +52,7 @@ static doca_error_t set_cpu(struct doca_sync_event *event, struct sf_event_place
 static doca_error_t set_remote(struct doca_sync_event *event, struct sf_event_place *place, enum sf_event_location location,
 			       const char *function)
 {
-	doca_error_t result = check(event, place, event, function);
+	doca_error_t result = place_check(event, place, event, function);
 
 	if (result == DOCA_SUCCESS)
 		place->location = location;
@@ -62,7 +62,7 @@ static doca_error_t set_remote(struct doca_sync_event *event, struct sf_event_pl
 static doca_error_t set_gpu(struct doca_sync_event *event, struct sf_event_place *place, struct doca_gpu *gpu,
 			    const char *function)
 {
-	doca_error_t result = check(event, place, gpu, function);
+	doca_error_t result = place_check(event, place, gpu, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -71,10 +71,10 @@ static doca_error_t set_gpu(struct doca_sync_event *event, struct sf_event_place
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t refuse_dpa(const struct doca_sync_event *event, const struct sf_event_place *place,
+static doca_error_t dpa_reject(const struct doca_sync_event *event, const struct sf_event_place *place,
 			       const struct doca_dpa *dpa, const char *function)
 {
-	doca_error_t result = check(event, place, dpa, function);
+	doca_error_t result = place_check(event, place, dpa, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -83,57 +83,57 @@ static doca_error_t refuse_dpa(const struct doca_sync_event *event, const struct
 }
 
 /* Of a place that may not be there. */
-static struct sf_event_place *publisher(struct doca_sync_event *event)
+static struct sf_event_place *place_of_publisher(struct doca_sync_event *event)
 {
 	return event != NULL ? &event->publisher : NULL;
 }
 
-static struct sf_event_place *subscriber(struct doca_sync_event *event)
+static struct sf_event_place *place_of_subscriber(struct doca_sync_event *event)
 {
 	return event != NULL ? &event->subscriber : NULL;
 }
 
 doca_error_t doca_sync_event_add_publisher_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 {
-	return set_cpu(event, publisher(event), dev, __func__);
+	return set_cpu(event, place_of_publisher(event), dev, __func__);
 }
 
 doca_error_t doca_sync_event_add_publisher_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 {
-	return refuse_dpa(event, publisher(event), dpa, __func__);
+	return dpa_reject(event, place_of_publisher(event), dpa, __func__);
 }
 
 doca_error_t doca_sync_event_add_publisher_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
 {
-	return set_gpu(event, publisher(event), gpu, __func__);
+	return set_gpu(event, place_of_publisher(event), gpu, __func__);
 }
 
 doca_error_t doca_sync_event_add_publisher_location_remote_pci(struct doca_sync_event *event)
 {
-	return set_remote(event, publisher(event), SF_EVENT_AT_REMOTE_PCI, __func__);
+	return set_remote(event, place_of_publisher(event), SF_EVENT_AT_REMOTE_PCI, __func__);
 }
 
 doca_error_t doca_sync_event_add_publisher_location_remote_net(struct doca_sync_event *event)
 {
-	return set_remote(event, publisher(event), SF_EVENT_AT_REMOTE_NET, __func__);
+	return set_remote(event, place_of_publisher(event), SF_EVENT_AT_REMOTE_NET, __func__);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 {
-	return set_cpu(event, subscriber(event), dev, __func__);
+	return set_cpu(event, place_of_subscriber(event), dev, __func__);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 {
-	return refuse_dpa(event, subscriber(event), dpa, __func__);
+	return dpa_reject(event, place_of_subscriber(event), dpa, __func__);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
 {
-	return set_gpu(event, subscriber(event), gpu, __func__);
+	return set_gpu(event, place_of_subscriber(event), gpu, __func__);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_remote_pci(struct doca_sync_event *event)
 {
-	return set_remote(event, subscriber(event), SF_EVENT_AT_REMOTE_PCI, __func__);
+	return set_remote(event, place_of_subscriber(event), SF_EVENT_AT_REMOTE_PCI, __func__);
 }

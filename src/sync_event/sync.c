@@ -12,7 +12,7 @@
 
 enum test { TEST_GT, TEST_EQ, TEST_NEQ };
 
-static __attribute__((noinline, cold)) doca_error_t refuse(const struct doca_sync_event *event, const char *function)
+static __attribute__((noinline, cold)) doca_error_t event_reject(const struct doca_sync_event *event, const char *function)
 {
 	if (event == NULL)
 		return sf_event_check(event, function);
@@ -27,8 +27,8 @@ static inline bool is_usable(const struct doca_sync_event *event)
 	return event != NULL && event->synchronous;
 }
 
-/* The one place where the end of another node's event is told to a caller of this mode. */
-static doca_error_t told(doca_error_t status, const char *function)
+/* The one place where a caller of this mode learns that another node's event has ended. */
+static doca_error_t status_report(doca_error_t status, const char *function)
 {
 	if (__builtin_expect(status == DOCA_ERROR_CONNECTION_ABORTED, 0))
 		SF_LOG_ERR_LIMITED("%s: the owner of the sync event has stopped it, or is gone", function);
@@ -42,8 +42,8 @@ doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_usable(event))
-		return refuse(event, __func__);
-	return told(sf_cell_get(&event->cell, value), __func__);
+		return event_reject(event, __func__);
+	return status_report(sf_cell_get(&event->cell, value), __func__);
 }
 
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched)
@@ -53,20 +53,20 @@ doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_usable(event))
-		return refuse(event, __func__);
-	return told(sf_cell_add(&event->cell, value, fetched), __func__);
+		return event_reject(event, __func__);
+	return status_report(sf_cell_add(&event->cell, value, fetched), __func__);
 }
 
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value)
 {
 	if (!is_usable(event))
-		return refuse(event, __func__);
-	return told(sf_cell_set(&event->cell, value), __func__);
+		return event_reject(event, __func__);
+	return status_report(sf_cell_set(&event->cell, value), __func__);
 }
 
 /* ---- waits ---- */
 
-static inline __attribute__((always_inline)) bool holds(enum test test, uint64_t now, uint64_t value)
+static inline __attribute__((always_inline)) bool value_holds(enum test test, uint64_t now, uint64_t value)
 {
 	return test == TEST_GT ? now > value : test == TEST_EQ ? now == value : now != value;
 }
@@ -81,13 +81,13 @@ static inline void pause_briefly(void)
 }
 
 /* A far word was looked at in passing: what it says counts once it was read for good. */
-static inline __attribute__((always_inline)) doca_error_t confirm(const struct sf_cell *cell, enum test test, uint64_t value,
-								  uint64_t mask, bool *is_true)
+static inline __attribute__((always_inline)) doca_error_t event_confirm(const struct sf_cell *cell, enum test test,
+									uint64_t value, uint64_t mask, bool *is_true)
 {
 	uint64_t now;
 	doca_error_t status = sf_cell_get_far(cell, &now);
 
-	*is_true = status == DOCA_SUCCESS && holds(test, now & mask, value);
+	*is_true = status == DOCA_SUCCESS && value_holds(test, now & mask, value);
 	return status;
 }
 
@@ -101,9 +101,9 @@ static inline __attribute__((always_inline)) doca_error_t wait_loop(struct sf_ce
 
 	for (uint32_t i = 0;; i++) {
 		status = sf_cell_look(cell, &now);
-		is_true = holds(test, now & mask, value);
+		is_true = value_holds(test, now & mask, value);
 		if (status == DOCA_SUCCESS && is_true && cell->word == NULL)
-			status = confirm(cell, test, value, mask, &is_true);
+			status = event_confirm(cell, test, value, mask, &is_true);
 		if (status == DOCA_SUCCESS && !is_true && i % between == between - 1)
 			status = sf_cell_ask(cell);
 		if (status != DOCA_SUCCESS || is_true)
@@ -115,44 +115,44 @@ static inline __attribute__((always_inline)) doca_error_t wait_loop(struct sf_ce
 	}
 }
 
-static inline __attribute__((always_inline)) doca_error_t wait(struct doca_sync_event *event, enum test test, uint64_t value,
-							       uint64_t mask, bool yield, const char *function)
+static inline __attribute__((always_inline)) doca_error_t
+event_wait(struct doca_sync_event *event, enum test test, uint64_t value, uint64_t mask, bool yield, const char *function)
 {
 	if (!is_usable(event))
-		return refuse(event, function);
+		return event_reject(event, function);
 	if (!sf_event_mask_is_valid(mask)) {
 		SF_LOG_ERR("%s: mask 0x%lx; it has to be 0, or 1, 2, 4 or 8 whole bytes of 0xff", function, (unsigned long)mask);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return told(wait_loop(&event->cell, test, value, mask, yield), function);
+	return status_report(wait_loop(&event->cell, test, value, mask, yield), function);
 }
 
 doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_GT, value, mask, false, __func__);
+	return event_wait(event, TEST_GT, value, mask, false, __func__);
 }
 
 doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_GT, value, mask, true, __func__);
+	return event_wait(event, TEST_GT, value, mask, true, __func__);
 }
 
 doca_error_t doca_sync_event_wait_eq(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_EQ, value, mask, false, __func__);
+	return event_wait(event, TEST_EQ, value, mask, false, __func__);
 }
 
 doca_error_t doca_sync_event_wait_eq_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_EQ, value, mask, true, __func__);
+	return event_wait(event, TEST_EQ, value, mask, true, __func__);
 }
 
 doca_error_t doca_sync_event_wait_neq(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_NEQ, value, mask, false, __func__);
+	return event_wait(event, TEST_NEQ, value, mask, false, __func__);
 }
 
 doca_error_t doca_sync_event_wait_neq_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 {
-	return wait(event, TEST_NEQ, value, mask, true, __func__);
+	return event_wait(event, TEST_NEQ, value, mask, true, __func__);
 }

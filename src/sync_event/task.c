@@ -127,7 +127,7 @@ static bool complete_done(struct doca_sync_event *event)
 }
 
 /* What the waits are compared with. Now and then, and always when asked for, the owner too. */
-static doca_error_t look(struct doca_sync_event *event, bool ask, uint64_t *value)
+static doca_error_t event_look(struct doca_sync_event *event, bool ask, uint64_t *value)
 {
 	doca_error_t status = sf_cell_look(&event->cell, value);
 
@@ -174,7 +174,7 @@ static bool progress_waits(struct doca_sync_event *event)
 		complete_waits(event, DOCA_ERROR_BAD_STATE, 0);
 		return true;
 	}
-	status = look(event, false, &value);
+	status = event_look(event, false, &value);
 	if (status == DOCA_SUCCESS && !any_true(event, value))
 		return false;
 	if (status == DOCA_SUCCESS && event->cell.word == NULL)
@@ -195,7 +195,7 @@ static bool event_progress(struct doca_ctx *ctx)
 	return progress_waits(event) || moved;
 }
 
-/* The watcher runs from the first time that somebody sleeps. Without one, whoever would sleep has to poll. */
+/* The watcher runs from the first time that a thread sleeps. Without one, waiters must poll. */
 static bool is_watched(struct doca_sync_event *event)
 {
 	if (event->watch.watcher != NULL)
@@ -216,12 +216,12 @@ static bool event_arm(struct doca_ctx *ctx)
 		return true;
 	if (event->waits == NULL)
 		return false;
-	if (!is_watched(event) || look(event, true, &value) != DOCA_SUCCESS || any_true(event, value))
+	if (!is_watched(event) || event_look(event, true, &value) != DOCA_SUCCESS || any_true(event, value))
 		return true;
 	sf_watch_arm(&event->watch, value);
 	sf_cell_arm(event->cell.page);
 	sf_event_doorbell_arm(event);
-	return look(event, true, &value) != DOCA_SUCCESS || any_true(event, value);
+	return event_look(event, true, &value) != DOCA_SUCCESS || any_true(event, value);
 }
 
 const struct sf_ctx_ops sf_event_ctx_ops = {

@@ -50,13 +50,13 @@ static void watchers_leave(void)
 
 SF_FORK_LOCK(SF_FORK_WATCH, &lock, watchers_leave);
 
-static void kick(struct sf_watcher *watcher)
+static void watcher_kick(struct sf_watcher *watcher)
 {
 	atomic_fetch_add(&watcher->kick, 1);
 	syscall(SYS_futex, &watcher->kick, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void report(struct sf_watch *watch)
+static void watch_report(struct sf_watch *watch)
 {
 	if (atomic_exchange(&watch->armed, false))
 		sf_doorbell_ring(watch->event_fd);
@@ -71,30 +71,30 @@ static bool word_changed(const struct sf_watch *watch)
 }
 
 /* Time to look. Not armed any more: then there is nothing to look for until sf_watch_arm says so. */
-static void tick(struct sf_watch *watch)
+static void watcher_tick(struct sf_watch *watch)
 {
 	if (!atomic_load(&watch->armed)) {
 		atomic_store(&watch->ticking, false);
 		if (atomic_load(&watch->armed))
 			atomic_store(&watch->ticking, true);
 	} else if (word_changed(watch)) {
-		report(watch);
+		watch_report(watch);
 	}
 }
 
 /* Reports what is due. Returns when the watch wants to be looked at again, 0 for never. */
-static uint64_t look(struct sf_watch *watch, uint32_t gate, uint64_t now)
+static uint64_t watch_look(struct sf_watch *watch, uint32_t gate, uint64_t now)
 {
 	uint32_t tick_ms = atomic_load(&watch->tick_ms);
 
 	if (gate >> 1 != watch->seen) {
 		watch->seen = gate >> 1;
-		report(watch);
+		watch_report(watch);
 	}
 	if (tick_ms != 0 && atomic_load(&watch->ticking) && now >= watch->looked_ms + tick_ms) {
 		watch->looked_ms = now;
 		atomic_fetch_add(&num_looks, 1);
-		tick(watch);
+		watcher_tick(watch);
 	}
 	return tick_ms != 0 && atomic_load(&watch->ticking) ? watch->looked_ms + tick_ms : 0;
 }
@@ -126,7 +126,7 @@ static void *watcher_run(void *argument)
 		for (uint32_t i = 0; i < watcher->num; i++) {
 			struct sf_watch *watch = watcher->watches[i];
 			uint32_t gate = atomic_load(&watch->cell->page->gate);
-			uint64_t next = look(watch, gate, now);
+			uint64_t next = watch_look(watch, gate, now);
 
 			if (next != 0 && (until == 0 || next < until))
 				until = next;
@@ -134,7 +134,7 @@ static void *watcher_run(void *argument)
 				.val = gate, .uaddr = (uintptr_t)&watch->cell->page->gate, .flags = FUTEX_32};
 		}
 		pthread_mutex_unlock(&lock);
-		/* A page that goes now is no harm: whoever removed it has changed kick before. */
+		/* A page that goes now is no harm: the thread that removed it has changed kick before. */
 		wait_for(words, num, until);
 		pthread_mutex_lock(&lock);
 	}
@@ -181,7 +181,7 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 		watch->looked_ms = sf_now_ms();
 		watch->watcher = watcher;
 		watcher->watches[watcher->num++] = watch;
-		kick(watcher);
+		watcher_kick(watcher);
 	}
 	pthread_mutex_unlock(&lock);
 	return watcher != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -213,7 +213,7 @@ void sf_watch_remove(struct sf_watch *watch)
 			at = &(*at)->next;
 		*at = watcher->next;
 	}
-	kick(watcher);
+	watcher_kick(watcher);
 	pthread_mutex_unlock(&lock);
 	if (last)
 		watcher_end(watcher);
@@ -233,7 +233,7 @@ void sf_watch_refresh(struct sf_watch *watch)
 	if (watch->watcher != NULL) {
 		if (atomic_load(&watch->tick_ms) != 0 && atomic_load(&watch->armed))
 			atomic_store(&watch->ticking, true); /* it may be the first that has something to look for */
-		kick(watch->watcher);
+		watcher_kick(watch->watcher);
 	}
 	pthread_mutex_unlock(&lock);
 }

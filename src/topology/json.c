@@ -96,7 +96,7 @@ struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t
 }
 
 /* Is the word one of the list "a, b, c"? */
-static bool listed(const char *list, const char *word)
+static bool key_is_listed(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -119,7 +119,7 @@ bool sf_json_object(struct sf_json *json, struct json_object *value, const char 
 	json_object_object_foreach(value, key, member)
 	{
 		(void)member;
-		if (strpbrk(key, ", ") || !listed(keys, key))
+		if (strpbrk(key, ", ") || !key_is_listed(keys, key))
 			return sf_json_fail(json, path, NULL, "unknown key %s; known here are %s", sf_json_quoted(key, quoted),
 					    keys);
 	}
@@ -127,8 +127,8 @@ bool sf_json_object(struct sf_json *json, struct json_object *value, const char 
 }
 
 /* Sets *member (NULL when absent); false when it is missing or of another type. */
-static bool find(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
-		 enum json_type type, const char *expected, struct json_object **member)
+static bool member_find(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+			enum json_type type, const char *expected, struct json_object **member)
 {
 	*member = NULL;
 	if (!json_object_object_get_ex(object, key, member))
@@ -144,7 +144,7 @@ bool sf_json_string(struct sf_json *json, struct json_object *object, const char
 {
 	struct json_object *member;
 
-	if (!find(json, object, path, key, required, json_type_string, "a string", &member))
+	if (!member_find(json, object, path, key, required, json_type_string, "a string", &member))
 		return false;
 	if (!member)
 		return true;
@@ -165,7 +165,7 @@ bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *
 {
 	struct json_object *member;
 
-	if (!find(json, object, path, key, required, json_type_int, "a whole number", &member))
+	if (!member_find(json, object, path, key, required, json_type_int, "a whole number", &member))
 		return false;
 	if (!member)
 		return true;
@@ -183,7 +183,7 @@ bool sf_json_bool(struct sf_json *json, struct json_object *object, const char *
 {
 	struct json_object *member;
 
-	if (!find(json, object, path, key, required, json_type_boolean, "true or false", &member))
+	if (!member_find(json, object, path, key, required, json_type_boolean, "true or false", &member))
 		return false;
 	if (member)
 		*out = json_object_get_boolean(member);
@@ -195,7 +195,7 @@ bool sf_json_array(struct sf_json *json, struct json_object *object, const char 
 {
 	struct json_object *member;
 
-	if (!find(json, object, path, key, required, json_type_array, "an array", &member))
+	if (!member_find(json, object, path, key, required, json_type_array, "an array", &member))
 		return false;
 	if (!member)
 		return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading untrusted JSON so that each mistake is told with its place: "devices[2].pci: ...". The functions return false when
+ * Reading untrusted JSON so that each mistake is reported with its place: "devices[2].pci: ...". The functions return false when
  * something is wrong; the first mistake's message stays.
  */
 #ifndef SF_TOPOLOGY_JSON_H

@@ -191,7 +191,7 @@ bool sf_parse_names(struct sf_parse *parse)
 /* ---- duplicates ---- */
 
 /* What of two devices is the same and must not be: the key of the file, or NULL. */
-static const char *clash(const struct sf_device *a, const struct sf_device *b)
+static const char *names_clash(const struct sf_device *a, const struct sf_device *b)
 {
 	if (!strcmp(a->key, b->key))
 		return a->kind == SF_FUNCTION_SF ? "index" : "pci";
@@ -214,7 +214,7 @@ static bool check_devices(struct sf_parse *parse)
 
 	for (uint32_t i = 1; i < t->num_devices; i++) {
 		for (uint32_t j = 0; j < i; j++) {
-			const char *what = clash(&t->devices[i], &t->devices[j]);
+			const char *what = names_clash(&t->devices[i], &t->devices[j]);
 
 			if (what)
 				return sf_json_fail(&parse->json, parse->sources[i].path, what,

@@ -122,8 +122,8 @@ static uint64_t read_rate(const char *root, const char *name)
 	return (uint64_t)(strtod(line, NULL) * 1e9);
 }
 
-static void describe(const char *root, const struct sf_real_device *real, const struct sf_node *node, uint32_t number,
-		     struct sf_device *device)
+static void device_describe(const char *root, const struct sf_real_device *real, const struct sf_node *node, uint32_t number,
+			    struct sf_device *device)
 {
 	memset(device, 0, sizeof(*device));
 	device->node = node;
@@ -151,7 +151,7 @@ static const struct sf_node *node_of(const struct sf_topology *topology)
 }
 
 /* Devices point at each other. */
-static void shift(struct sf_topology *topology, struct sf_device *devices, uint32_t by)
+static void addresses_shift(struct sf_topology *topology, struct sf_device *devices, uint32_t by)
 {
 	for (uint32_t i = 0; i < topology->num_devices; i++) {
 		devices[by + i] = topology->devices[i];
@@ -183,8 +183,8 @@ doca_error_t sf_topology_add_real(struct sf_topology *topology, const char *root
 	devices = calloc(usable + topology->num_devices, sizeof(*devices));
 	if (devices) {
 		for (uint32_t i = 0; i < usable; i++)
-			describe(root, &real[i], node, i, &devices[i]);
-		shift(topology, devices, usable);
+			device_describe(root, &real[i], node, i, &devices[i]);
+		addresses_shift(topology, devices, usable);
 		free(topology->devices);
 		topology->devices = devices;
 		topology->num_devices += usable;

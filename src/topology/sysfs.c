@@ -18,7 +18,7 @@ static int skip_dots(const struct dirent *entry)
 }
 
 /* Asks probe about each name in a folder. */
-static uint32_t scan(const char *root, const char *folder, probe_fn probe, struct sf_real_device *out)
+static uint32_t folder_scan(const char *root, const char *folder, probe_fn probe, struct sf_real_device *out)
 {
 	char path[PATH_MAX];
 	struct dirent **entries;
@@ -59,7 +59,7 @@ static unsigned long read_hex(const char *root, const char *pci_addr, const char
 	return strtoul(line, NULL, 16);
 }
 
-/* The model as the NVIDIA driver tells it, where it is loaded. */
+/* The model as the NVIDIA driver reports it, where it is loaded. */
 static bool read_model(const char *root, const char *pci_addr, char *name, size_t size)
 {
 	char path[PATH_MAX], line[128];
@@ -103,10 +103,10 @@ static bool probe_rdma(const char *root, const char *name, struct sf_real_device
 
 uint32_t sf_sysfs_gpus(const char *root, struct sf_real_device out[SF_REAL_DEVICES_MAX])
 {
-	return scan(root, "/sys/bus/pci/devices", probe_gpu, out);
+	return folder_scan(root, "/sys/bus/pci/devices", probe_gpu, out);
 }
 
 uint32_t sf_sysfs_rdma(const char *root, struct sf_real_device out[SF_REAL_DEVICES_MAX])
 {
-	return scan(root, "/sys/class/infiniband", probe_rdma, out);
+	return folder_scan(root, "/sys/class/infiniband", probe_rdma, out);
 }

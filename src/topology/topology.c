@@ -118,7 +118,7 @@ static bool wants_real_devices(void)
 	return !fabric || !*fabric;
 }
 
-static doca_error_t load(struct sf_topology **topology)
+static doca_error_t topology_load(struct sf_topology **topology)
 {
 	char *text = NULL, *message;
 	const char *origin;
@@ -158,7 +158,7 @@ doca_error_t sf_topology_get(const struct sf_topology **topology)
 
 	pthread_mutex_lock(&lock);
 	if (!loaded) {
-		result = load(&fresh);
+		result = topology_load(&fresh);
 		if (result == DOCA_SUCCESS)
 			loaded = fresh;
 	}

@@ -55,7 +55,7 @@ doca_error_t urom_secret_read(const char *path, struct urom_secret *secret)
 	return result;
 }
 
-/* Whole under another name first, so that nobody reads half of it; whoever links first has made it. */
+/* Whole under another name first, so that no reader sees half of it; the first link wins. */
 static doca_error_t make_secret(int folder)
 {
 	uint8_t bytes[USER_SECRET_SIZE];

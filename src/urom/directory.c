@@ -256,7 +256,7 @@ static void free_parsed(struct urom_directory *directory)
 	free(directory);
 }
 
-static doca_error_t parse(const void *data, size_t len, struct urom_directory **out, const char **reason)
+static doca_error_t directory_parse(const void *data, size_t len, struct urom_directory **out, const char **reason)
 {
 	struct urom_directory *directory = (struct urom_directory *)calloc(1, sizeof(*directory));
 
@@ -276,7 +276,7 @@ static doca_error_t parse(const void *data, size_t len, struct urom_directory **
 
 doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **out, const char **reason)
 {
-	doca_error_t result = parse(data, len, out, reason);
+	doca_error_t result = directory_parse(data, len, out, reason);
 
 	if (result == DOCA_SUCCESS)
 		(*out)->data = data;
@@ -286,7 +286,7 @@ doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory *
 doca_error_t urom_directory_check(const void *data, size_t len, const char **reason)
 {
 	struct urom_directory *directory;
-	doca_error_t result = parse(data, len, &directory, reason);
+	doca_error_t result = directory_parse(data, len, &directory, reason);
 
 	if (result == DOCA_SUCCESS)
 		free_parsed(directory);

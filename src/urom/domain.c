@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The domain context. */
+#include "urom/domain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/domain_exchange.h"
+#include "urom/domain_notify.h"
+#include "urom/worker.h"
 
 /* ---- start and stop ---- */
 
@@ -63,7 +68,9 @@ static bool domain_progress(struct doca_ctx *ctx)
 
 	if (__builtin_expect(domain->phase == UROM_DOMAIN_ON || domain->phase == UROM_DOMAIN_OFF, 1))
 		return false;
-	bool any = urom_domain_exchange(domain);
+	bool any = domain->phase == UROM_DOMAIN_NOTIFYING ? urom_domain_notify(domain) : urom_domain_exchange(domain);
+	if (domain->phase == UROM_DOMAIN_GATHERED)
+		urom_domain_notify_begin(domain);
 	if (domain->phase == UROM_DOMAIN_FAILED)
 		sf_ctx_fail(ctx);
 	else if (domain->phase == UROM_DOMAIN_ON)
@@ -76,17 +83,17 @@ static bool domain_arm(struct doca_ctx *ctx)
 {
 	const struct doca_urom_domain *domain = (const struct doca_urom_domain *)ctx;
 
-	return domain->phase == UROM_DOMAIN_TELLING ? urom_domain_has_to_tell(domain)
-						    : domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
+	return domain->phase == UROM_DOMAIN_NOTIFYING ? urom_domain_notify_is_due(domain)
+						      : domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
 }
 
 static void domain_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
 
-	if (domain->phase != UROM_DOMAIN_TELLING)
+	if (domain->phase != UROM_DOMAIN_NOTIFYING)
 		return;
-	urom_domain_tell_more(domain);
+	urom_domain_notify_more(domain);
 	if (domain->phase == UROM_DOMAIN_FAILED)
 		sf_ctx_kick(ctx);
 }

@@ -4,12 +4,15 @@
  * rounds: of each process so many bytes that all together are UROM_GATHER_BYTES at most, for an allgather takes the same of all.
  * What comes goes to its place in the directory at once, so there is never more than that and the directory.
  */
+#include "urom/domain_exchange.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "urom/auth.h"
-#include "urom/urom.h"
+#include "urom/domain.h"
+#include "urom/worker.h"
 
 void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_error_t why)
 {
@@ -20,7 +23,7 @@ void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_er
 /* ---- gathering ---- */
 
 /* What lies in given, round_len bytes. */
-static doca_error_t gather(struct doca_urom_domain *domain)
+static doca_error_t round_gather(struct doca_urom_domain *domain)
 {
 	domain->request = NULL;
 	doca_error_t result = domain->oob.allgather(domain->given, domain->gathered, domain->round_len, domain->oob.coll_info,
@@ -85,7 +88,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
 
-		member->told = 0;
+		member->sent = 0;
 		member->gone = false;
 		member->offered = member->wanted = member->ready = false;
 		if (member->leave == NULL)
@@ -93,7 +96,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 		if (member->leave == NULL)
 			result = DOCA_ERROR_NO_MEMORY;
 	}
-	LIST_INIT(&domain->telling);
+	LIST_INIT(&domain->notifying);
 	if (result == DOCA_SUCCESS)
 		result = pack_own(domain);
 	if (result == DOCA_SUCCESS)
@@ -103,7 +106,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 
 		memcpy(domain->given, &own, sizeof(own));
 		domain->phase = UROM_DOMAIN_SIZES;
-		result = gather(domain);
+		result = round_gather(domain);
 	}
 	if (result != DOCA_SUCCESS)
 		SF_LOG_ERR("urom domain: the exchange cannot begin: %s", doca_error_get_name(result));
@@ -150,7 +153,7 @@ static void gather_entries(struct doca_urom_domain *domain)
 	if (len != 0)
 		memcpy(domain->given, domain->own + domain->num_gathered, len);
 	memset(domain->given + len, 0, domain->round_len - len);
-	doca_error_t result = gather(domain);
+	doca_error_t result = round_gather(domain);
 	if (result != DOCA_SUCCESS)
 		urom_domain_fail(domain, "the exchange's allgather failed", result);
 }
@@ -206,7 +209,7 @@ static void end_entries(struct doca_urom_domain *domain)
 	if (result == DOCA_SUCCESS)
 		result = urom_digest(domain->directory, domain->directory_len, domain->digest);
 	if (result == DOCA_SUCCESS)
-		urom_domain_tell_begin(domain);
+		domain->phase = UROM_DOMAIN_GATHERED;
 	else
 		urom_domain_fail(domain, reason, result);
 }
@@ -215,8 +218,6 @@ static void end_entries(struct doca_urom_domain *domain)
 
 bool urom_domain_exchange(struct doca_urom_domain *domain)
 {
-	if (domain->phase == UROM_DOMAIN_TELLING)
-		return urom_domain_tell(domain);
 	if (domain->phase != UROM_DOMAIN_SIZES && domain->phase != UROM_DOMAIN_ENTRIES)
 		return domain->phase == UROM_DOMAIN_FAILED;
 	doca_error_t result = gather_ended(domain);
@@ -245,6 +246,6 @@ void urom_domain_free_exchange(struct doca_urom_domain *domain)
 	free(domain->directory);
 	domain->own = domain->given = domain->gathered = domain->directory = NULL;
 	domain->sizes = NULL;
-	LIST_INIT(&domain->telling);
+	LIST_INIT(&domain->notifying);
 	domain->phase = UROM_DOMAIN_OFF;
 }

@@ -36,7 +36,7 @@ static _Atomic uint32_t num_abandoned;
 static const struct addrinfo by_stream = {.ai_socktype = SOCK_STREAM};
 static const struct addrinfo of_digits = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
 
-static struct lookup *create(const char *host, const char *port)
+static struct lookup *lookup_create(const char *host, const char *port)
 {
 	struct lookup *lookup = (struct lookup *)calloc(1, sizeof(*lookup));
 	pthread_condattr_t clock;
@@ -53,7 +53,7 @@ static struct lookup *create(const char *host, const char *port)
 	return lookup;
 }
 
-static void destroy(struct lookup *lookup)
+static void lookup_destroy(struct lookup *lookup)
 {
 	if (lookup->found != NULL)
 		freeaddrinfo(lookup->found);
@@ -62,7 +62,7 @@ static void destroy(struct lookup *lookup)
 	free(lookup);
 }
 
-static void *ask(void *arg)
+static void *lookup_main(void *arg)
 {
 	struct lookup *lookup = (struct lookup *)arg;
 
@@ -76,26 +76,26 @@ static void *ask(void *arg)
 	pthread_cond_signal(&lookup->ended);
 	pthread_mutex_unlock(&lookup->lock);
 	if (abandoned) {
-		destroy(lookup);
+		lookup_destroy(lookup);
 		atomic_fetch_sub(&num_abandoned, 1);
 	}
 	return NULL;
 }
 
 /* The program's signals are not for it. */
-static bool begin(struct lookup *lookup)
+static bool lookup_begin(struct lookup *lookup)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	bool begun = pthread_create(&lookup->thread, NULL, ask, lookup) == 0;
+	bool begun = pthread_create(&lookup->thread, NULL, lookup_main, lookup) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return begun;
 }
 
 /* False: the lookup is its thread's now. A thread that waits for a processor is not one whose resolver hangs. */
-static bool await(struct lookup *lookup, uint64_t limit_ns)
+static bool lookup_await(struct lookup *lookup, uint64_t limit_ns)
 {
 	struct sf_liveness liveness;
 
@@ -119,7 +119,7 @@ static bool await(struct lookup *lookup, uint64_t limit_ns)
 	return done;
 }
 
-static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
+static doca_error_t lookup_result(struct lookup *lookup, struct addrinfo **found)
 {
 	doca_error_t result = lookup->error == EAI_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_FOUND;
 
@@ -129,7 +129,7 @@ static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
 		SF_LOG_ERR("urom service: %s of the service file has no address: %s", lookup->host, gai_strerror(lookup->error));
 	*found = lookup->found;
 	lookup->found = NULL;
-	destroy(lookup);
+	lookup_destroy(lookup);
 	return result;
 }
 
@@ -147,15 +147,15 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 			host, UROM_LOOKUPS_MAX);
 		return DOCA_ERROR_TIME_OUT;
 	}
-	struct lookup *lookup = create(host, port);
-	if (lookup == NULL || !begin(lookup)) {
+	struct lookup *lookup = lookup_create(host, port);
+	if (lookup == NULL || !lookup_begin(lookup)) {
 		SF_LOG_ERR("urom service: no memory, or no thread, to look %s up", host);
 		if (lookup != NULL)
-			destroy(lookup);
+			lookup_destroy(lookup);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	if (await(lookup, limit_ns))
-		return take(lookup, found);
+	if (lookup_await(lookup, limit_ns))
+		return lookup_result(lookup, found);
 	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address "
 		   "instead "
 		   "of its name would do without",

@@ -12,7 +12,7 @@
 
 #define NAME_MAX_BYTES 64
 
-static void add(const char *name, char *out, size_t room)
+static void device_add(const char *name, char *out, size_t room)
 {
 	if (!device_list_add(out, room, name, strlen(name)))
 		SF_LOG_WARN("urom: the network device %s is one too many", name);
@@ -30,17 +30,17 @@ static void add_interfaces(const char *device, const char *sys, char *out, size_
 		return;
 	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
 		if (entry->d_name[0] != '.')
-			add(entry->d_name, out, room);
+			device_add(entry->d_name, out, room);
 	}
 	closedir(dir);
 }
 
-static void take(char *name, const char *sys, char *out, size_t room)
+static void device_resolve(char *name, const char *sys, char *out, size_t room)
 {
 	char *colon = strchr(name, ':');
 
 	if (colon == NULL || if_nametoindex(name) != 0) { /* an interface may have an alias, eth0:1 */
-		add(name, out, room);
+		device_add(name, out, room);
 		return;
 	}
 	*colon = '\0';
@@ -61,7 +61,7 @@ void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size
 		} else if (len != 0) {
 			memcpy(name, at, len);
 			name[len] = '\0';
-			take(name, sys, out, room);
+			device_resolve(name, sys, out, room);
 		}
 	}
 	if (out[0] != '\0')

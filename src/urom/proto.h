@@ -80,7 +80,7 @@ struct urom_head {
 	uint16_t version; /* of the sender's protocol */
 	uint16_t kind;
 	int32_t status;	  /* doca_error_t of an answer */
-	uint64_t request; /* the asker's number, which the answer repeats */
+	uint64_t request; /* the requester's number, which the answer repeats */
 	uint64_t subject; /* a worker's id, a group's */
 	uint64_t size;	  /* of a DOMAIN_OFFER or a DOMAIN_PART */
 };

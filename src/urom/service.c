@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The service context. */
+#include "urom/service.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -7,15 +9,11 @@
 
 #include "base/log.h"
 #include "core/dev.h"
-#include "urom/urom.h"
-
-doca_error_t urom_check_given(const void *pointer, const char *what)
-{
-	if (pointer != NULL)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: no %s given", what);
-	return DOCA_ERROR_INVALID_VALUE;
-}
+#include "urom/check.h"
+#include "urom/service_connect.h"
+#include "urom/service_peer.h"
+#include "urom/service_request.h"
+#include "urom/service_task_gid.h"
 
 /* ---- start and stop ---- */
 
@@ -60,7 +58,8 @@ static void service_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 
-	urom_gid_fail_all(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED);
+	urom_gid_tasks_fail(service,
+			    service->session == UROM_SESSION_OPEN ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED);
 	sf_ctx_kick(ctx);
 }
 
@@ -80,9 +79,9 @@ static bool service_progress(struct doca_ctx *ctx)
 	bool any = sf_comm_poll(service->comm);
 
 	if (service->ended != NULL)
-		any |= urom_gid_tell_ended(service);
+		any |= urom_gid_tasks_complete(service);
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire) || service->session == UROM_SESSION_ENDED)
-		any |= urom_service_run_requests(service);
+		any |= urom_requests_run(service);
 	if (service->session == UROM_SESSION_ENDED && ctx->state == DOCA_CTX_STATE_RUNNING) {
 		sf_ctx_fail(ctx);
 		any = true;
@@ -106,7 +105,7 @@ static void service_send_pending(struct doca_ctx *ctx)
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire))
-		(void)urom_service_run_requests(service);
+		(void)urom_requests_run(service);
 	sf_comm_push(service->comm);
 }
 

@@ -3,6 +3,8 @@
  * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share
  * of the time that is left, until one answers as a service does.
  */
+#include "urom/service_connect.h"
+
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netdb.h>
@@ -18,7 +20,9 @@
 #include "urom/comm/device_list.h"
 #include "urom/host_lookup.h"
 #include "urom/net_devices.h"
-#include "urom/urom.h"
+#include "urom/service.h"
+#include "urom/service_peer.h"
+#include "urom/service_request.h"
 
 /* What became of each address, for the one line of a start that fails. */
 struct attempts {
@@ -28,7 +32,7 @@ struct attempts {
 	char text[UROM_ADDRESSES_MAX * (INET6_ADDRSTRLEN + 32)];
 };
 
-static void note(struct attempts *attempts, const char *address, doca_error_t result)
+static void attempts_add(struct attempts *attempts, const char *address, doca_error_t result)
 {
 	const char *what = result == DOCA_ERROR_TIME_OUT ? "says nothing" : "no service is there";
 	size_t room = sizeof(attempts->text) - attempts->used;
@@ -40,7 +44,7 @@ static void note(struct attempts *attempts, const char *address, doca_error_t re
 
 /* ---- one address ---- */
 
-static doca_error_t say_hello(struct doca_urom_service *service)
+static doca_error_t send_hello(struct doca_urom_service *service)
 {
 	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
 	uint8_t body[64];
@@ -51,7 +55,7 @@ static doca_error_t say_hello(struct doca_urom_service *service)
 	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
 	service->session = UROM_SESSION_HELLO;
 	result = urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
-	return result != DOCA_SUCCESS ? urom_service_why(result) : DOCA_SUCCESS;
+	return result != DOCA_SUCCESS ? urom_service_start_error(result) : DOCA_SUCCESS;
 }
 
 static bool is_loopback(const struct sockaddr_storage *address)
@@ -74,9 +78,9 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 
 /*
  * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has
- * taken the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
+ * taken the connection. On loopback a listener on TCP could be seen, were it a daemon.
  */
-static bool says_nothing(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
+static bool service_is_silent(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
 	pid_t process = sf_comm_process(service->peer);
 
@@ -93,7 +97,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t li
 	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
 			continue;
-		if (says_nothing(service, &liveness, limit_ns))
+		if (service_is_silent(service, &liveness, limit_ns))
 			return DOCA_ERROR_TIME_OUT;
 		sleep_for(service->comm, sf_liveness_interval(limit_ns) / SF_LIVENESS_UNSEEN);
 	}
@@ -157,10 +161,10 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 	service->has_key = false;
 	doca_error_t result = sf_comm_connect(service->comm, &target, NULL, &service->peer);
 	if (result == DOCA_SUCCESS)
-		result = say_hello(service);
+		result = send_hello(service);
 	if (result == DOCA_SUCCESS)
 		result = await_welcome(service, limit_ns);
-	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was told */
+	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was reported */
 		sf_comm_drop(service->comm, service->peer);
 		service->peer = NULL;
 	}
@@ -194,7 +198,7 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 			return result;
 		char address[UROM_HOST_MAX] = "";
 		(void)getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof(address), NULL, 0, NI_NUMERICHOST);
-		note(&attempts, address, result);
+		attempts_add(&attempts, address, result);
 	}
 	SF_LOG_ERR("urom service: %s, port %u, cannot be reached (%s): is doca_urom_daemon running there?", service->entry.host,
 		   service->entry.port, attempts.text);

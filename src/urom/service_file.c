@@ -18,7 +18,7 @@
 enum field { APP_HOST, SERVICE_TYPE, DEV_HOST, DEV_PCI, NET_DEVICES, FIELDS };
 
 #define FIELD_MAX 256
-#define WRONG_LINES_MAX 16 /* that are told of */
+#define WRONG_LINES_MAX 16 /* that are logged */
 
 struct line {
 	char fields[FIELDS][FIELD_MAX];
@@ -33,7 +33,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static void split(const char *at, const char *end, struct line *line)
+static void line_split(const char *at, const char *end, struct line *line)
 {
 	line->num = 0;
 	line->too_long = false;
@@ -130,7 +130,7 @@ doca_error_t urom_service_file_find(const char *text, size_t len, const char *pa
 		const char *line_end = newline != NULL ? newline : end;
 		struct line line;
 
-		split(text, line_end, &line);
+		line_split(text, line_end, &line);
 		text = line_end + 1;
 		if (line.num == 0 && !line.too_long)
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service's connection to the daemon: handshake, answers, and the requests of workers. */
-#include <limits.h>
+/* A service's connection to the daemon: handshake and answers. */
+#include "urom/service_peer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,15 @@
 
 #include "base/log_rate.h"
 #include "urom/auth.h"
-#include "urom/urom.h"
+#include "urom/service.h"
+#include "urom/service_request.h"
+#include "urom/service_task_gid.h"
 
 _Static_assert(sizeof(doca_cpu_set_t) == UROM_CPUSET_SIZE, "a cpuset goes over the wire as it lies in memory");
 
 /* ---- the session ---- */
 
-doca_error_t urom_service_why(doca_error_t why)
+doca_error_t urom_service_start_error(doca_error_t why)
 {
 	switch (why) {
 	case DOCA_ERROR_NOT_PERMITTED:
@@ -32,18 +35,8 @@ doca_error_t urom_service_why(doca_error_t why)
 static void end_session(struct doca_urom_service *service, doca_error_t why)
 {
 	service->session = UROM_SESSION_ENDED;
-	service->why = urom_service_why(why);
-	urom_gid_fail_all(service, DOCA_ERROR_CONNECTION_ABORTED);
-}
-
-doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
-			       const void *body, size_t body_len)
-{
-	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, request, subject);
-
-	if (service->peer == NULL)
-		return DOCA_ERROR_NOT_CONNECTED;
-	return sf_comm_send(service->comm, service->peer, &head, sizeof(head), body, body_len);
+	service->why = urom_service_start_error(why);
+	urom_gid_tasks_fail(service, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
 static doca_error_t read_secret(struct urom_secret *secret)
@@ -53,12 +46,12 @@ static doca_error_t read_secret(struct urom_secret *secret)
 	return path != NULL && path[0] != '\0' ? urom_secret_read(path, secret) : urom_secret_of_user(false, secret);
 }
 
-void urom_say_other_secret(const char *address)
+static void say_other_secret(const char *address)
 {
 	SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE", address);
 }
 
-static doca_error_t key(void *user, struct sf_comm_key *out)
+static doca_error_t peer_key(void *user, struct sf_comm_key *out)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_secret secret;
@@ -82,7 +75,7 @@ static doca_error_t answer_challenge(struct doca_urom_service *service, const vo
 	if (result == DOCA_SUCCESS)
 		result = urom_proof_make(&secret, UROM_ROLE_DAEMON, service->nonce, challenge.nonce, proof);
 	if (result == DOCA_SUCCESS && !urom_bytes_equal(proof, challenge.proof, sizeof(proof))) {
-		urom_say_other_secret(service->peer->address);
+		say_other_secret(service->peer->address);
 		result = DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (result == DOCA_SUCCESS)
@@ -94,7 +87,7 @@ static doca_error_t answer_challenge(struct doca_urom_service *service, const vo
 	return result;
 }
 
-static doca_error_t take_welcome(struct doca_urom_service *service, const void *body, size_t len)
+static doca_error_t handle_welcome(struct doca_urom_service *service, const void *body, size_t len)
 {
 	struct urom_welcome welcome;
 	doca_error_t result = urom_welcome_parse(body, len, &welcome);
@@ -119,7 +112,7 @@ static doca_error_t take_welcome(struct doca_urom_service *service, const void *
 	return DOCA_SUCCESS;
 }
 
-static void take_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+static void handle_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
 
@@ -128,140 +121,25 @@ static void take_refusal(struct doca_urom_service *service, const struct urom_he
 	end_session(service, head->status != DOCA_SUCCESS ? (doca_error_t)head->status : DOCA_ERROR_NOT_PERMITTED);
 }
 
-/* ---- requests ---- */
-
-static void finish(struct urom_request *request, doca_error_t status, const char *reason)
-{
-	const uint64_t one = 1;
-	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; whoever waits for it closes this one later */
-
-	request->status = status;
-	snprintf(request->reason, sizeof(request->reason), "%s", reason);
-	atomic_store_explicit(&request->state, UROM_REQUEST_DONE, memory_order_release);
-	(void)!write(wake_fd, &one, sizeof(one));
-}
-
-void urom_request_post(struct doca_urom_service *service, struct urom_request *request)
-{
-	const uint64_t one = 1;
-
-	pthread_mutex_lock(&service->lock);
-	if (service->takes_requests) {
-		atomic_store_explicit(&request->state, UROM_REQUEST_QUEUED, memory_order_relaxed);
-		TAILQ_INSERT_TAIL(&service->queued, request, next);
-		atomic_store_explicit(&service->any_queued, true, memory_order_release);
-		(void)!write(service->wake_fd, &one, sizeof(one));
-	} else {
-		finish(request, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
-	}
-	pthread_mutex_unlock(&service->lock);
-}
-
-static void finish_all(struct urom_requests *requests)
-{
-	for (struct urom_request *request; (request = TAILQ_FIRST(requests)) != NULL;) {
-		TAILQ_REMOVE(requests, request, next);
-		finish(request, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
-	}
-}
-
-/* False: the daemon cannot be sent more just now. */
-static bool send_first(struct doca_urom_service *service)
-{
-	struct urom_request *request = TAILQ_FIRST(&service->queued);
-
-	request->request = ++service->last_request;
-	doca_error_t result =
-		urom_service_send(service, request->kind, request->request, request->subject, request->body, request->body_len);
-	if (result == DOCA_ERROR_AGAIN)
-		return false;
-	TAILQ_REMOVE(&service->queued, request, next);
-	if (result == DOCA_SUCCESS) {
-		atomic_store_explicit(&request->state, UROM_REQUEST_SENT, memory_order_relaxed);
-		TAILQ_INSERT_TAIL(&service->sent, request, next);
-	} else {
-		finish(request, result, "it cannot be sent to the service");
-	}
-	return true;
-}
-
-bool urom_service_run_requests(struct doca_urom_service *service)
-{
-	bool any = false;
-
-	pthread_mutex_lock(&service->lock);
-	if (service->session == UROM_SESSION_ENDED) {
-		service->takes_requests = false;
-		any = !TAILQ_EMPTY(&service->queued) || !TAILQ_EMPTY(&service->sent);
-		finish_all(&service->queued);
-		finish_all(&service->sent);
-	}
-	while (!TAILQ_EMPTY(&service->queued) && send_first(service))
-		any = true;
-	atomic_store_explicit(&service->any_queued, !TAILQ_EMPTY(&service->queued), memory_order_release);
-	pthread_mutex_unlock(&service->lock);
-	return any;
-}
-
-/* Whether daemon and program number processes alike is seen by the daemon's own number. */
-static pid_t visible_process(const struct doca_urom_service *service, const struct urom_spawned *spawned)
-{
-	pid_t daemon = sf_comm_process(service->peer);
-
-	return daemon > 0 && (uint64_t)daemon == spawned->service_process && spawned->process <= INT_MAX ? (pid_t)spawned->process
-													 : 0;
-}
-
-/* UNEXPECTED: nobody has asked that. The one who did would wait forever. */
-static doca_error_t take_request_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body,
-					size_t len)
-{
-	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;
-	struct urom_request *request;
-	char reason[UROM_TEXT_MAX] = "";
-	doca_error_t status = (doca_error_t)head->status;
-
-	pthread_mutex_lock(&service->lock);
-	TAILQ_FOREACH (request, &service->sent, next) {
-		if (request->request == head->request && request->kind == kind)
-			break;
-	}
-	bool found = request != NULL;
-	if (found) {
-		TAILQ_REMOVE(&service->sent, request, next);
-		if (status != DOCA_SUCCESS)
-			urom_text_parse(body, len, reason);
-		else if (kind == UROM_SPAWN)
-			status = urom_spawned_parse(body, len, &request->spawned);
-		request->process = visible_process(service, &request->spawned);
-		request->service = service->reached;
-		request->service_len = service->reached_len;
-		finish(request, status,
-		       status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
-	}
-	pthread_mutex_unlock(&service->lock);
-	return found ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED;
-}
-
 /* ---- what arrives ---- */
 
 /* Anything but what is awaited now is the end of the session. */
-static doca_error_t take_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t handle_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
 
 	if (service->session == UROM_SESSION_HELLO && head->kind == UROM_CHALLENGE)
 		return answer_challenge(service, body, len);
 	if (service->session == UROM_SESSION_PROOF && head->kind == UROM_WELCOME)
-		return take_welcome(service, body, len);
+		return handle_welcome(service, body, len);
 	if (service->session != UROM_SESSION_OPEN)
 		return DOCA_ERROR_UNEXPECTED;
 	switch (head->kind) {
 	case UROM_SPAWNED:
 	case UROM_RELEASED:
-		return take_request_answer(service, head, body, len);
+		return urom_request_answered(service, head, body, len);
 	case UROM_GROUP_IS:
-		urom_gid_answered(service, head, body, len);
+		urom_gid_task_answered(service, head, body, len);
 		return DOCA_SUCCESS;
 	case UROM_WORKER_DIED: /* its own connection says so too; the daemon knows why */
 		urom_text_parse(body, len, text);
@@ -272,7 +150,8 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 	}
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_head head;
@@ -281,14 +160,14 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 		return;
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 	if (result == DOCA_SUCCESS && head.kind == UROM_REFUSED) {
-		take_refusal(service, &head, body, len);
+		handle_refusal(service, &head, body, len);
 		return;
 	}
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
 		SF_LOG_ERR("urom service: %s speaks version %u of the protocol, this program %d: use the same release of both",
 			   peer->address, head.version, UROM_PROTO_VERSION);
 	if (result == DOCA_SUCCESS)
-		result = take_answer(service, &head, body, len);
+		result = handle_answer(service, &head, body, len);
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNEXPECTED || result == DOCA_ERROR_INVALID_VALUE)
@@ -296,7 +175,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	end_session(service, result);
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 
@@ -304,21 +183,16 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	if (service->session == UROM_SESSION_OPEN)
 		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);
 	else if (why == DOCA_ERROR_NOT_PERMITTED && service->has_key)
-		urom_say_other_secret(peer->address);
+		say_other_secret(peer->address);
 	if (service->session != UROM_SESSION_ENDED) /* before OPEN, start says what was tried */
 		end_session(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_CONNECTION_ABORTED : why);
 }
 
-const struct sf_comm_handler urom_service_handler = {.message = message, .lost = lost, .key = key};
+const struct sf_comm_handler urom_service_handler = {.message = peer_message, .lost = peer_lost, .key = peer_key};
 
 void urom_service_disconnect(struct doca_urom_service *service)
 {
-	pthread_mutex_lock(&service->lock);
-	service->takes_requests = false;
-	finish_all(&service->queued);
-	finish_all(&service->sent);
-	atomic_store_explicit(&service->any_queued, false, memory_order_relaxed);
-	pthread_mutex_unlock(&service->lock);
+	urom_requests_fail_all(service);
 	if (service->comm != NULL)
 		sf_comm_close(service->comm);
 	service->comm = NULL;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that asks for the workers of a group. */
+#include "urom/service_task_gid.h"
+
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/service.h"
+#include "urom/service_request.h"
 
 typedef struct doca_urom_service_get_workers_by_gid_task gid_task;
 
@@ -16,7 +20,7 @@ static void end_later(struct doca_urom_service *service, struct doca_task *task,
 	*last = task;
 }
 
-static doca_error_t submit(struct doca_task *base, uint32_t flags)
+static doca_error_t task_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)base->ctx;
 	gid_task *task = (gid_task *)base;
@@ -39,7 +43,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 const struct sf_task_class urom_gid_task_class = {
 	.name = "urom get workers",
 	.size = sizeof(gid_task),
-	.submit = submit,
+	.submit = task_submit,
 };
 
 void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -49,7 +53,7 @@ void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, 
 	task->cb(task, task_user_data, ctx_user_data);
 }
 
-void urom_gid_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+void urom_gid_task_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	for (struct doca_task **at = &service->asked; *at != NULL; at = &(*at)->next) {
 		gid_task *task = (gid_task *)*at;
@@ -67,7 +71,7 @@ void urom_gid_answered(struct doca_urom_service *service, const struct urom_head
 	}
 }
 
-void urom_gid_fail_all(struct doca_urom_service *service, doca_error_t status)
+void urom_gid_tasks_fail(struct doca_urom_service *service, doca_error_t status)
 {
 	for (struct doca_task *task; (task = service->asked) != NULL;) {
 		service->asked = task->next;
@@ -75,7 +79,7 @@ void urom_gid_fail_all(struct doca_urom_service *service, doca_error_t status)
 	}
 }
 
-bool urom_gid_tell_ended(struct doca_urom_service *service)
+bool urom_gid_tasks_complete(struct doca_urom_service *service)
 {
 	struct doca_task *task = service->ended;
 	bool any = task != NULL;

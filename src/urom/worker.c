@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker context. */
-#include <stdio.h>
+#include "urom/worker.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/log_rate.h"
-#include "urom/urom.h"
+#include "base/log.h"
+#include "urom/check.h"
+#include "urom/domain_notify.h"
+#include "urom/service.h"
+#include "urom/service_request.h"
+#include "urom/worker_peer.h"
+#include "urom/worker_task_cmd.h"
 
 /* ---- start ---- */
 
@@ -66,7 +72,7 @@ static void release_all(struct doca_urom_worker *worker)
 	worker->phase = UROM_WORKER_OFF;
 }
 
-static doca_error_t watch(struct doca_urom_worker *worker)
+static doca_error_t worker_watch(struct doca_urom_worker *worker)
 {
 	doca_error_t result = sf_ctx_watch_fd(&worker->ctx, worker->wake_fd);
 
@@ -87,7 +93,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	worker->message_max = worker->service->message_max;
 	worker->ended = NULL;
-	worker->granted = worker->told = false;
+	worker->granted = worker->logged = false;
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->wake_fd < 0) {
 		SF_LOG_ERR("urom worker: no eventfd: too many open files?");
@@ -99,7 +105,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 	if (result == DOCA_SUCCESS)
 		result = urom_worker_open_comm(worker);
 	if (result == DOCA_SUCCESS)
-		result = watch(worker);
+		result = worker_watch(worker);
 	if (result != DOCA_SUCCESS) {
 		release_all(worker);
 		return result;
@@ -128,7 +134,7 @@ static void worker_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 
-	urom_cmd_fail_all(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
+	urom_cmd_tasks_fail(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
 	if (worker->granted)
 		release_process(worker);
 	sf_ctx_kick(ctx);
@@ -151,22 +157,6 @@ static void worker_stop(struct doca_ctx *ctx)
 }
 
 /* ---- progress ---- */
-
-void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason)
-{
-	if (worker->phase == UROM_WORKER_RELEASING)
-		return; /* which ends by the service's answer */
-	char id[24] = "";
-	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
-		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
-	if (!worker->told)
-		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
-	worker->told = true;
-	urom_worker_end_join(worker);
-	worker->phase = UROM_WORKER_LOST;
-	sf_ctx_kick(&worker->ctx);
-	urom_domains_kick(worker);
-}
 
 static void spawn_ended(struct doca_urom_worker *worker)
 {
@@ -208,9 +198,9 @@ static bool worker_progress(struct doca_ctx *ctx)
 	bool any = sf_comm_poll(worker->comm);
 
 	if (__builtin_expect(worker->ended != NULL, 0))
-		any |= urom_cmd_tell_ended(worker);
+		any |= urom_cmd_tasks_complete(worker);
 	if (__builtin_expect(!STAILQ_EMPTY(&worker->leaves), 0))
-		any |= urom_domains_tell_left(worker);
+		any |= urom_leaves_send(worker);
 	if (__builtin_expect(worker->phase != UROM_WORKER_ON, 0)) {
 		any |= request_ended(worker);
 		any |= urom_worker_check_join(worker);
@@ -230,7 +220,7 @@ static bool worker_arm(struct doca_ctx *ctx)
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
 	       atomic_load_explicit(&worker->request.state, memory_order_acquire) == UROM_REQUEST_DONE ||
-	       urom_domains_have_left(worker) || sf_comm_arm(worker->comm);
+	       urom_leaves_are_due(worker) || sf_comm_arm(worker->comm);
 }
 
 /* Only writes: a process keeps its notifications until they are read. */
@@ -239,7 +229,7 @@ static void worker_send_pending(struct doca_ctx *ctx)
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 
 	if (!STAILQ_EMPTY(&worker->leaves))
-		(void)urom_domains_tell_left(worker);
+		(void)urom_leaves_send(worker);
 	sf_comm_push(worker->comm);
 }
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker context's connection to its process. */
+#include "urom/worker_peer.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "urom/urom.h"
+#include "base/log_rate.h"
+#include "urom/domain_notify.h"
+#include "urom/worker.h"
+#include "urom/service.h"
+#include "urom/worker_task_cmd.h"
 
 /* ---- the time that joining may take ---- */
 
@@ -34,6 +40,22 @@ void urom_worker_end_join(struct doca_urom_worker *worker)
 	worker->join_fd = -1;
 }
 
+void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason)
+{
+	if (worker->phase == UROM_WORKER_RELEASING)
+		return; /* which ends by the service's answer */
+	char id[24] = "";
+	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
+		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
+	if (!worker->logged)
+		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
+	worker->logged = true;
+	urom_worker_end_join(worker);
+	worker->phase = UROM_WORKER_LOST;
+	sf_ctx_kick(&worker->ctx);
+	urom_domains_kick(worker);
+}
+
 bool urom_worker_check_join(struct doca_urom_worker *worker)
 {
 	uint64_t expirations;
@@ -48,7 +70,7 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 
 /* ---- what arrives ---- */
 
-static void take_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
+static void handle_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
 {
 	char reason[UROM_TEXT_MAX];
 
@@ -69,7 +91,8 @@ static void take_joined(struct doca_urom_worker *worker, const struct urom_head 
 	urom_worker_lose(worker, (doca_error_t)head->status, reason);
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 	struct urom_head head;
@@ -80,16 +103,16 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	if (urom_head_parse(head_data, head_len, &head) != DOCA_SUCCESS)
 		head.kind = UROM_KINDS;
 	if (head.kind == UROM_NOTIFY && worker->phase == UROM_WORKER_ON)
-		urom_cmd_answered(worker, body, len);
+		urom_cmd_task_answered(worker, body, len);
 	else if (head.kind == UROM_JOINED && worker->phase == UROM_WORKER_JOINING)
-		take_joined(worker, &head, body, len);
+		handle_joined(worker, &head, body, len);
 	else if ((head.kind == UROM_DOMAIN_READY || head.kind == UROM_DOMAIN_WANTED) && worker->phase == UROM_WORKER_ON)
 		urom_domain_answered(worker, &head, body, len);
 	else
 		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent what is no message of UROM's, or not now");
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 
@@ -99,7 +122,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	urom_worker_lose(worker, DOCA_ERROR_CONNECTION_ABORTED, "its process is gone; the daemon's log says why");
 }
 
-static doca_error_t key(void *user, struct sf_comm_key *out)
+static doca_error_t peer_key(void *user, struct sf_comm_key *out)
 {
 	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)user;
 
@@ -108,7 +131,7 @@ static doca_error_t key(void *user, struct sf_comm_key *out)
 	return DOCA_SUCCESS;
 }
 
-static const struct sf_comm_handler handler = {.message = message, .lost = lost, .key = key};
+static const struct sf_comm_handler handler = {.message = peer_message, .lost = peer_lost, .key = peer_key};
 
 doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 {

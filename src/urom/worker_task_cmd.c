@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The task that takes a command to a plugin. */
+#include "urom/worker_task_cmd.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log_rate.h"
-#include "urom/urom.h"
+#include "urom/check.h"
+#include "urom/worker.h"
 
 typedef struct doca_urom_worker_cmd_task cmd_task;
 
@@ -48,7 +51,7 @@ doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker)
 
 /* ---- submit ---- */
 
-static doca_error_t check(const struct doca_urom_worker *worker, const cmd_task *task)
+static doca_error_t command_check(const struct doca_urom_worker *worker, const cmd_task *task)
 {
 	if (task->cb == NULL) {
 		SF_LOG_ERR("urom command: the task has no callback");
@@ -68,7 +71,7 @@ static doca_error_t check(const struct doca_urom_worker *worker, const cmd_task 
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct doca_task *base, uint32_t flags)
+static doca_error_t command_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)base->ctx;
 	cmd_task *task = (cmd_task *)base;
@@ -76,7 +79,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 	struct urom_worker_cmd *command = (struct urom_worker_cmd *)(void *)command_of(worker, task->index);
 
 	(void)flags;
-	doca_error_t result = check(worker, task);
+	doca_error_t result = command_check(worker, task);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (worker->phase != UROM_WORKER_ON)
@@ -94,7 +97,7 @@ const struct sf_task_class urom_cmd_task_class = {
 	.name = "urom command",
 	.size = sizeof(cmd_task),
 	.may_wait = true,
-	.submit = submit,
+	.submit = command_submit,
 };
 
 /* ---- the end ---- */
@@ -117,7 +120,7 @@ static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_
 	return task->number == number && task->base.state >= SF_TASK_INFLIGHT ? task : NULL;
 }
 
-void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t len)
+void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, size_t len)
 {
 	struct urom_worker_notify notify;
 	cmd_task *task = NULL;
@@ -141,7 +144,7 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 	sf_task_complete(&task->base, is_status ? notify.status : DOCA_ERROR_UNEXPECTED);
 }
 
-void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
+void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status)
 {
 	for (uint32_t i = worker->pool.num_begun; i > 0; i--) {
 		struct doca_task *task = &task_at(worker, i - 1)->base;
@@ -154,7 +157,7 @@ void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
 	}
 }
 
-bool urom_cmd_tell_ended(struct doca_urom_worker *worker)
+bool urom_cmd_tasks_complete(struct doca_urom_worker *worker)
 {
 	struct doca_task *task = worker->ended;
 

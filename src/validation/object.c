@@ -42,7 +42,7 @@ static struct sf_object **place_of(const void *address)
 }
 
 /* With the lock. The one that is there, or a new one; NULL without memory. */
-static struct sf_object *get(const void *address)
+static struct sf_object *object_get(const void *address)
 {
 	struct sf_object **at = place_of(address);
 
@@ -59,7 +59,7 @@ void sf_object_register(const void *address, const char *type, sf_object_describ
 	struct sf_site site = sf_site_find();
 
 	pthread_mutex_lock(&lock);
-	struct sf_object *object = get(address);
+	struct sf_object *object = object_get(address);
 	if (object != NULL) {
 		object->type = type;
 		object->describe = describe;
@@ -105,7 +105,7 @@ void sf_objects_forget(uintptr_t memory, size_t size)
 	pthread_mutex_unlock(&lock);
 }
 
-void sf_object_give_up(const void *address)
+void sf_object_abandon(const void *address)
 {
 	pthread_mutex_lock(&lock);
 	struct sf_object *object = *place_of(address);
@@ -125,7 +125,7 @@ doca_error_t softfield_validation_set_name(const void *object, const char *name)
 	if (!sf_validation_is_on)
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&lock);
-	struct sf_object *named = get(object);
+	struct sf_object *named = object_get(object);
 	if (named != NULL)
 		snprintf(named->name, sizeof(named->name), "%s", name);
 	pthread_mutex_unlock(&lock);

@@ -69,7 +69,7 @@ static inline void sf_object_remove(const void *object)
 }
 
 /* The program means it to go, and is only refused: it is no leak. */
-SF_API void sf_object_give_up(const void *object);
+SF_API void sf_object_abandon(const void *object);
 
 /* The memory of objects that are not registered, but may have been named, begins anew. */
 SF_API void sf_objects_forget(uintptr_t memory, size_t size);

@@ -12,38 +12,38 @@
 
 static void hello_is_read_back(void **state)
 {
-	const struct comch_hello hello = {4080, 16};
-	struct comch_hello back;
+	const struct comch_handshake hello = {4080, 16};
+	struct comch_handshake back;
 	uint8_t wire[COMCH_HELLO_SIZE];
 
 	(void)state;
-	assert_int_equal(comch_hello_pack(&hello, wire), sizeof(wire));
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_SUCCESS);
+	assert_int_equal(comch_handshake_pack(&hello, wire), sizeof(wire));
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_SUCCESS);
 	assert_int_equal(back.max_msg_size, 4080);
 	assert_int_equal(back.recv_queue_size, 16);
 }
 
 static void hello_of_another_version_or_size_is_refused(void **state)
 {
-	const struct comch_hello none = {0, 16}, large = {COMCH_MSG_SIZE_MAX + 1, 16}, queue = {16, COMCH_RECV_QUEUE_MAX + 1};
-	const struct comch_hello hello = {100, 1};
-	struct comch_hello back;
+	const struct comch_handshake none = {0, 16}, large = {COMCH_MSG_SIZE_MAX + 1, 16}, queue = {16, COMCH_RECV_QUEUE_MAX + 1};
+	const struct comch_handshake hello = {100, 1};
+	struct comch_handshake back;
 	uint8_t wire[COMCH_HELLO_SIZE];
 
 	(void)state;
-	comch_hello_pack(&none, wire);
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
-	comch_hello_pack(&large, wire);
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
-	comch_hello_pack(&queue, wire);
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
-	comch_hello_pack(&hello, wire);
+	comch_handshake_pack(&none, wire);
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
+	comch_handshake_pack(&large, wire);
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
+	comch_handshake_pack(&queue, wire);
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
+	comch_handshake_pack(&hello, wire);
 	for (size_t len = 0; len < sizeof(wire); len++)
-		assert_int_equal(comch_hello_parse(wire, len, &back), DOCA_ERROR_INVALID_VALUE);
+		assert_int_equal(comch_handshake_parse(wire, len, &back), DOCA_ERROR_INVALID_VALUE);
 	wire[4]++;
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_ERROR_UNSUPPORTED_VERSION);
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_UNSUPPORTED_VERSION);
 	wire[0] ^= 1;
-	assert_int_equal(comch_hello_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void refusal_gives_its_reason_or_aborted(void **state)

@@ -56,9 +56,9 @@ static struct to_kernel *to_kernel(uint32_t first)
 	struct gpu_queue seen;
 
 	memset(t, 0, sizeof(*t));
-	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, SOFTFIELD_GPU_QUEUE_TO_KERNEL, 1, &t->box);
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, true, &seen), DOCA_SUCCESS);
-	assert_int_equal(gpu_sender_init(&t->sender, &seen), DOCA_SUCCESS);
+	comch_gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, SOFTFIELD_GPU_QUEUE_TO_KERNEL, 1, &t->box);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, true, &seen), DOCA_SUCCESS);
+	assert_int_equal(comch_gpu_sender_init(&t->sender, &seen), DOCA_SUCCESS);
 	t->consumer.gpu_queue = t->box.head;
 	t->consumer.lines = t->box.lines;
 	t->consumer.arena = t->box.arena;
@@ -76,7 +76,7 @@ static struct to_kernel *to_kernel(uint32_t first)
 
 static void drop_to_kernel(struct to_kernel *t)
 {
-	gpu_sender_fini(&t->sender);
+	comch_gpu_sender_fini(&t->sender);
 	free(t);
 }
 
@@ -91,7 +91,7 @@ static doca_error_t send(struct to_kernel *t, const void *bytes, size_t len, con
 {
 	struct sf_iov iov = {(void *)(uintptr_t)bytes, len};
 
-	return gpu_sender_send(&t->sender, &iov, 1, imm, imm_len);
+	return comch_gpu_sender_send(&t->sender, &iov, 1, imm, imm_len);
 }
 
 static void expect(struct to_kernel *t, const uint8_t *bytes, uint32_t len, const uint8_t *imm, uint32_t imm_len)
@@ -228,11 +228,11 @@ static void producers_that_join_do_not_mix(void **state)
 	uintptr_t addr;
 
 	post(t, DEPTH, 64);
-	gpu_sender_join(&t->sender);
+	comch_gpu_sender_join(&t->sender);
 	assert_int_equal(pthread_create(&threads[0], NULL, send_joined, &joined[0]), 0);
 	while (next[0] + next[1] < 2 * JOINED_SENDS) {
 		if (!second && atomic_load(&sent) > JOINED_SENDS / 4) {
-			gpu_sender_join(&t->sender);
+			comch_gpu_sender_join(&t->sender);
 			assert_int_equal(pthread_create(&threads[1], NULL, send_joined, &joined[1]), 0);
 			second = true;
 		}
@@ -250,8 +250,8 @@ static void producers_that_join_do_not_mix(void **state)
 	}
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	gpu_sender_leave(&t->sender);
-	gpu_sender_leave(&t->sender);
+	comch_gpu_sender_leave(&t->sender);
+	comch_gpu_sender_leave(&t->sender);
 	drop_to_kernel(t);
 }
 
@@ -366,7 +366,7 @@ static void stopped_consumer_says_so(void **state)
 	uintptr_t addr;
 
 	post(t, 1, 64);
-	gpu_queue_close(t->box.head, SOFTFIELD_GPU_QUEUE_STOPPED);
+	comch_gpu_queue_close(t->box.head, SOFTFIELD_GPU_QUEUE_STOPPED);
 	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
 		result = softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL);
 	assert_int_equal(result, DOCA_ERROR_BAD_STATE);
@@ -390,8 +390,8 @@ static struct from_kernel *from_kernel(void)
 	struct gpu_queue box;
 
 	memset(f, 0, sizeof(*f));
-	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &f->receiver.box), DOCA_SUCCESS);
+	comch_gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &f->receiver.box), DOCA_SUCCESS);
 	f->producer.control = &f->control;
 	f->producer.peers = f->peers;
 	f->producer.dests = f->dests;
@@ -426,15 +426,15 @@ static void kernel_sends_what_is_granted(void **state)
 		uint32_t len = i % 4 == 0 ? 1500 : i % 160;
 
 		fill(bytes, len, i);
-		gpu_receiver_grant(&f->receiver, 2, 1500);
+		comch_gpu_receiver_give_credits(&f->receiver, 2, 1500);
 		assert_int_equal(kernel_send(f, bytes, 1501, i), DOCA_ERROR_INVALID_VALUE);
 		assert_int_equal(kernel_send(f, bytes, len, i), DOCA_SUCCESS);
-		assert_true(gpu_receiver_ready(&f->receiver));
-		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+		assert_true(comch_gpu_receiver_ready(&f->receiver));
+		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 		assert_int_equal(arrival.len, len);
 		assert_memory_equal(arrival.arena != NULL ? arrival.arena : arrival.line, bytes, len);
 		gpu_receiver_next(&f->receiver);
-		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
+		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
 		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
 		assert_int_equal(id, i);
 		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_ERROR_AGAIN);
@@ -453,10 +453,10 @@ static void kernel_sends_every_length_and_immediate(void **state)
 		for (uint32_t imm_len = 0; imm_len <= SOFTFIELD_IMM_MAX; imm_len += 8) {
 			fill(bytes, len, len);
 			fill(imm, imm_len, imm_len + 5);
-			gpu_receiver_grant(&f->receiver, 2, 200);
+			comch_gpu_receiver_give_credits(&f->receiver, 2, 200);
 			assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)bytes, len, imm, imm_len, 7, len),
 					 DOCA_SUCCESS);
-			assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+			assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 			assert_int_equal(arrival.len, len);
 			assert_int_equal(arrival.imm_len, imm_len);
 			assert_int_equal(arrival.arena != NULL, len + imm_len > SOFTFIELD_INLINE_MAX);
@@ -477,13 +477,13 @@ static void receiver_waits_for_the_overflow(void **state)
 	uint8_t bytes[100];
 
 	fill(bytes, sizeof(bytes), 4);
-	gpu_receiver_grant(&f->receiver, 1, 100);
+	comch_gpu_receiver_give_credits(&f->receiver, 1, 100);
 	assert_int_equal(kernel_send(f, bytes, 100, 0), DOCA_SUCCESS);
 	overflow->slot16[4].w[3]--;
-	assert_true(gpu_receiver_ready(&f->receiver)); /* whoever sees it looks again rather than sleeps */
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
+	assert_true(comch_gpu_receiver_ready(&f->receiver)); /* whoever sees it looks again rather than sleeps */
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
 	overflow->slot16[4].w[3]++;
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 	assert_memory_equal(arrival.line, bytes, 100);
 	free(f);
 }
@@ -495,16 +495,16 @@ static void sends_wait_for_polls_and_for_the_arena(void **state)
 	uint8_t bytes[1500] = {0};
 	uint64_t id;
 
-	gpu_receiver_grant(&f->receiver, DEPTH, 1500);
+	comch_gpu_receiver_give_credits(&f->receiver, DEPTH, 1500);
 	assert_int_equal(kernel_send(f, bytes, 1500, 0), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1500, 1), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1500, 2), DOCA_ERROR_AGAIN); /* the arena */
 	assert_int_equal(kernel_send(f, bytes, 40, 2), DOCA_SUCCESS);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 		gpu_receiver_next(&f->receiver);
 	}
-	gpu_receiver_grant(&f->receiver, DEPTH, 1500);
+	comch_gpu_receiver_give_credits(&f->receiver, DEPTH, 1500);
 	assert_int_equal(kernel_send(f, bytes, 1500, 3), DOCA_SUCCESS);
 	for (uint32_t i = 4; i < DEPTH; i++)
 		assert_int_equal(kernel_send(f, bytes, 1, i), DOCA_SUCCESS);
@@ -524,9 +524,9 @@ static void unknown_and_ended_consumers(void **state)
 	assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)&byte, 1, NULL, 0, 0, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_producer_send(&f->producer, 0, 1, NULL, 0, 7, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)&byte, 1, &byte, 33, 7, 0), DOCA_ERROR_INVALID_VALUE);
-	gpu_receiver_grant(&f->receiver, 1, 64);
+	comch_gpu_receiver_give_credits(&f->receiver, 1, 64);
 	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_SUCCESS);
-	gpu_receiver_close(&f->receiver);
+	comch_gpu_receiver_close(&f->receiver);
 	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_ERROR_BAD_STATE);
 	f->peers[3].consumer_id = 0;
 	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_ERROR_INVALID_VALUE);
@@ -540,7 +540,7 @@ static void lost_peer_ends_the_producer(void **state)
 	uint8_t byte = 0;
 	uint64_t id;
 
-	gpu_queue_close(&f->control, SOFTFIELD_GPU_QUEUE_LOST);
+	comch_gpu_queue_close(&f->control, SOFTFIELD_GPU_QUEUE_LOST);
 	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
 		result = softfield_producer_try(&f->producer, &id);
 	assert_int_equal(result, DOCA_ERROR_IO_FAILED);
@@ -557,16 +557,16 @@ static void receiver_refuses_what_was_not_granted(void **state)
 	for (uint32_t q = 0; q < 4; q++)
 		f->receiver.box.lines[0].slot16[q].w[3] = softfield_mark(0, f->receiver.box.shift);
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 0, 0);
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
-	gpu_receiver_grant(&f->receiver, 1, 3);
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	comch_gpu_receiver_give_credits(&f->receiver, 1, 3);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	f->receiver.len = 1000;
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, SOFTFIELD_INLINE_MAX + 1, 0, 0);
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 120, 32, 0);
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 33, 0);
-	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	free(f);
 }
 
@@ -577,27 +577,27 @@ static void heads_that_lie_are_refused(void **state)
 	struct softfield_gpu_queue *head = (struct softfield_gpu_queue *)memory;
 	struct gpu_queue box;
 
-	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
-	assert_int_equal(gpu_queue_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_queue_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_queue_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_queue_view(memory, SIZE, 64, false, &box), DOCA_ERROR_INVALID_VALUE);
+	comch_gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 64, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->depth = 24;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->depth = SOFTFIELD_GPU_QUEUE_DEPTH_MAX;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->depth = DEPTH;
 	head->lines_offset = UINT64_MAX - 63;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->lines_offset = 256;
 	head->arena_size = ARENA * 2;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->arena_size = ARENA;
 	head->version++;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_UNSUPPORTED_VERSION);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_UNSUPPORTED_VERSION);
 	head->version--;
-	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_SUCCESS);
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_SUCCESS);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_memory, drop_memory)

@@ -8,8 +8,8 @@
 #include <doca_argp.h>
 
 #include "argp/cmd.h"
+#include "argp/file.h"
 #include "argp/general.h"
-#include "argp/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,14 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_hello(const uint8_t *data, size_t size)
 {
-	struct comch_hello hello;
+	struct comch_handshake hello;
 	uint8_t again[COMCH_HELLO_SIZE];
 
-	if (comch_hello_parse(data, size, &hello) != DOCA_SUCCESS)
+	if (comch_handshake_parse(data, size, &hello) != DOCA_SUCCESS)
 		return;
 	assert(hello.max_msg_size > 0 && hello.max_msg_size <= COMCH_MSG_SIZE_MAX);
 	assert(hello.recv_queue_size > 0 && hello.recv_queue_size <= COMCH_RECV_QUEUE_MAX);
-	assert(comch_hello_pack(&hello, again) == size && memcmp(again, data, size) == 0);
+	assert(comch_handshake_pack(&hello, again) == size && memcmp(again, data, size) == 0);
 }
 
 static void try_control(const uint8_t *data, size_t size)

@@ -32,25 +32,26 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	uint8_t bytes[300] = {1};
 	struct sf_iov iov = {bytes, sizeof(bytes)};
 
-	if (gpu_queue_view(memory, SIZE, 0, false, &receiver.box) == DOCA_SUCCESS) {
+	if (comch_gpu_queue_view(memory, SIZE, 0, false, &receiver.box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
-			gpu_receiver_grant(&receiver, 4, RECV_SIZE);
+			comch_gpu_receiver_give_credits(&receiver, 4, RECV_SIZE);
 			if (size > 256)
 				memcpy(memory + 256, data + 256, size - 256);
-			if (gpu_receiver_peek(&receiver, &arrival) != DOCA_SUCCESS)
+			if (comch_gpu_receiver_peek(&receiver, &arrival) != DOCA_SUCCESS)
 				break;
 			copy_in(&arrival);
 			gpu_receiver_next(&receiver);
 		}
 	}
-	if (gpu_queue_view(memory, SIZE, 0, true, &box) == DOCA_SUCCESS && gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
+	if (comch_gpu_queue_view(memory, SIZE, 0, true, &box) == DOCA_SUCCESS &&
+	    comch_gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
 			iov.len = i % 3 == 0 ? sizeof(bytes) : i % 3 == 1 ? 100 : 20;
-			(void)gpu_sender_send(&sender, &iov, 1, bytes, i % 5);
+			(void)comch_gpu_sender_send(&sender, &iov, 1, bytes, i % 5);
 			if (size > 80)
 				memcpy(memory + 64, data + (size_t)i % (size - 80), 16); /* another grant */
 		}
-		gpu_sender_fini(&sender);
+		comch_gpu_sender_fini(&sender);
 	}
 }
 

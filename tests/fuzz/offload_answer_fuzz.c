@@ -118,7 +118,7 @@ static void take(struct worker *worker, uint32_t frames, size_t len)
 	worker->all = connection;
 	worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct requester){connection, frames};
 	worker->inflight_frames = frames;
-	traffic_take_answer(worker, (const uint8_t *)shared.bytes, len);
+	traffic_receive_answer(worker, (const uint8_t *)shared.bytes, len);
 	require(traffic_inflight(worker) == 0 && connection->inflight == 1);
 	if (connection->fd >= 0) {
 		check_queued(connection, frames);

@@ -92,7 +92,7 @@ void sf_tcp_import_target(const struct sf_region *region, struct tcp_target *tar
 	target->token = token;
 }
 
-const struct sf_fabric_ops *sf_tcp_table(void)
+const struct sf_fabric_ops *sf_tcp_fabric_ops(void)
 {
 	return &table;
 }

@@ -18,7 +18,15 @@
 
 #include <doca_log.h>
 
+#include "../../apps/urom/daemon/clients.h"
+#include "../../apps/urom/daemon/clock.h"
 #include "../../apps/urom/daemon/daemon.h"
+#include "../../apps/urom/daemon/output.h"
+#include "../../apps/urom/daemon/plugins.h"
+#include "../../apps/urom/daemon/ref.h"
+#include "../../apps/urom/daemon/spawn.h"
+#include "../../apps/urom/daemon/supervise.h"
+#include "../../apps/urom/daemon/workers.h"
 #include "fuzz_check.h"
 #include "urom_fake_comm.h"
 
@@ -103,11 +111,11 @@ uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint
 {
 	return UINT64_MAX;
 }
-void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+void supervise_set_names(const struct daemon *daemon, struct daemon_worker *worker)
 {
 	strcpy(worker->names, "plugins");
 }
-uint64_t supervise(struct daemon *daemon, uint64_t now)
+uint64_t supervise_workers(struct daemon *daemon, uint64_t now)
 {
 	return UINT64_MAX;
 }

@@ -12,6 +12,12 @@
 
 #include <doca_log.h>
 
+#include "../../apps/urom/worker/clients.h"
+#include "../../apps/urom/worker/clock.h"
+#include "../../apps/urom/worker/domains.h"
+#include "../../apps/urom/worker/notify.h"
+#include "../../apps/urom/worker/parent.h"
+#include "../../apps/urom/worker/plugins.h"
 #include "../../apps/urom/worker/worker.h"
 #include "../../plugins/graph/graph_proto.h"
 #include "../../plugins/rdmo/rdmo_proto.h"

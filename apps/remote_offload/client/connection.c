@@ -31,9 +31,9 @@ const char *connection_error(void)
 	return error_text;
 }
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void error_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-static void say(const char *format, ...)
+static void error_set(const char *format, ...)
 {
 	va_list args;
 
@@ -45,9 +45,9 @@ static void say(const char *format, ...)
 static enum connection_status open_failed(const char *server, int error)
 {
 	if (error == ECONNREFUSED)
-		say("connection to %s refused: is the server running and listening there?", server);
+		error_set("connection to %s refused: is the server running and listening there?", server);
 	else
-		say("cannot connect to %s: %s", server, strerror(error));
+		error_set("cannot connect to %s: %s", server, strerror(error));
 	return CONNECTION_FAILED;
 }
 
@@ -77,12 +77,12 @@ doca_error_t connection_open(struct connection *connection, uint32_t number, con
 	};
 	connection->bursts = calloc(bursts, sizeof(*connection->bursts));
 	if (connection->bursts == NULL) {
-		say("out of memory for connection %u with %u concurrent messages", number, depth);
+		error_set("out of memory for connection %u with %u concurrent messages", number, depth);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	connection->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (connection->fd < 0) {
-		say("no socket for connection %u: %s", number, strerror(errno));
+		error_set("no socket for connection %u: %s", number, strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -153,8 +153,8 @@ enum connection_status connection_send(struct connection *connection, const stru
 		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return CONNECTION_BLOCKED;
 		if (sent < 0) {
-			say("connection %u: sending failed with %llu requests unanswered: %s", connection->number,
-			    (unsigned long long)(connection->begun - connection->answered), strerror(errno));
+			error_set("connection %u: sending failed with %llu requests unanswered: %s", connection->number,
+				  (unsigned long long)(connection->begun - connection->answered), strerror(errno));
 			return CONNECTION_FAILED;
 		}
 		connection->sent_bytes += (uint64_t)sent;
@@ -163,7 +163,7 @@ enum connection_status connection_send(struct connection *connection, const stru
 	}
 }
 
-static void hex(char *text, const uint8_t *bytes, size_t len)
+static void hex_format(char *text, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		sprintf(text + 3 * i, "%02x ", bytes[i]);
@@ -179,10 +179,10 @@ static enum connection_status payload_wrong(const struct connection *connection,
 	size_t shown = len < SHOWN_BYTES ? len : SHOWN_BYTES;
 
 	shown = shown < to_end ? shown : to_end;
-	hex(expected_text, expected, shown);
-	hex(received_text, received, shown);
-	say("connection %u: wrong answer to request %llu at offset %llu: expected %s, received %s", connection->number,
-	    (unsigned long long)connection->answered, (unsigned long long)offset, expected_text, received_text);
+	hex_format(expected_text, expected, shown);
+	hex_format(received_text, received, shown);
+	error_set("connection %u: wrong answer to request %llu at offset %llu: expected %s, received %s", connection->number,
+		  (unsigned long long)connection->answered, (unsigned long long)offset, expected_text, received_text);
 	return CONNECTION_FAILED;
 }
 
@@ -196,14 +196,14 @@ static enum connection_status header_judge(struct connection *connection, const 
 	status = frame_parse(connection->header, connection->header_len, UINT32_MAX, &frame);
 	if (status != FRAME_PARTIAL && status != FRAME_COMPLETE) {
 		frame_explain(connection->header, connection->header_len, UINT32_MAX, why, sizeof(why));
-		say("connection %u: the answer to request %llu is no frame: %s", connection->number,
-		    (unsigned long long)connection->answered, why);
+		error_set("connection %u: the answer to request %llu is no frame: %s", connection->number,
+			  (unsigned long long)connection->answered, why);
 		return CONNECTION_FAILED;
 	}
 	if (frame.size != 0 && frame.size != messages->response_size) {
-		say("connection %u: wrong answer to request %llu: expected %u bytes, received %u", connection->number,
-		    (unsigned long long)connection->answered, messages->response_size - FRAME_OVERHEAD,
-		    frame.size - FRAME_OVERHEAD);
+		error_set("connection %u: wrong answer to request %llu: expected %u bytes, received %u", connection->number,
+			  (unsigned long long)connection->answered, messages->response_size - FRAME_OVERHEAD,
+			  frame.size - FRAME_OVERHEAD);
 		return CONNECTION_FAILED;
 	}
 	return CONNECTION_OK;
@@ -238,7 +238,8 @@ static size_t equal_prefix(const uint8_t *a, const uint8_t *b, size_t len)
 }
 
 /* Moves on by bytes that matched. */
-static void advance(struct connection *connection, const struct messages *messages, size_t len, struct arrival *arrival)
+static void connection_advance(struct connection *connection, const struct messages *messages, size_t len,
+			       struct arrival *arrival)
 {
 	uint64_t offset = connection->receive_at % messages->response_size;
 
@@ -258,7 +259,7 @@ static enum connection_status header_take(struct connection *connection, const s
 	if (connection->header_len == FRAME_OVERHEAD) { /* follow the other ring from here on */
 		connection->answers = connection->answers == messages->echoed ? messages->responses : messages->echoed;
 		connection->header_len = 0;
-		advance(connection, messages, FRAME_OVERHEAD, arrival);
+		connection_advance(connection, messages, FRAME_OVERHEAD, arrival);
 	}
 	return CONNECTION_OK;
 }
@@ -274,13 +275,13 @@ static enum connection_status expected_take(struct connection *connection, const
 	enum connection_status status;
 
 	if (due == 0) {
-		say("connection %u: the server sent %zu bytes more than the answers to all %llu requests", connection->number,
-		    len, (unsigned long long)connection->begun);
+		error_set("connection %u: the server sent %zu bytes more than the answers to all %llu requests",
+			  connection->number, len, (unsigned long long)connection->begun);
 		return CONNECTION_FAILED;
 	}
 	part = part < due ? part : due;
 	*taken = equal_prefix(bytes, connection->answers + connection->receive_at, part);
-	advance(connection, messages, *taken, arrival);
+	connection_advance(connection, messages, *taken, arrival);
 	if (*taken == part)
 		return CONNECTION_OK;
 	offset = connection->receive_at % messages->response_size;

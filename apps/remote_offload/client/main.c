@@ -15,9 +15,9 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
 #include "config.h"
 #include "messages.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/signals.h"
 #include "report.h"
 #include "worker.h"
@@ -28,7 +28,7 @@ DOCA_LOG_REGISTER(CLIENT::MAIN);
 /* Descriptors beside the connections. */
 #define SPARE_FILES 64
 
-static doca_error_t resolve(struct control *control, const struct client_config *config)
+static doca_error_t server_resolve(struct control *control, const struct client_config *config)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
@@ -83,7 +83,7 @@ static void wait_for(struct control *control, struct worker *workers, uint32_t s
 {
 	struct pollfd fds[] = {{.fd = signal_fd, .events = POLLIN}, {.fd = control->done_fd, .events = POLLIN}};
 	uint64_t total = (uint64_t)control->config->iterations * started;
-	uint64_t done = 0, begin_ns = sf_now_ns();
+	uint64_t done = 0, begin_ns = clock_ns();
 
 	while (done < started) {
 		eventfd_t finished = 0;
@@ -93,12 +93,12 @@ static void wait_for(struct control *control, struct worker *workers, uint32_t s
 			on_signal(control, signal_fd);
 		if ((fds[1].revents & POLLIN) && eventfd_read(control->done_fd, &finished) == 0)
 			done += finished;
-		report_progress(answered_sum(workers, started), total, (double)(sf_now_ns() - begin_ns) / 1e9);
+		report_progress(answered_sum(workers, started), total, (double)(clock_ns() - begin_ns) / 1e9);
 	}
 	report_progress_end();
 }
 
-static void collect(struct report *report, struct worker *workers, uint32_t count)
+static void results_collect(struct report *report, struct worker *workers, uint32_t count)
 {
 	uint64_t start_ns = UINT64_MAX, end_ns = 0;
 
@@ -132,7 +132,7 @@ static uint32_t start_threads(struct control *control, struct worker *workers)
 	return started;
 }
 
-static int run(struct control *control)
+static int client_run(struct control *control)
 {
 	struct worker *workers = calloc(control->config->threads, sizeof(*workers));
 	struct report *report = calloc(1, sizeof(*report));
@@ -150,7 +150,7 @@ static int run(struct control *control)
 			pthread_join(workers[i].thread, NULL);
 		report->interrupted = control->stop != 0;
 		if (!control_failed(control) || report->interrupted) {
-			collect(report, workers, started);
+			results_collect(report, workers, started);
 			report_print(report, control->config, control->messages);
 		}
 		status = control_failed(control) ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -174,9 +174,9 @@ int main(int argc, char **argv)
 	pthread_mutex_init(&control.gate_lock, NULL);
 	pthread_cond_init(&control.gate, NULL);
 	if (options_start_log() == DOCA_SUCCESS && client_config_parse(&config, argc, argv) == DOCA_SUCCESS &&
-	    resolve(&control, &config) == DOCA_SUCCESS && messages_init(&messages, &config) == DOCA_SUCCESS) {
+	    server_resolve(&control, &config) == DOCA_SUCCESS && messages_init(&messages, &config) == DOCA_SUCCESS) {
 		raise_file_limit(&config);
-		status = run(&control);
+		status = client_run(&control);
 	}
 	messages_fini(&messages);
 	client_config_fini(&config);

@@ -91,7 +91,7 @@ static uint32_t kernel_run(uint32_t kernel, uint8_t *payload, uint32_t len)
 	return kernel == KERNEL_ECHO ? len : offload_apply(kernel, payload, len, 0, 1);
 }
 
-static doca_error_t generate(struct messages *messages, const struct client_config *config)
+static doca_error_t payload_generate(struct messages *messages, const struct client_config *config)
 {
 	uint32_t len = config->message_size, kernel;
 	uint64_t state = SEED;
@@ -121,7 +121,7 @@ doca_error_t messages_init(struct messages *messages, const struct client_config
 
 	*messages = (struct messages){0};
 	if (config->generate)
-		return generate(messages, config);
+		return payload_generate(messages, config);
 	result = rings_alloc(messages, (uint32_t)strlen(config->message), (uint32_t)strlen(config->expected));
 	for (uint32_t i = 0; result == DOCA_SUCCESS && i < messages->count; i++)
 		pair_put(messages, i, (const uint8_t *)config->message, (const uint8_t *)config->expected);

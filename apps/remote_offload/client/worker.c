@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/clock.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -14,6 +13,8 @@
 
 #include <doca_log.h>
 
+#include "remote_offload/clock.h"
+
 DOCA_LOG_REGISTER(CLIENT::WORKER);
 
 #define BUFFER_SIZE (256U * 1024)
@@ -22,7 +23,7 @@ DOCA_LOG_REGISTER(CLIENT::WORKER);
 #define OPENING_MAX 64
 /* How often a waiting thread looks at stop, failed and the time without progress. */
 #define TICK_MS 50
-/* How long a thread looks for answers before it sleeps: to wake it costs whoever answers more than this costs here. */
+/* How long a thread polls for answers before it sleeps: waking it costs the server more than polling costs here. */
 #define SPIN_NS 50000
 /* Full buffers taken from one connection before the others have their turn. */
 #define RECEIVES_MAX 4
@@ -72,7 +73,7 @@ static void connection_fail(struct worker *worker)
 	control_fail(worker->control, "%s", connection_error());
 }
 
-static void arm(struct worker *worker, struct connection *connection, bool out)
+static void events_arm(struct worker *worker, struct connection *connection, bool out)
 {
 	struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = connection};
 
@@ -117,7 +118,7 @@ static void check_timeout(struct worker *worker, const char *waiting_for)
 {
 	uint64_t limit_ns = (uint64_t)worker->control->config->timeout_s * 1000000000ULL;
 
-	if (sf_now_ns() - worker->progress_ns < limit_ns || control_failed(worker->control))
+	if (clock_ns() - worker->progress_ns < limit_ns || control_failed(worker->control))
 		return;
 	control_fail(worker->control, "nothing from %s for %u s while waiting for %s; --timeout sets how long to wait",
 		     worker->control->server, worker->control->config->timeout_s, waiting_for);
@@ -132,10 +133,10 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 {
 	switch (connection_send(connection, worker->control->messages, now_ns)) {
 	case CONNECTION_OK:
-		arm(worker, connection, false);
+		events_arm(worker, connection, false);
 		break;
 	case CONNECTION_BLOCKED:
-		arm(worker, connection, true);
+		events_arm(worker, connection, true);
 		break;
 	case CONNECTION_FAILED:
 		connection_fail(worker);
@@ -144,7 +145,7 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 }
 
 /* Answers make room for as many new requests, while there are any left. */
-static void account(struct worker *worker, struct connection *connection, uint64_t answers)
+static void requests_allow(struct worker *worker, struct connection *connection, uint64_t answers)
 {
 	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
 
@@ -157,7 +158,7 @@ static void account(struct worker *worker, struct connection *connection, uint64
 		__atomic_store_n(&worker->answered, worker->answered + answers, __ATOMIC_RELAXED);
 }
 
-static void receive(struct worker *worker, struct connection *connection)
+static void answers_receive(struct worker *worker, struct connection *connection)
 {
 	struct latency *latency = worker->measuring ? &worker->latency : NULL;
 	uint64_t before = connection->answered;
@@ -173,13 +174,13 @@ static void receive(struct worker *worker, struct connection *connection)
 				     len < 0 ? ": " : "", len < 0 ? strerror(errno) : "");
 			return;
 		}
-		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, sf_now_ns(),
-				       latency) != CONNECTION_OK) {
+		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, clock_ns(), latency) !=
+		    CONNECTION_OK) {
 			connection_fail(worker);
 			return;
 		}
 	}
-	account(worker, connection, connection->answered - before);
+	requests_allow(worker, connection, connection->answered - before);
 }
 
 static void open_all(struct worker *worker)
@@ -187,7 +188,7 @@ static void open_all(struct worker *worker)
 	uint32_t total = worker->control->config->connections;
 	struct epoll_event events[EVENTS_MAX];
 
-	worker->progress_ns = sf_now_ns();
+	worker->progress_ns = clock_ns();
 	while (worker->connected < total && !control_failed(worker->control) && !stop_wanted(worker)) {
 		int count;
 
@@ -199,12 +200,12 @@ static void open_all(struct worker *worker)
 			struct connection *connection = events[i].data.ptr;
 
 			if (connection->open) /* nothing was asked yet, so this is its end or nonsense */
-				receive(worker, connection);
+				answers_receive(worker, connection);
 			else
 				opened_one(worker, connection);
 		}
 		if (count > 0)
-			worker->progress_ns = sf_now_ns();
+			worker->progress_ns = clock_ns();
 		else
 			check_timeout(worker, "a connection");
 	}
@@ -224,14 +225,14 @@ static void stop_granting(struct worker *worker)
 	}
 }
 
-static void handle(struct worker *worker, const struct epoll_event *event)
+static void event_handle(struct worker *worker, const struct epoll_event *event)
 {
 	struct connection *connection = event->data.ptr;
 
 	if (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-		receive(worker, connection);
+		answers_receive(worker, connection);
 	if (!control_failed(worker->control))
-		send_granted(worker, connection, sf_now_ns());
+		send_granted(worker, connection, clock_ns());
 }
 
 /* Waits for answers, for a while without sleeping, but so that others on this CPU can run. */
@@ -242,8 +243,8 @@ static int wait_for_answers(struct worker *worker, struct epoll_event *events)
 
 	if (ready != 0)
 		return ready;
-	until_ns = sf_now_ns() + SPIN_NS;
-	while (ready == 0 && sf_now_ns() < until_ns) {
+	until_ns = clock_ns() + SPIN_NS;
+	while (ready == 0 && clock_ns() < until_ns) {
 		sched_yield();
 		ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, 0);
 	}
@@ -258,24 +259,24 @@ static void run_phase(struct worker *worker, uint64_t count)
 
 	worker->remaining = count;
 	worker->due = count;
-	worker->progress_ns = sf_now_ns();
+	worker->progress_ns = clock_ns();
 	for (uint32_t i = 0; i < connections && !control_failed(worker->control); i++) {
 		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* a fair one of what is left */
 		uint64_t grant = share < worker->control->config->depth ? share : worker->control->config->depth;
 
 		worker->connections[i].granted += grant;
 		worker->remaining -= grant;
-		send_granted(worker, &worker->connections[i], sf_now_ns());
+		send_granted(worker, &worker->connections[i], clock_ns());
 	}
 	while (worker->due > 0 && !control_failed(worker->control)) {
 		int ready = wait_for_answers(worker, events);
 
 		for (int i = 0; i < ready && !control_failed(worker->control); i++)
-			handle(worker, &events[i]);
+			event_handle(worker, &events[i]);
 		if (!worker->stopping && stop_wanted(worker))
 			stop_granting(worker);
 		if (ready > 0)
-			worker->progress_ns = sf_now_ns();
+			worker->progress_ns = clock_ns();
 		else
 			check_timeout(worker, "answers");
 	}
@@ -291,10 +292,10 @@ static void run_all(struct worker *worker)
 		run_phase(worker, control->config->warm_up);
 	gate_pass(control);
 	worker->measuring = true;
-	worker->start_ns = sf_now_ns();
+	worker->start_ns = clock_ns();
 	if (!control_failed(control) && !stop_wanted(worker))
 		run_phase(worker, control->config->iterations);
-	worker->end_ns = sf_now_ns();
+	worker->end_ns = clock_ns();
 }
 
 static bool resources_take(struct worker *worker)

@@ -25,7 +25,7 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 }
 
 /*
- * Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. The header is compared
+ * Is this a request with a payload that fits it? What is not goes back as it came, so the client sees it. The header is compared
  * with the length that the message came with, and nothing else is made of it: the sender may change it meanwhile.
  */
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)

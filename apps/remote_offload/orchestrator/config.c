@@ -107,7 +107,7 @@ static const struct option_spec specs[] = {
 	 DOCA_ARGP_TYPE_STRING, set_stats_file},
 };
 
-static doca_error_t check(const struct orchestrator_config *config)
+static doca_error_t config_check(const struct orchestrator_config *config)
 {
 	uint32_t answer_max = functions[config->function].answer_max;
 
@@ -138,7 +138,7 @@ doca_error_t orchestrator_config_parse(int argc, char **argv, struct orchestrato
 		return result;
 	if (config->block_threads == 0)
 		config->block_threads = config->max_concurrent_messages > BLOCK_THREADS ? 2 * BLOCK_THREADS : BLOCK_THREADS;
-	return check(config);
+	return config_check(config);
 }
 
 void orchestrator_config_log(const struct orchestrator_config *config)

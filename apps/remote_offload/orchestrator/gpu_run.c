@@ -68,7 +68,8 @@ bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_confi
 	return !is_hardware(gpu) && !uses_blocks(gpu, config) && answer_max[config->function] == 0;
 }
 
-static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config *config, uint32_t message_max, bool batches)
+static doca_error_t kernel_launch(struct gpu_run *run, const struct orchestrator_config *config, uint32_t message_max,
+				  bool batches)
 {
 	bool hardware = is_hardware(run->gpu), blocks = uses_blocks(run->gpu, config);
 	struct softfield_kernel kernel = {
@@ -111,7 +112,7 @@ doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const stru
 	run->queue_count = config->queues;
 	result = open_memory(run, queues);
 	if (result == DOCA_SUCCESS)
-		result = launch(run, config, message_max, batches);
+		result = kernel_launch(run, config, message_max, batches);
 	if (result != DOCA_SUCCESS)
 		gpu_run_fini(run);
 	return result;

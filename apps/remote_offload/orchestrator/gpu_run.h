@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The persistent kernel from the host's side: launched over all queues, watched, told to stop. */
+/* The persistent kernel from the host's side: launched over all queues, watched, stopped. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
 

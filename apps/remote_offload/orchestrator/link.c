@@ -7,7 +7,7 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 
-#include "base/log_rate.h"
+#include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR::LINK);
 
@@ -45,9 +45,9 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 	const char *wrong = control_message_unpack(bytes, len, &message);
 
 	if (wrong)
-		PROGRAM_LOG_WARN_LIMITED("a control message of %u bytes is ignored: %s", len, wrong);
+		LIMITED_LOG_WARN("a control message of %u bytes is ignored: %s", len, wrong);
 	else if (link->message_head - link->message_tail == LINK_MESSAGES_MAX)
-		PROGRAM_LOG_WARN_LIMITED("a control message is lost: %d wait already", LINK_MESSAGES_MAX);
+		LIMITED_LOG_WARN("a control message is lost: %d wait already", LINK_MESSAGES_MAX);
 	else
 		link->messages[link->message_head++ % LINK_MESSAGES_MAX] = message;
 }
@@ -205,7 +205,7 @@ bool link_next_message(struct link *link, struct control_message *message)
 	return true;
 }
 
-bool link_knows_consumer(const struct link *link, uint32_t id)
+bool link_has_consumer(const struct link *link, uint32_t id)
 {
 	for (uint32_t i = 0; i < link->consumer_count; i++) {
 		if (link->consumers[i] == id)

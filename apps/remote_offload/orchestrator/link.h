@@ -36,7 +36,7 @@ struct link {
 enum link_status { LINK_CONNECTING, LINK_UP, LINK_DOWN };
 
 doca_error_t link_init(struct link *link, struct doca_dev *dev, struct doca_gpu *gpu);
-/* Starts to connect; link_status tells how it goes. After DOWN it may be called again. */
+/* Starts to connect; link_status reports the outcome. After DOWN it may be called again. */
 doca_error_t link_connect(struct link *link, const char *channel_name);
 enum link_status link_status(struct link *link);
 /* Leaves the server, after what was sent has gone out; for a bounded time. */
@@ -46,7 +46,7 @@ void link_fini(struct link *link);
 int link_fd(const struct link *link);
 void link_progress(struct link *link);
 bool link_next_message(struct link *link, struct control_message *message);
-bool link_knows_consumer(const struct link *link, uint32_t id);
+bool link_has_consumer(const struct link *link, uint32_t id);
 doca_error_t link_send(struct link *link, const struct control_message *message);
 
 #endif

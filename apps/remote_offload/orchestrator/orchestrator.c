@@ -14,11 +14,11 @@
 #include <doca_gpunetio.h>
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
 #include "remote_offload/signals.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR);
@@ -30,23 +30,23 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
 #define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
-#define WATCH_MS 100	      /* between looks at a kernel that rings no bell */
+#define WATCH_MS 100	      /* poll interval of a kernel that rings no doorbell */
 
-static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
+static void state_enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
 	orchestrator->state = state;
-	orchestrator->deadline_ms = timeout_ms ? sf_now_ms() + timeout_ms : 0;
+	orchestrator->deadline_ms = timeout_ms ? clock_ms() + timeout_ms : 0;
 }
 
 static bool is_late(const struct orchestrator *orchestrator)
 {
-	return orchestrator->deadline_ms && sf_now_ms() >= orchestrator->deadline_ms;
+	return orchestrator->deadline_ms && clock_ms() >= orchestrator->deadline_ms;
 }
 
-static void end(struct orchestrator *orchestrator, bool failed)
+static void orchestrator_end(struct orchestrator *orchestrator, bool failed)
 {
 	orchestrator->failed |= failed;
-	enter(orchestrator, ORCHESTRATOR_ENDED, 0);
+	state_enter(orchestrator, ORCHESTRATOR_ENDED, 0);
 }
 
 static struct control_terms own_terms(const struct orchestrator *orchestrator)
@@ -97,7 +97,7 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 		DOCA_LOG_ERR(
 			"no server on channel %s of device %s within %u s: start the server first, with the same channel name",
 			config->channel_name, config->device_id, config->wait_server_s);
-	end(orchestrator, true);
+	orchestrator_end(orchestrator, true);
 }
 
 /* Why the last attempt failed: once, and again when the reason is another one. */
@@ -126,12 +126,12 @@ static void connect_again(struct orchestrator *orchestrator)
 		return;
 	}
 	log_waiting(orchestrator);
-	orchestrator->last_attempt = sf_now_ms() >= orchestrator->connect_until_ms;
-	if (!orchestrator->last_attempt && sf_now_ms() < orchestrator->retry_at_ms)
+	orchestrator->last_attempt = clock_ms() >= orchestrator->connect_until_ms;
+	if (!orchestrator->last_attempt && clock_ms() < orchestrator->retry_at_ms)
 		return;
 	doca_log_level_set_global_sdk_limit(orchestrator->last_attempt ? orchestrator->sdk_log_level : DOCA_LOG_LEVEL_CRIT);
 	orchestrator->attempts++;
-	orchestrator->retry_at_ms = sf_now_ms() + orchestrator->retry_ms;
+	orchestrator->retry_at_ms = clock_ms() + orchestrator->retry_ms;
 	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
 	link_connect(&orchestrator->link, orchestrator->config->channel_name);
 }
@@ -143,7 +143,7 @@ static void progress_connecting(struct orchestrator *orchestrator)
 		doca_log_level_set_global_sdk_limit(orchestrator->sdk_log_level);
 		if (!orchestrator->refused)
 			DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
-		enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
+		state_enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
 		break;
 	case LINK_DOWN:
 		connect_again(orchestrator);
@@ -179,7 +179,7 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 	return result;
 }
 
-/* The answer carries our terms also when it refuses, so that the server can tell its user both values. */
+/* The answer carries our terms also when it refuses, so that the server can log both values. */
 static void take_exchange(struct orchestrator *orchestrator, const struct control_message *request)
 {
 	struct control_message response = {
@@ -202,9 +202,9 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 		response.consumer_id = orchestrator->queues[orchestrator->queue_count - 1].consumer_id;
 	}
 	link_send(&orchestrator->link, &response);
-	orchestrator->deadline_ms = sf_now_ms() + EXCHANGE_TIMEOUT_MS;
+	orchestrator->deadline_ms = clock_ms() + EXCHANGE_TIMEOUT_MS;
 	if (refused)
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 }
 
 static bool queues_are_running(const struct orchestrator *orchestrator)
@@ -213,7 +213,7 @@ static bool queues_are_running(const struct orchestrator *orchestrator)
 		return false;
 	for (uint32_t i = 0; i < orchestrator->queue_count; i++) {
 		if (!queue_is_running(&orchestrator->queues[i]) ||
-		    !link_knows_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
+		    !link_has_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
 			return false;
 	}
 	return true;
@@ -226,16 +226,16 @@ static void progress_exchanging(struct orchestrator *orchestrator)
 	if (queues_are_running(orchestrator)) {
 		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues, message_max(orchestrator),
 				  orchestrator->batch_bytes > 0) != DOCA_SUCCESS) {
-			end(orchestrator, true);
+			orchestrator_end(orchestrator, true);
 			return;
 		}
 		orchestrator->launched = true;
-		enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
+		state_enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
 	} else if (is_late(orchestrator)) {
 		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same "
 			     "number",
 			     orchestrator->queue_count, EXCHANGE_TIMEOUT_MS / 1000, config->queues);
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 	}
 }
 
@@ -254,9 +254,9 @@ static void close_queues(struct orchestrator *orchestrator)
 static void begin_closing(struct orchestrator *orchestrator)
 {
 	if (link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN}) != DOCA_SUCCESS)
-		end(orchestrator, true);
+		orchestrator_end(orchestrator, true);
 	else
-		enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
 }
 
 static void request_stop(struct orchestrator *orchestrator)
@@ -265,7 +265,7 @@ static void request_stop(struct orchestrator *orchestrator)
 	if (orchestrator->state == ORCHESTRATOR_RUNNING)
 		begin_closing(orchestrator);
 	else if (orchestrator->state != ORCHESTRATOR_CLOSING)
-		end(orchestrator, false);
+		orchestrator_end(orchestrator, false);
 }
 
 static void take_message(struct orchestrator *orchestrator, const struct control_message *message)
@@ -275,20 +275,20 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 			take_exchange(orchestrator, message);
 		else
-			PROGRAM_LOG_WARN_LIMITED("the server asks for a queue after the start and is ignored");
+			LIMITED_LOG_WARN("the server asks for a queue after the start and is ignored");
 		break;
 	case CONTROL_START_SHUTDOWN:
 		DOCA_LOG_INFO("the server is shutting down");
 		close_queues(orchestrator);
 		link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-		end(orchestrator, false);
+		orchestrator_end(orchestrator, false);
 		break;
 	case CONTROL_SHUTDOWN_COMPLETE:
 		if (orchestrator->state == ORCHESTRATOR_CLOSING)
-			end(orchestrator, false);
+			orchestrator_end(orchestrator, false);
 		break;
 	default:
-		PROGRAM_LOG_WARN_LIMITED("control message %d is out of place and ignored", message->id);
+		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
 	}
 }
 
@@ -296,7 +296,7 @@ static void watch_kernel(struct orchestrator *orchestrator)
 {
 	if (gpu_run_is_alive(&orchestrator->run))
 		return;
-	/* A kernel that lost its peer ends before the control channel tells: the server's death is the news then. */
+	/* A kernel that lost its peer ends before the control channel reports it: then the server's death is the cause. */
 	link_progress(&orchestrator->link);
 	if (link_status(&orchestrator->link) == LINK_UP) {
 		orchestrator->failed = true;
@@ -310,14 +310,14 @@ static void check_server(struct orchestrator *orchestrator)
 	    link_status(&orchestrator->link) == LINK_UP)
 		return;
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING && !orchestrator->asked) {
-		enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		state_enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
 		return;
 	}
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 		DOCA_LOG_ERR("the server left before all queues ran: see its log");
 	else
 		DOCA_LOG_ERR("the server is lost");
-	end(orchestrator, true);
+	orchestrator_end(orchestrator, true);
 }
 
 static void take_signal(struct orchestrator *orchestrator)
@@ -328,12 +328,12 @@ static void take_signal(struct orchestrator *orchestrator)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (orchestrator->stop_requested) {
-		if (sf_now_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
+		if (clock_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	orchestrator->signalled_ms = sf_now_ms();
+	orchestrator->signalled_ms = clock_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	request_stop(orchestrator);
 }
@@ -355,7 +355,7 @@ static void wait_for_events(struct orchestrator *orchestrator)
 	}
 }
 
-static void loop(struct orchestrator *orchestrator)
+static void orchestrator_loop(struct orchestrator *orchestrator)
 {
 	struct control_message message;
 
@@ -374,8 +374,9 @@ static void loop(struct orchestrator *orchestrator)
 			watch_kernel(orchestrator);
 		if (orchestrator->state == ORCHESTRATOR_CLOSING && is_late(orchestrator)) {
 			DOCA_LOG_ERR("the server did not complete the shutdown within %d s", CLOSE_TIMEOUT_MS / 1000);
-			end(orchestrator, true);
+			orchestrator_end(orchestrator, true);
 		}
+		log_limits_report(false);
 		if (orchestrator->state != ORCHESTRATOR_ENDED)
 			wait_for_events(orchestrator);
 	}
@@ -383,7 +384,7 @@ static void loop(struct orchestrator *orchestrator)
 
 /* Life */
 
-static void report(const struct orchestrator *orchestrator)
+static void counters_report(const struct orchestrator *orchestrator)
 {
 	const char *path = orchestrator->config->stats_file;
 	uint64_t messages, bytes;
@@ -407,7 +408,7 @@ static void report(const struct orchestrator *orchestrator)
 		fclose(file);
 }
 
-static bool watch(struct orchestrator *orchestrator, int fd)
+static bool fd_watch(struct orchestrator *orchestrator, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -437,7 +438,7 @@ static doca_error_t open_all(struct orchestrator *orchestrator)
 	if (result == DOCA_SUCCESS)
 		result = link_init(&orchestrator->link, orchestrator->dev, orchestrator->gpu);
 	if (result == DOCA_SUCCESS &&
-	    !(watch(orchestrator, orchestrator->signal_fd) && watch(orchestrator, link_fd(&orchestrator->link))))
+	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, link_fd(&orchestrator->link))))
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	return result;
 }
@@ -446,7 +447,7 @@ static void close_all(struct orchestrator *orchestrator)
 {
 	close_queues(orchestrator);
 	if (orchestrator->launched) {
-		report(orchestrator);
+		counters_report(orchestrator);
 		gpu_run_fini(&orchestrator->run);
 	}
 	link_fini(&orchestrator->link);
@@ -469,15 +470,16 @@ int orchestrator_run(const struct orchestrator_config *config)
 	if (open_all(&orchestrator) != DOCA_SUCCESS) {
 		orchestrator.failed = true;
 	} else {
-		enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
-		orchestrator.connect_until_ms = sf_now_ms() + config->wait_server_s * UINT64_C(1000);
+		state_enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		orchestrator.connect_until_ms = clock_ms() + config->wait_server_s * UINT64_C(1000);
 		orchestrator.retry_ms = RETRY_MS_MIN;
 		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
 		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
 		if (orchestrator.sdk_log_level == DOCA_LOG_LEVEL_INFO)
 			orchestrator.sdk_log_level = DOCA_LOG_LEVEL_WARNING;
-		loop(&orchestrator);
+		orchestrator_loop(&orchestrator);
 	}
 	close_all(&orchestrator);
+	log_limits_report(true);
 	return orchestrator.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

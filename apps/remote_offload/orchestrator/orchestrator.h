@@ -21,7 +21,7 @@ enum orchestrator_state {
 	ORCHESTRATOR_CONNECTING,
 	ORCHESTRATOR_EXCHANGING, /* the server asks for one queue after the other */
 	ORCHESTRATOR_RUNNING,
-	ORCHESTRATOR_CLOSING, /* told the server to stop: it finishes what is in flight */
+	ORCHESTRATOR_CLOSING, /* asked the server to stop: it finishes what is in flight */
 	ORCHESTRATOR_ENDED,
 };
 

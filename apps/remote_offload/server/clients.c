@@ -9,8 +9,8 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
+#include "remote_offload/log_limit.h"
 #include "server.h"
 
 DOCA_LOG_REGISTER(SERVER::CLIENTS);
@@ -50,7 +50,7 @@ static uint32_t count_open_files(void)
 	return open;
 }
 
-static uint32_t connected(const struct server *server)
+static uint32_t clients_connected(const struct server *server)
 {
 	uint32_t count = 0;
 
@@ -111,9 +111,9 @@ static void notify_closed(struct server *server, bool wanted)
 
 static void log_full(struct clients *clients)
 {
-	if (clients->full_logged_ms != 0 && sf_now_ms() - clients->full_logged_ms < FULL_LOG_MS)
+	if (clients->full_logged_ms != 0 && clock_ms() - clients->full_logged_ms < FULL_LOG_MS)
 		return;
-	clients->full_logged_ms = sf_now_ms();
+	clients->full_logged_ms = clock_ms();
 	DOCA_LOG_WARN("%u clients are connected, %s: more wait until one leaves", clients->max,
 		      clients->files_limit ? "as many as the limit on open files admits (ulimit -n)" : "--max-connections");
 }
@@ -121,7 +121,7 @@ static void log_full(struct clients *clients)
 static bool is_full(struct server *server)
 {
 	struct clients *clients = &server->clients;
-	uint32_t count = connected(server);
+	uint32_t count = clients_connected(server);
 
 	if (count < clients->max) {
 		if (clients->full)
@@ -132,7 +132,7 @@ static bool is_full(struct server *server)
 	if (!clients->full) {
 		clients->full = true;
 		notify_closed(server, true);
-		if (connected(server) < clients->max) /* one left before it was asked to notify */
+		if (clients_connected(server) < clients->max) /* one left before it was asked to notify */
 			return is_full(server);
 		log_full(clients);
 	}
@@ -150,8 +150,8 @@ void clients_accept(struct server *server)
 			worker_add(least_loaded(server), fd, &peer);
 			break;
 		case LISTENER_EXHAUSTED:
-			PROGRAM_LOG_WARN_LIMITED("new clients wait: %s", strerror(errno));
-			server->clients.accept_after_ms = sf_now_ms() + ACCEPT_PAUSE_MS;
+			LIMITED_LOG_WARN("new clients wait: %s", strerror(errno));
+			server->clients.accept_after_ms = clock_ms() + ACCEPT_PAUSE_MS;
 			return;
 		case LISTENER_NOBODY:
 			return;
@@ -159,14 +159,14 @@ void clients_accept(struct server *server)
 	}
 }
 
-bool clients_may_come(struct server *server, int *retry_ms)
+bool clients_are_accepted(struct server *server, int *retry_ms)
 {
 	struct clients *clients = &server->clients;
 
 	*retry_ms = -1;
 	if (!server->listener.open || is_full(server))
 		return false;
-	if (clients->accept_after_ms && sf_now_ms() < clients->accept_after_ms) {
+	if (clients->accept_after_ms && clock_ms() < clients->accept_after_ms) {
 		*retry_ms = ACCEPT_PAUSE_MS;
 		return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The clients' way in: the main thread accepts them and gives each to the worker with the fewest. When as many are connected as
- * may be, nobody is accepted until one leaves; who comes meanwhile waits in the kernel.
+ * may be, no client is accepted until one leaves; new ones wait in the kernel's queue.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_CLIENTS_H
 #define REMOTE_OFFLOAD_SERVER_CLIENTS_H
@@ -34,6 +34,6 @@ doca_error_t clients_set_max(struct server *server);
 void clients_accept(struct server *server);
 
 /* May the listener be waited for? When not, and this is not -1, the number of ms after which to ask again. */
-bool clients_may_come(struct server *server, int *retry_ms);
+bool clients_are_accepted(struct server *server, int *retry_ms);
 
 #endif

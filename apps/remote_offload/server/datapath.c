@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/clock.h"
-#include "base/log_rate.h"
 #include "datapath.h"
 
 #include <stdlib.h>
@@ -14,6 +12,9 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 #include <doca_mmap.h>
+
+#include "remote_offload/clock.h"
+#include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::DATAPATH);
 
@@ -45,8 +46,8 @@ static doca_error_t create_memory(struct datapath *dp)
 	if (result == DOCA_SUCCESS)
 		result = doca_buf_inventory_start(dp->inventory);
 	if (result != DOCA_SUCCESS)
-		PROGRAM_LOG_ERR_LIMITED("%u buffers of %u bytes for a queue not set up: %s", dp->depth * 2, dp->buffer_len,
-					doca_error_get_descr(result));
+		LIMITED_LOG_ERR("%u buffers of %u bytes for a queue not set up: %s", dp->depth * 2, dp->buffer_len,
+				doca_error_get_descr(result));
 	return result;
 }
 
@@ -55,7 +56,7 @@ static void destroy_memory(struct datapath *dp)
 	if (dp->inventory)
 		doca_buf_inventory_destroy(dp->inventory);
 	if (dp->mmap && doca_mmap_destroy(dp->mmap) != DOCA_SUCCESS)
-		PROGRAM_LOG_WARN_LIMITED("the memory of a queue is left behind");
+		LIMITED_LOG_WARN("the memory of a queue is left behind");
 	else if (dp->memory)
 		munmap(dp->memory, dp->memory_len);
 	dp->inventory = NULL;
@@ -212,7 +213,7 @@ doca_error_t datapath_open(struct datapath *dp, struct doca_comch_connection *co
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_consumer_get_id(dp->consumer, consumer_id);
 	if (result != DOCA_SUCCESS) {
-		PROGRAM_LOG_ERR_LIMITED("a queue to the orchestrator not set up: %s", doca_error_get_descr(result));
+		LIMITED_LOG_ERR("a queue to the orchestrator not set up: %s", doca_error_get_descr(result));
 		datapath_close(dp);
 	}
 	return result;
@@ -276,7 +277,7 @@ doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
 	for (uint32_t i = 0; i < dp->depth && result == DOCA_SUCCESS; i++)
 		result = make_recv(dp, &dp->recvs[i], dp->memory + (size_t)(dp->depth + i) * dp->stride);
 	if (result != DOCA_SUCCESS)
-		PROGRAM_LOG_ERR_LIMITED("tasks of a queue not set up: %s", doca_error_get_descr(result));
+		LIMITED_LOG_ERR("tasks of a queue not set up: %s", doca_error_get_descr(result));
 	return result;
 }
 
@@ -326,17 +327,17 @@ static size_t inflight_of(struct doca_ctx *ctx)
 /* Tasks first end (with an error, in the callbacks above), then are freed, then the context becomes idle. */
 static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_count)
 {
-	uint64_t deadline = sf_now_ms() + CLOSE_TIMEOUT_MS;
+	uint64_t deadline = clock_ms() + CLOSE_TIMEOUT_MS;
 
 	doca_ctx_stop(ctx);
-	while (inflight_of(ctx) > 0 && sf_now_ms() < deadline)
+	while (inflight_of(ctx) > 0 && clock_ms() < deadline)
 		doca_pe_progress(dp->pe);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_task_free(dp->ending_tasks[i]);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(dp->pe);
 	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
-		PROGRAM_LOG_WARN_LIMITED("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
+		LIMITED_LOG_WARN("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_buf_dec_refcount(dp->ending_bufs[i], NULL);
 }
@@ -349,7 +350,7 @@ static void close_consumer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_consumer_as_ctx(dp->consumer), dp->recv_count);
 	if (doca_comch_consumer_destroy(dp->consumer) != DOCA_SUCCESS)
-		PROGRAM_LOG_WARN_LIMITED("a consumer is left behind");
+		LIMITED_LOG_WARN("a consumer is left behind");
 	dp->consumer = NULL;
 	dp->recv_count = 0;
 }
@@ -362,7 +363,7 @@ static void close_producer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_producer_as_ctx(dp->producer), dp->send_count);
 	if (doca_comch_producer_destroy(dp->producer) != DOCA_SUCCESS)
-		PROGRAM_LOG_WARN_LIMITED("a producer is left behind");
+		LIMITED_LOG_WARN("a producer is left behind");
 	dp->producer = NULL;
 	dp->send_count = 0;
 	dp->free_send_count = 0;

@@ -7,8 +7,8 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 
-#include "base/log_rate.h"
 #include "remote_offload/devices.h"
+#include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::LINK);
 
@@ -65,7 +65,7 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 		return;
 	wrong = control_message_unpack(bytes, len, &out.message);
 	if (wrong)
-		PROGRAM_LOG_WARN_LIMITED("a control message of %u bytes is ignored: %s", len, wrong);
+		LIMITED_LOG_WARN("a control message of %u bytes is ignored: %s", len, wrong);
 	else
 		push_event(link, &out);
 }
@@ -76,9 +76,9 @@ static void client_connected(struct doca_comch_event_connection_status_changed *
 	struct link *link = link_of(connection);
 
 	if (!successful) {
-		PROGRAM_LOG_WARN_LIMITED("an orchestrator tried to connect and failed");
+		LIMITED_LOG_WARN("an orchestrator tried to connect and failed");
 	} else if (link->connection) {
-		PROGRAM_LOG_WARN_LIMITED("a second orchestrator is refused: one is connected already");
+		LIMITED_LOG_WARN("a second orchestrator is refused: one is connected already");
 		if (link->refused_count < LINK_REFUSED_MAX)
 			link->refused[link->refused_count++] = connection;
 	} else {
@@ -253,7 +253,7 @@ doca_error_t link_send(struct link *link, const struct control_message *message)
 			doca_task_free(doca_comch_task_send_as_task(task));
 	}
 	if (result != DOCA_SUCCESS)
-		PROGRAM_LOG_ERR_LIMITED("control message %d not sent: %s", message->id, doca_error_get_descr(result));
+		LIMITED_LOG_ERR("control message %d not sent: %s", message->id, doca_error_get_descr(result));
 	return result;
 }
 

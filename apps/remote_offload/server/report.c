@@ -11,7 +11,7 @@
 
 DOCA_LOG_REGISTER(SERVER::REPORT);
 
-static struct worker_stats sum(const struct server *server)
+static struct worker_stats stats_sum(const struct server *server)
 {
 	struct worker_stats total = {0};
 
@@ -68,7 +68,7 @@ static void write_file(const struct server *server, const struct worker_stats *t
 
 void server_report(const struct server *server)
 {
-	struct worker_stats total = sum(server);
+	struct worker_stats total = stats_sum(server);
 
 	DOCA_LOG_INFO("served %" PRIu64 " clients: %" PRIu64 " requests of %" PRIu64 " bytes, %" PRIu64 " answers of %" PRIu64
 		      " bytes; %" PRIu64 " clients closed for errors, %" PRIu64 " requests failed, %" PRIu64

@@ -14,8 +14,9 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
 #include "remote_offload/signals.h"
 #include "session.h"
 
@@ -25,6 +26,7 @@ DOCA_LOG_REGISTER(SERVER);
 #define SECOND_SIGNAL_MS 1000
 #define POLL_MS 1	    /* while queues start: their engines are looked at, not waited for */
 #define DEADLINE_POLL_MS 20 /* while a deadline runs */
+#define LOG_REPORT_MS (LOG_LIMIT_SECONDS * 1000)
 #define EVENTS_MAX 8
 
 /* Signals */
@@ -37,12 +39,12 @@ static void take_signal(struct server *server)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (server->stop_requested) {
-		if (sf_now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
+		if (clock_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	server->signalled_ms = sf_now_ms();
+	server->signalled_ms = clock_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	session_request_stop(server);
 }
@@ -55,7 +57,7 @@ static int timeout_ms(const struct server *server, int accept_ms)
 		return POLL_MS;
 	if (server->state == SERVER_ABANDONING || server->state == SERVER_CLOSING)
 		return DEADLINE_POLL_MS;
-	return accept_ms;
+	return accept_ms >= 0 && accept_ms < LOG_REPORT_MS ? accept_ms : LOG_REPORT_MS;
 }
 
 /*
@@ -78,7 +80,7 @@ static void wait_for_events(struct server *server)
 	bool armed = link_arm(&server->link) == DOCA_SUCCESS;
 	int count, accept_ms;
 
-	watch_listener(server, clients_may_come(server, &accept_ms));
+	watch_listener(server, clients_are_accepted(server, &accept_ms));
 	count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, armed ? timeout_ms(server, accept_ms) : POLL_MS);
 	if (armed)
 		link_disarm(&server->link);
@@ -94,11 +96,12 @@ static void wait_for_events(struct server *server)
 	}
 }
 
-static void loop(struct server *server)
+static void server_loop(struct server *server)
 {
 	while (server->state != SERVER_ENDED) {
-		session_take_events(server);
+		session_handle_events(server);
 		session_progress(server);
+		log_limits_report(false);
 		if (server->state != SERVER_ENDED)
 			wait_for_events(server);
 	}
@@ -116,7 +119,7 @@ static void raise_file_limit(void)
 	}
 }
 
-static doca_error_t watch(struct server *server, int fd)
+static doca_error_t fd_watch(struct server *server, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -176,11 +179,11 @@ static doca_error_t open_all(struct server *server)
 	if (result == DOCA_SUCCESS)
 		result = link_open(&server->link, config->device_id, config->representor_id, config->channel_name);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, server->signal_fd);
+		result = fd_watch(server, server->signal_fd);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, server->notify_fd);
+		result = fd_watch(server, server->notify_fd);
 	if (result == DOCA_SUCCESS)
-		result = watch(server, link_fd(&server->link));
+		result = fd_watch(server, link_fd(&server->link));
 	if (result == DOCA_SUCCESS)
 		result = start_workers(server);
 	if (result == DOCA_SUCCESS)
@@ -199,7 +202,7 @@ int server_run(const struct server_config *config)
 	result = open_all(&server);
 	if (result == DOCA_SUCCESS) {
 		session_wait(&server);
-		loop(&server);
+		server_loop(&server);
 	}
 	for (uint32_t i = 0; i < server.worker_count; i++)
 		worker_stop(server.workers[i]);
@@ -212,5 +215,6 @@ int server_run(const struct server_config *config)
 	close(server.notify_fd);
 	close(server.epoll_fd);
 	close(server.signal_fd);
+	log_limits_report(true);
 	return result == DOCA_SUCCESS && !server.failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

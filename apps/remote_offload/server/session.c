@@ -5,24 +5,24 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::SESSION);
 
 #define CONNECT_TIMEOUT_MS 10000
 #define CLOSE_TIMEOUT_MS 5000
 
-static void enter(struct server *server, enum server_state state, uint64_t timeout_ms)
+static void state_enter(struct server *server, enum server_state state, uint64_t timeout_ms)
 {
 	server->state = state;
-	server->deadline_ms = timeout_ms ? sf_now_ms() + timeout_ms : 0;
+	server->deadline_ms = timeout_ms ? clock_ms() + timeout_ms : 0;
 }
 
 static bool is_late(const struct server *server)
 {
-	return server->deadline_ms && sf_now_ms() >= server->deadline_ms;
+	return server->deadline_ms && clock_ms() >= server->deadline_ms;
 }
 
 static struct control_terms own_terms(const struct server *server)
@@ -40,12 +40,12 @@ static void begin_connecting(struct server *server);
 void session_wait(struct server *server)
 {
 	if (server->stop_requested) {
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 		return;
 	}
-	PROGRAM_LOG_INFO_LIMITED("waiting for an orchestrator on channel %s of device %s, representor %s",
-				 server->config->channel_name, server->config->device_id, server->config->representor_id);
-	enter(server, SERVER_WAITING, 0);
+	LIMITED_LOG_INFO("waiting for an orchestrator on channel %s of device %s, representor %s", server->config->channel_name,
+			 server->config->device_id, server->config->representor_id);
+	state_enter(server, SERVER_WAITING, 0);
 	if (server->next_waits)
 		begin_connecting(server);
 }
@@ -105,8 +105,8 @@ static void begin_connecting(struct server *server)
 	server->told_to_stop = false;
 	server->given_up = false;
 	server->next_waits = false;
-	enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
-	PROGRAM_LOG_INFO_LIMITED("an orchestrator has connected");
+	state_enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
+	LIMITED_LOG_INFO("an orchestrator has connected");
 	exchange_next(server);
 }
 
@@ -116,12 +116,12 @@ static void take_response(struct server *server, const struct control_message *r
 	char why[256];
 
 	if (response->has_terms && !control_terms_match(&own, &response->terms, why, sizeof(why))) {
-		PROGRAM_LOG_ERR_LIMITED("this orchestrator is refused: %s", why);
+		LIMITED_LOG_ERR("this orchestrator is refused: %s", why);
 		drop_orchestrator(server);
 		return;
 	}
 	if (response->consumer_id == CONTROL_CONSUMER_ID_NONE) {
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator could not set up queue %u", server->exchanged);
+		LIMITED_LOG_ERR("the orchestrator could not set up queue %u", server->exchanged);
 		drop_orchestrator(server);
 		return;
 	}
@@ -185,9 +185,9 @@ static void begin_serving(struct server *server)
 	}
 	order_all(server, WORKER_SERVE);
 	server->orchestrators++;
-	enter(server, SERVER_SERVING, 0);
-	PROGRAM_LOG_INFO_LIMITED("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
-	PROGRAM_LOG_INFO_LIMITED("listening for clients on %s port %u", config->listen_address, server->listener.port);
+	state_enter(server, SERVER_SERVING, 0);
+	LIMITED_LOG_INFO("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
+	LIMITED_LOG_INFO("listening for clients on %s port %u", config->listen_address, server->listener.port);
 }
 
 static void progress_connecting(struct server *server)
@@ -195,18 +195,18 @@ static void progress_connecting(struct server *server)
 	if (queues_are_running(server)) {
 		begin_serving(server);
 	} else if (is_late(server)) {
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator set up %u of %u queues in %d s: it needs --num-gpu-threads %u",
-					server->exchanged, server->worker_count, CONNECT_TIMEOUT_MS / 1000, server->worker_count);
+		LIMITED_LOG_ERR("the orchestrator set up %u of %u queues in %d s: it needs --num-gpu-threads %u",
+				server->exchanged, server->worker_count, CONNECT_TIMEOUT_MS / 1000, server->worker_count);
 		drop_orchestrator(server);
 	}
 }
 
 /* Losing an orchestrator */
 
-static void abandon(struct server *server)
+static void orchestrator_abandon(struct server *server)
 {
 	order_all(server, WORKER_ABANDON);
-	enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
+	state_enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
 }
 
 /* Of an orchestrator that is there, and of no use. */
@@ -216,7 +216,7 @@ static void give_up(struct server *server)
 	if (server->state == SERVER_CONNECTING)
 		drop_orchestrator(server);
 	else if (server->state == SERVER_SERVING)
-		abandon(server);
+		orchestrator_abandon(server);
 }
 
 static void progress_abandoning(struct server *server)
@@ -231,7 +231,7 @@ static void progress_abandoning(struct server *server)
 		session_wait(server);
 	} else if (server->told_to_stop) {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	} else if (is_late(server) || server->stop_requested) {
 		link_disconnect(&server->link);
 		session_wait(server);
@@ -244,7 +244,7 @@ static void begin_drain(struct server *server)
 {
 	listener_close(&server->listener);
 	order_all(server, WORKER_DRAIN);
-	enter(server, SERVER_DRAINING, 0);
+	state_enter(server, SERVER_DRAINING, 0);
 	DOCA_LOG_INFO("finishing the requests in flight");
 }
 
@@ -252,7 +252,7 @@ static void end_queues(struct server *server)
 {
 	close_queues(server);
 	link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-	enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+	state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 }
 
 static void progress_draining(struct server *server)
@@ -261,12 +261,12 @@ static void progress_draining(struct server *server)
 		return;
 	if (!server->link.connection) {
 		close_queues(server);
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 	} else if (server->told_to_stop) {
 		end_queues(server);
 	} else {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
+		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	}
 }
 
@@ -278,14 +278,14 @@ static void progress_closing(struct server *server)
 	if (server->link.connection)
 		DOCA_LOG_WARN("the orchestrator did not leave within %d s", CLOSE_TIMEOUT_MS / 1000);
 	close_queues(server);
-	enter(server, SERVER_ENDED, 0);
+	state_enter(server, SERVER_ENDED, 0);
 }
 
 void session_request_stop(struct server *server)
 {
 	server->stop_requested = true;
 	if (server->state == SERVER_WAITING)
-		enter(server, SERVER_ENDED, 0);
+		state_enter(server, SERVER_ENDED, 0);
 	else if (server->state == SERVER_CONNECTING)
 		drop_orchestrator(server);
 	else if (server->state == SERVER_SERVING)
@@ -297,7 +297,7 @@ void session_request_stop(struct server *server)
 static void take_message(struct server *server, const struct control_message *message)
 {
 	if (message->id == CONTROL_START_SHUTDOWN) {
-		PROGRAM_LOG_INFO_LIMITED("the orchestrator is shutting down");
+		LIMITED_LOG_INFO("the orchestrator is shutting down");
 		server->told_to_stop = true;
 		if (server->state == SERVER_SERVING)
 			begin_drain(server);
@@ -311,7 +311,7 @@ static void take_message(struct server *server, const struct control_message *me
 		   server->exchanged < server->worker_count) {
 		take_response(server, message);
 	} else {
-		PROGRAM_LOG_WARN_LIMITED("control message %d is out of place and ignored", message->id);
+		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
 	}
 }
 
@@ -319,16 +319,16 @@ static void take_disconnect(struct server *server)
 {
 	switch (server->state) {
 	case SERVER_CONNECTING:
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator left before its queues ran");
+		LIMITED_LOG_ERR("the orchestrator left before its queues ran");
 		drop_orchestrator(server);
 		break;
 	case SERVER_SERVING:
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator is lost; clients are served again when one connects");
-		abandon(server);
+		LIMITED_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
+		orchestrator_abandon(server);
 		break;
 	case SERVER_ABANDONING: /* its consumers went first */
 		if (!server->told_to_stop && !server->given_up)
-			PROGRAM_LOG_ERR_LIMITED("the orchestrator is lost; clients are served again when one connects");
+			LIMITED_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
 		break;
 	case SERVER_DRAINING:
 		DOCA_LOG_ERR("the orchestrator is lost");
@@ -351,12 +351,12 @@ static void take_expired(struct server *server, uint32_t id)
 			return;
 		}
 		DOCA_LOG_DBG("the orchestrator has closed queue %u", i);
-		abandon(server);
+		orchestrator_abandon(server);
 		return;
 	}
 }
 
-void session_take_events(struct server *server)
+void session_handle_events(struct server *server)
 {
 	struct link_event event;
 
@@ -383,9 +383,8 @@ void session_take_events(struct server *server)
 			take_expired(server, event.consumer_id);
 			break;
 		case LINK_OVERRUN:
-			PROGRAM_LOG_ERR_LIMITED(
-				"more than %d events at once on the control channel: the orchestrator is disconnected",
-				LINK_EVENTS_MAX);
+			LIMITED_LOG_ERR("more than %d events at once on the control channel: the orchestrator is disconnected",
+					LINK_EVENTS_MAX);
 			give_up(server);
 			break;
 		}
@@ -399,11 +398,11 @@ static void take_failed_queues(struct server *server)
 		case QUEUE_WORKS:
 			break;
 		case QUEUE_FAILED: /* most often it has just died: that comes next */
-			PROGRAM_LOG_ERR_LIMITED("queue %u has failed: the orchestrator is given up", i);
-			abandon(server);
+			LIMITED_LOG_ERR("queue %u has failed: the orchestrator is given up", i);
+			orchestrator_abandon(server);
 			break;
 		case QUEUE_TIMED_OUT:
-			PROGRAM_LOG_ERR_LIMITED(
+			LIMITED_LOG_ERR(
 				"queue %u: no answer from the orchestrator for --gpu-timeout %u s: it is disconnected, and "
 				"the next one is served",
 				i, server->config->gpu_timeout_s);

@@ -13,7 +13,7 @@
 void session_wait(struct server *server);
 
 /* What came on the control channel. */
-void session_take_events(struct server *server);
+void session_handle_events(struct server *server);
 
 /* What workers, queues and deadlines make of the state. */
 void session_progress(struct server *server);

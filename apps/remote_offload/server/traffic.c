@@ -9,8 +9,9 @@
 
 #include <doca_log.h>
 
-#include "base/log_rate.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/log_limit.h"
+#include "worker_notify.h"
 
 DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 
@@ -86,7 +87,7 @@ void traffic_close(struct worker *worker, struct connection *connection)
 /* For what a client did wrong: one line, that connection alone. */
 static void close_bad(struct worker *worker, struct connection *connection, const char *why)
 {
-	PROGRAM_LOG_WARN_LIMITED("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
+	LIMITED_LOG_WARN("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
 	worker->stats.bad_connections++;
 	traffic_close(worker, connection);
 }
@@ -101,8 +102,8 @@ void traffic_close_failed(struct worker *worker, struct connection *connection, 
 
 void traffic_close_idle(struct worker *worker, struct connection *connection)
 {
-	PROGRAM_LOG_INFO_LIMITED("client %s closed: idle for --idle-timeout %u s",
-				 connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), worker->limits.idle_timeout_s);
+	LIMITED_LOG_INFO("client %s closed: idle for --idle-timeout %u s",
+			 connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), worker->limits.idle_timeout_s);
 	worker->stats.idle_connections++;
 	traffic_close(worker, connection);
 }
@@ -171,14 +172,14 @@ static void append_answers(struct worker *worker, const struct requester *reques
 }
 
 /* From the data path: the oldest message in flight has its answer. */
-void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
+void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 {
 	struct worker *worker = user;
 	struct connection *connection;
 	struct requester requester;
 
 	if (traffic_inflight(worker) == 0) {
-		PROGRAM_LOG_ERR_LIMITED("the orchestrator sent an answer that nobody asked for");
+		LIMITED_LOG_ERR("the orchestrator sent an answer that nobody asked for");
 		worker->dp->failed = true;
 		return;
 	}
@@ -300,7 +301,7 @@ static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
 /* The queue does not take the request now. */
-static enum pump refuse(struct worker *worker)
+static enum pump frame_reject(struct worker *worker)
 {
 	worker->send_blocked = true;
 	worker->refused = true;
@@ -336,7 +337,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 			return PUMP_BLOCKED;
 		room = datapath_room(worker->dp);
 		if (!room)
-			return refuse(worker);
+			return frame_reject(worker);
 		/* What came together goes together: one message for many small frames. */
 		message_len = len;
 		queue_frames = worker->limits.depth - traffic_inflight(worker);
@@ -349,7 +350,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		if (result != DOCA_SUCCESS) {
 			if (result != DOCA_ERROR_AGAIN)
 				worker->dp->failed = true;
-			return refuse(worker);
+			return frame_reject(worker);
 		}
 		worker->submitted = true;
 		worker->refused = false;
@@ -364,7 +365,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 }
 
 /* One connection's share of a turn; it leaves the ready list unless it has more to do. */
-static void pump(struct worker *worker, struct connection *connection)
+static void connection_pump(struct worker *worker, struct connection *connection)
 {
 	for (int reads = 0; reads < READS_PER_CONNECTION; reads++) {
 		enum pump state = send_frames(worker, connection);
@@ -404,7 +405,7 @@ bool traffic_send_requests(struct worker *worker)
 	bool any = false;
 
 	for (int turn = 0; turn < READS_PER_TURN && worker->ready_head && may_send(worker); turn++) {
-		pump(worker, worker->ready_head);
+		connection_pump(worker, worker->ready_head);
 		/* A turn that the queue refused at once is no progress. */
 		any |= !worker->send_blocked || worker->stats.requests != before;
 	}
@@ -412,6 +413,6 @@ bool traffic_send_requests(struct worker *worker)
 		datapath_flush(worker->dp);
 		worker->submitted = false;
 	}
-	worker->refused &= worker->ready_head != NULL; /* who was refused may have gone */
+	worker->refused &= worker->ready_head != NULL; /* the connection whose request was refused may be closed */
 	return any;
 }

@@ -27,7 +27,7 @@ uint32_t traffic_inflight(const struct worker *worker);
 /* Reads and submits what the queue takes: true when anything moved. */
 bool traffic_send_requests(struct worker *worker);
 /* The queue's answer callback; user is the worker. */
-void traffic_take_answer(void *user, const uint8_t *bytes, size_t len);
+void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len);
 /* Writes to connections that have much to write, or to all when enough has come or all is asked for. */
 void traffic_write_answers(struct worker *worker, bool all);
 /* All that were taken are written, or their sockets are full. */

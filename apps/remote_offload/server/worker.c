@@ -10,7 +10,7 @@
 
 #include <doca_log.h>
 
-#include "base/log_rate.h"
+#include "remote_offload/log_limit.h"
 #include "traffic.h"
 #include "worker_thread.h"
 
@@ -20,21 +20,6 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define OUT_BYTES_MIN (256u << 10)
 #define OUT_FRAMES_MIN 8u
 
-void worker_notify(struct worker *worker)
-{
-	uint64_t one = 1;
-
-	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
-		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
-}
-
-void worker_count_closed(struct worker *worker)
-{
-	atomic_fetch_sub(&worker->connection_count, 1);
-	if (atomic_load(&worker->notify_closed))
-		worker_notify(worker);
-}
-
 static bool add_fd(int epoll_fd, int fd, void *tag)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = tag};
@@ -42,7 +27,7 @@ static bool add_fd(int epoll_fd, int fd, void *tag)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static void destroy(struct worker *worker)
+static void worker_free(struct worker *worker)
 {
 	if (worker->dp)
 		datapath_destroy(worker->dp);
@@ -57,7 +42,7 @@ static void destroy(struct worker *worker)
 	free(worker);
 }
 
-static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
+static doca_error_t worker_prepare(struct worker *worker, struct doca_dev *dev)
 {
 	uint32_t frame_max = worker->limits.frame_max, ring = 1;
 	doca_notification_handle_t pe_fd;
@@ -79,7 +64,7 @@ static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	result = datapath_create(dev, worker->limits.depth, frame_max > DATAPATH_BATCH_BYTES ? frame_max : DATAPATH_BATCH_BYTES,
-				 traffic_take_answer, worker, &worker->dp);
+				 traffic_receive_answer, worker, &worker->dp);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = doca_pe_get_notification_handle(worker->dp->pe, &pe_fd);
@@ -108,20 +93,20 @@ doca_error_t worker_start(uint32_t index, uint32_t cpu, const struct worker_limi
 	worker->wake_fd = -1;
 	worker->watchdog.fd = -1;
 	pthread_mutex_init(&worker->lock, NULL);
-	result = prepare(worker, dev);
+	result = worker_prepare(worker, dev);
 	if (result == DOCA_SUCCESS && pthread_create(&worker->thread, NULL, worker_thread, worker) != 0) {
 		DOCA_LOG_ERR("thread for cpu %u not started", cpu);
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (result != DOCA_SUCCESS) {
-		destroy(worker);
+		worker_free(worker);
 		return result;
 	}
 	*out = worker;
 	return DOCA_SUCCESS;
 }
 
-static void wake(struct worker *worker)
+static void worker_wake(struct worker *worker)
 {
 	uint64_t one = 1;
 
@@ -144,7 +129,7 @@ void worker_destroy(struct worker *worker)
 		connection_close(connection, &worker->pool);
 		free(connection);
 	}
-	destroy(worker);
+	worker_free(worker);
 }
 
 void worker_add(struct worker *worker, int fd, const union peer_address *peer)
@@ -152,7 +137,7 @@ void worker_add(struct worker *worker, int fd, const union peer_address *peer)
 	struct connection *connection = connection_create(fd, peer);
 
 	if (!connection) {
-		PROGRAM_LOG_WARN_LIMITED("a client is closed: no memory for its connection");
+		LIMITED_LOG_WARN("a client is closed: no memory for its connection");
 		close(fd);
 		return;
 	}
@@ -161,7 +146,7 @@ void worker_add(struct worker *worker, int fd, const union peer_address *peer)
 	connection->next = worker->inbox;
 	worker->inbox = connection;
 	pthread_mutex_unlock(&worker->lock);
-	wake(worker);
+	worker_wake(worker);
 }
 
 void worker_order(struct worker *worker, enum worker_order order)
@@ -170,7 +155,7 @@ void worker_order(struct worker *worker, enum worker_order order)
 	worker->order = order;
 	atomic_fetch_add(&worker->ordered, 1);
 	pthread_mutex_unlock(&worker->lock);
-	wake(worker);
+	worker_wake(worker);
 }
 
 bool worker_has_obeyed(const struct worker *worker)

@@ -103,10 +103,6 @@ void worker_destroy(struct worker *worker);
 void worker_add(struct worker *worker, int fd, const union peer_address *peer);
 
 void worker_order(struct worker *worker, enum worker_order order);
-/* The worker's thread: the main thread has something to look at; a client has been closed. */
-void worker_notify(struct worker *worker);
-void worker_count_closed(struct worker *worker);
-
 bool worker_has_obeyed(const struct worker *worker);
 
 /* Before WORKER_SERVE only: what this orchestrator can take. */

@@ -11,9 +11,10 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
-#include "base/log_rate.h"
+#include "remote_offload/clock.h"
+#include "remote_offload/log_limit.h"
 #include "traffic.h"
+#include "worker_notify.h"
 
 DOCA_LOG_REGISTER(SERVER::THREAD);
 
@@ -27,7 +28,7 @@ DOCA_LOG_REGISTER(SERVER::THREAD);
 
 /* Orders */
 
-static void adopt(struct worker *worker, struct connection *connection)
+static void connection_adopt(struct worker *worker, struct connection *connection)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = connection};
 
@@ -56,7 +57,7 @@ static void close_if_gone(struct worker *worker, struct connection *connection)
 		traffic_close(worker, connection);
 }
 
-/* From here on each is looked at when its socket tells of its end. */
+/* From here on each is looked at when its socket reports its end. */
 static void begin_idle(struct worker *worker)
 {
 	struct connection *next;
@@ -67,8 +68,8 @@ static void begin_idle(struct worker *worker)
 	}
 }
 
-/* The orchestrator is lost: who waits for an answer will not get it. */
-static void abandon(struct worker *worker)
+/* The orchestrator is lost: clients that wait for an answer will not get it. */
+static void requests_abandon(struct worker *worker)
 {
 	uint32_t requests = traffic_inflight(worker), clients = 0;
 
@@ -87,9 +88,8 @@ static void abandon(struct worker *worker)
 	}
 	worker->stats.failed_requests += requests;
 	if (requests > 0)
-		PROGRAM_LOG_WARN_LIMITED(
-			"cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost", worker->cpu,
-			requests, clients);
+		LIMITED_LOG_WARN("cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost",
+				 worker->cpu, requests, clients);
 }
 
 static void close_all(struct worker *worker)
@@ -115,7 +115,7 @@ static void begin_drain(struct worker *worker)
 {
 	struct connection *next;
 
-	worker->drain_deadline_ms = sf_now_ms() + DRAIN_TIMEOUT_MS;
+	worker->drain_deadline_ms = clock_ms() + DRAIN_TIMEOUT_MS;
 	for (struct connection *connection = worker->all; connection; connection = next) {
 		next = connection->next;
 		if (connection->fd >= 0)
@@ -123,7 +123,7 @@ static void begin_drain(struct worker *worker)
 	}
 }
 
-static void obey(struct worker *worker)
+static void orders_obey(struct worker *worker)
 {
 	struct connection *inbox;
 	enum worker_order order;
@@ -140,12 +140,12 @@ static void obey(struct worker *worker)
 		struct connection *connection = inbox;
 
 		inbox = connection->next;
-		adopt(worker, connection);
+		connection_adopt(worker, connection);
 	}
 	if (ordered == atomic_load(&worker->obeyed))
 		return;
 	if (order == WORKER_ABANDON) {
-		abandon(worker);
+		requests_abandon(worker);
 		order = WORKER_IDLE;
 	} else if (order == WORKER_DRAIN && !worker->drain_deadline_ms) {
 		worker->current = worker->current == WORKER_SERVE ? WORKER_DRAIN : WORKER_IDLE;
@@ -165,7 +165,7 @@ static void obey(struct worker *worker)
 
 static void finish_drain(struct worker *worker)
 {
-	if (worker->all && sf_now_ms() < worker->drain_deadline_ms)
+	if (worker->all && clock_ms() < worker->drain_deadline_ms)
 		return;
 	if (worker->all && !worker->lingering)
 		DOCA_LOG_WARN("cpu %u: clients still open after %d ms are closed", worker->cpu, DRAIN_TIMEOUT_MS);
@@ -179,7 +179,7 @@ static void finish_drain(struct worker *worker)
 	worker_notify(worker);
 }
 
-/* While drained: who has had all answers lingers, for a while, until the client closes too. */
+/* While drained: a connection that has all its answers lingers briefly, until its client closes it too. */
 static void progress_drain(struct worker *worker)
 {
 	bool owed = traffic_inflight(worker) > 0 && !worker->dp->failed;
@@ -198,13 +198,13 @@ static void progress_drain(struct worker *worker)
 	}
 	if (!owed && !worker->lingering) {
 		worker->lingering = true;
-		worker->drain_deadline_ms = sf_now_ms() + LINGER_MS;
+		worker->drain_deadline_ms = clock_ms() + LINGER_MS;
 	}
 	finish_drain(worker);
 }
 
 /* Events only mark connections, so that none is freed while its event waits in the array. */
-static void mark(struct worker *worker, struct connection *connection, uint32_t events)
+static void connection_mark(struct worker *worker, struct connection *connection, uint32_t events)
 {
 	if (events & EPOLLOUT) {
 		connection->writable = true;
@@ -258,7 +258,7 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 		uint64_t value;
 
 		if (is_connection(worker, events[i].data.ptr)) {
-			mark(worker, events[i].data.ptr, events[i].events);
+			connection_mark(worker, events[i].data.ptr, events[i].events);
 			any = true;
 		} else if (events[i].data.ptr == worker) {
 			woken |= read(worker->wake_fd, &value, sizeof(value)) > 0;
@@ -272,7 +272,7 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 	}
 	/* Orders and limits of time close connections: not before the last event is looked at. */
 	if (woken)
-		obey(worker);
+		orders_obey(worker);
 	if (ticked && watchdog_tick(worker))
 		report_queue(worker, QUEUE_TIMED_OUT);
 	if (worker->drain_deadline_ms)
@@ -306,7 +306,7 @@ static uint32_t spin_us(const struct worker *worker)
 	return traffic_inflight(worker) > 0 ? worker->limits.answer_spin_us : worker->limits.spin_us;
 }
 
-static void serve(struct worker *worker)
+static void worker_serve(struct worker *worker)
 {
 	uint64_t idle_since_us = 0;
 	uint32_t turn = 0, idle_turns = 0;
@@ -333,7 +333,7 @@ static void serve(struct worker *worker)
 		if (++idle_turns <= WRITE_AFTER_TURNS && !traffic_is_written(worker))
 			continue;
 		if (spin_us(worker) > 0) {
-			uint64_t now = sf_now_ns() / 1000;
+			uint64_t now = clock_ns() / 1000;
 
 			if (idle_since_us == 0)
 				idle_since_us = now;
@@ -361,6 +361,6 @@ void *worker_thread(void *argument)
 	CPU_SET(worker->cpu, &set);
 	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
 		DOCA_LOG_WARN("thread %u not pinned to cpu %u", worker->index, worker->cpu);
-	serve(worker);
+	worker_serve(worker);
 	return NULL;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clients.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -8,54 +10,39 @@
 
 #include <doca_log.h>
 
+#include "answer.h"
+#include "base/log_rate.h"
+#include "clock.h"
+#include "cpus.h"
 #include "daemon.h"
+#include "workers.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
 
-/* ---- sending ---- */
-
-static void answer(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
-		   uint64_t request, uint64_t subject, const void *body, size_t len)
-{
-	struct urom_head head = urom_head_make(kind, status, request, subject);
-	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
-
-	client->broken |=
-		result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
-}
-
-static void answer_text(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
-			uint64_t request, uint64_t subject, const char *text)
-{
-	uint8_t body[UROM_TEXT_MAX];
-
-	answer(daemon, client, kind, status, request, subject, body, urom_text_pack(text, body, sizeof(body)));
-}
-
 /* ---- the end of one ---- */
 
-static void drop(struct daemon *daemon, struct daemon_client *client)
+static void client_drop(struct daemon *daemon, struct daemon_client *client)
 {
 	workers_forget(daemon, client);
 	TAILQ_REMOVE(&daemon->clients, client, next);
 	free(client);
 }
 
-static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
+static void client_reject(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s was refused: %s", client->peer->address, text);
-	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
+	client_answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
-	drop(daemon, client);
+	client_drop(daemon, client);
 }
 
-/* It has asked for much and takes nothing: no answer reaches it, so it is not told either. */
-static void disconnect(struct daemon *daemon, struct daemon_client *client)
+/* It has asked for much and reads nothing: no answer reaches it, so none is sent. */
+static void client_disconnect(struct daemon *daemon, struct daemon_client *client)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one",
 				 client->peer->address, sf_comm_backlog(client->peer));
 	sf_comm_drop(daemon->comm, client->peer);
-	drop(daemon, client);
+	client_drop(daemon, client);
 }
 
 uint64_t clients_expire(struct daemon *daemon, uint64_t now)
@@ -65,7 +52,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 	for (struct daemon_client *client = TAILQ_FIRST(&daemon->clients), *next; client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
 		if (client->broken) {
-			disconnect(daemon, client);
+			client_disconnect(daemon, client);
 			continue;
 		}
 		if (client->state == CLIENT_KNOWN)
@@ -73,16 +60,16 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		uint64_t again =
 			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
 		if (again == 0)
-			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
+			client_reject(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
 		else if (again < next_time)
 			next_time = again;
 	}
 	return next_time;
 }
 
-/* ---- who is it? ---- */
+/* ---- handshake ---- */
 
-static doca_error_t challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
+static doca_error_t client_challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
 {
 	struct urom_challenge out;
 	struct urom_hello hello;
@@ -95,7 +82,7 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	if (hello.message_max > daemon->config.message_max) {
 		snprintf(text, sizeof(text), "it wants messages of %u bytes, --max-msg-size is %u", hello.message_max,
 			 daemon->config.message_max);
-		refuse(daemon, client, DOCA_ERROR_TOO_BIG, text);
+		client_reject(daemon, client, DOCA_ERROR_TOO_BIG, text);
 		return DOCA_SUCCESS;
 	}
 	memcpy(client->nonce, hello.nonce, sizeof(client->nonce));
@@ -106,11 +93,12 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	if (result != DOCA_SUCCESS)
 		return result;
 	client->state = CLIENT_CHALLENGED;
-	answer(daemon, client, UROM_CHALLENGE, DOCA_SUCCESS, 0, 0, packed, urom_challenge_pack(&out, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_CHALLENGE, DOCA_SUCCESS, 0, 0, packed,
+		      urom_challenge_pack(&out, packed, sizeof(packed)));
 	return DOCA_SUCCESS;
 }
 
-static void welcome(struct daemon *daemon, struct daemon_client *client)
+static void client_welcome(struct daemon *daemon, struct daemon_client *client)
 {
 	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
 	uint8_t packed[UROM_CONTROL_MAX / 4];
@@ -118,7 +106,7 @@ static void welcome(struct daemon *daemon, struct daemon_client *client)
 	cpus_offer(daemon->cpus, out.cpuset);
 	for (uint32_t i = 0; i < daemon->num_plugins; i++)
 		out.plugins[i] = daemon->plugins[i].info;
-	answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
 }
 
 static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
@@ -129,19 +117,19 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (len != sizeof(proof) || !urom_bytes_equal(proof, body, sizeof(proof))) {
-		refuse(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
+		client_reject(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
 		return DOCA_SUCCESS;
 	}
 	client->state = CLIENT_KNOWN;
 	PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s connected", client->peer->address);
-	welcome(daemon, client);
+	client_welcome(daemon, client);
 	return DOCA_SUCCESS;
 }
 
 /* ---- what it asks ---- */
 
-static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
-			  size_t len)
+static doca_error_t spawn_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
+				  const void *body, size_t len)
 {
 	struct urom_spawn *wanted = (struct urom_spawn *)malloc(sizeof(*wanted));
 	doca_error_t result = wanted != NULL ? urom_spawn_parse(body, len, wanted) : DOCA_ERROR_NO_MEMORY;
@@ -173,8 +161,8 @@ static void list_group(struct daemon *daemon, struct daemon_client *client, cons
 			group.ids[group.num++] = worker->id;
 	}
 	qsort(group.ids, group.num, sizeof(group.ids[0]), by_id);
-	answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
-	       urom_group_pack(&group, packed, sizeof(packed)));
+	client_answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
+		      urom_group_pack(&group, packed, sizeof(packed)));
 }
 
 static doca_error_t take_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
@@ -182,10 +170,10 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 {
 	switch (head->kind) {
 	case UROM_SPAWN:
-		return spawn(daemon, client, head, body, len);
+		return spawn_request(daemon, client, head, body, len);
 	case UROM_RELEASE:
 		workers_release(daemon, client, head->subject);
-		answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
+		client_answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
 		return DOCA_SUCCESS;
 	case UROM_GROUP:
 		list_group(daemon, client, head);
@@ -195,11 +183,11 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 	}
 }
 
-static doca_error_t take(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
-			 size_t len)
+static doca_error_t client_message(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
+				   const void *body, size_t len)
 {
 	if (client->state == CLIENT_NEW && head->kind == UROM_HELLO)
-		return challenge(daemon, client, body, len);
+		return client_challenge(daemon, client, body, len);
 	if (client->state == CLIENT_CHALLENGED && head->kind == UROM_PROOF)
 		return check_proof(daemon, client, body, len);
 	return client->state == CLIENT_KNOWN ? take_request(daemon, client, head, body, len) : DOCA_ERROR_UNEXPECTED;
@@ -207,7 +195,7 @@ static doca_error_t take(struct daemon *daemon, struct daemon_client *client, co
 
 /* ---- the comm's side ---- */
 
-static void arrived(void *user, struct sf_comm_peer *peer)
+static void peer_arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)calloc(1, sizeof(*client));
@@ -224,10 +212,11 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	LIST_INIT(&client->refs);
 	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
 	if (daemon->draining)
-		refuse(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
+		client_reject(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)peer->user;
@@ -236,7 +225,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 
 	if (result == DOCA_SUCCESS)
-		result = take(daemon, client, &head, body, len);
+		result = client_message(daemon, client, &head, body, len);
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
@@ -245,21 +234,21 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 			 UROM_PROTO_VERSION);
 	else
 		snprintf(text, sizeof(text), "it sent what is no message of UROM's, or not now");
-	refuse(daemon, client, result, text);
+	client_reject(daemon, client, result, text);
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct daemon_client *client = (struct daemon_client *)peer->user;
 
 	(void)why;
 	if (client->state == CLIENT_KNOWN)
 		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s has left", peer->address);
-	drop((struct daemon *)user, client);
+	client_drop((struct daemon *)user, client);
 }
 
 /* A connection for a worker: TLS and the token are between its process and the client. */
-static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
+static doca_error_t connection_hand_over(void *user, uint64_t id, int fd, const char *address)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	const struct daemon_worker *worker = workers_find(daemon, id);
@@ -269,51 +258,5 @@ static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
 	return sf_comm_hand(worker->door, fd, address, daemon->local ? NULL : &worker->key);
 }
 
-const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost, .hand = hand};
-
-/* ---- for workers.c ---- */
-
-static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM_TOKEN_SIZE])
-{
-	const struct urom_head head = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
-	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE];
-	doca_error_t result = urom_random(token, UROM_TOKEN_SIZE);
-
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(packet, &head, sizeof(head));
-	memcpy(packet + sizeof(head), token, UROM_TOKEN_SIZE);
-	if (send(worker->fd, packet, sizeof(packet), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		return DOCA_SUCCESS;
-	return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? DOCA_ERROR_AGAIN : DOCA_ERROR_CONNECTION_ABORTED;
-}
-
-doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_worker *worker,
-				   const struct daemon_request *request)
-{
-	struct urom_spawned spawned = {.worker_id = worker->id,
-				       .gid = worker->gid,
-				       .has_gid = worker->has_gid,
-				       .service_process = (uint64_t)getpid(),
-				       .process = (uint64_t)worker->pid};
-	uint8_t packed[256];
-	doca_error_t result = admit(worker, spawned.token);
-
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(spawned.key, worker->key.bytes, sizeof(spawned.key));
-	answer(daemon, request->client, UROM_SPAWNED, DOCA_SUCCESS, request->tag, worker->id, packed,
-	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
-	return DOCA_SUCCESS;
-}
-
-void client_reject_request(struct daemon *daemon, uint64_t worker_id, const struct daemon_request *request, doca_error_t status,
-			   const char *reason)
-{
-	answer_text(daemon, request->client, UROM_SPAWNED, status, request->tag, worker_id, reason);
-}
-
-void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)
-{
-	answer_text(daemon, client, UROM_WORKER_DIED, DOCA_SUCCESS, 0, worker_id, reason);
-}
+const struct sf_comm_handler daemon_handler = {
+	.arrived = peer_arrived, .message = peer_message, .lost = peer_lost, .hand = connection_hand_over};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The DPU's CPUs. Published programs place workers on CPUs 0 to 7, which smaller machines lack: each stands for a real one. */
+#include "cpus.h"
+
 #include <sched.h>
 #include <string.h>
 
-#include "daemon.h"
 #include "topology/topology.h"
 
 #define CPUS_MIN 8 /* of every card */

@@ -13,17 +13,20 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
+#include "base/log_rate.h"
+#include "clients.h"
+#include "clock.h"
+#include "cpus.h"
+#include "networks.h"
+#include "node.h"
+#include "plugins.h"
+#include "spawn.h"
+#include "workers.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON);
 
 #define EVENTS_MAX 64
 #define REPORT_MS 1000 /* between two looks for lines that were suppressed */
-
-uint64_t daemon_now_ns(void)
-{
-	return sf_now_ns();
-}
 
 /* ---- what comes ---- */
 
@@ -53,7 +56,7 @@ static int patience_ms(struct daemon *daemon)
 	return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
 }
 
-static void loop(struct daemon *daemon)
+static void daemon_loop(struct daemon *daemon)
 {
 	struct epoll_event events[EVENTS_MAX];
 
@@ -72,7 +75,7 @@ static void loop(struct daemon *daemon)
 			const struct daemon_source *source = (const struct daemon_source *)events[i].data.ptr;
 			source->read(daemon, source->worker);
 		}
-		sf_comm_cork(daemon->comm); /* deaths of many workers are told in few messages */
+		sf_comm_cork(daemon->comm); /* deaths of many workers go out in few messages */
 		take_signal(daemon);	    /* last: it frees workers that an event may name */
 		sf_comm_uncork(daemon->comm);
 	}
@@ -93,32 +96,11 @@ static doca_error_t block_signals(struct daemon *daemon)
 	return daemon->signal_fd >= 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-static doca_error_t watch(struct daemon *daemon, int fd, void *what)
+static doca_error_t fd_watch(struct daemon *daemon, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = what}};
 
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
-}
-
-doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
-{
-	const in_port_t port = htons((uint16_t)daemon->config.port);
-	struct sockaddr_in *in = (struct sockaddr_in *)address;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
-
-	memset(address, 0, sizeof(*address));
-	if (inet_pton(AF_INET, daemon->config.bind, &in->sin_addr) == 1) {
-		in->sin_family = AF_INET;
-		in->sin_port = port;
-		*len = sizeof(*in);
-		return DOCA_SUCCESS;
-	}
-	if (inet_pton(AF_INET6, daemon->config.bind, &in6->sin6_addr) != 1)
-		return DOCA_ERROR_INVALID_VALUE;
-	in6->sin6_family = AF_INET6;
-	in6->sin6_port = port;
-	*len = sizeof(*in6);
-	return DOCA_SUCCESS;
 }
 
 static doca_error_t open_comm(struct daemon *daemon)
@@ -131,7 +113,7 @@ static doca_error_t open_comm(struct daemon *daemon)
 	};
 	doca_error_t result = sf_comm_open(&options, &daemon->comm);
 
-	return result == DOCA_SUCCESS ? watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
+	return result == DOCA_SUCCESS ? fd_watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
 }
 
 /* A service with a secret of its own is one for several users or machines. */
@@ -154,7 +136,7 @@ static doca_error_t listen_there(struct daemon *daemon)
 {
 	struct sockaddr_storage address, bound;
 	socklen_t len;
-	doca_error_t result = daemon_address(daemon, &address, &len);
+	doca_error_t result = networks_listen_address(daemon, &address, &len);
 
 	if (result == DOCA_SUCCESS)
 		result = open_comm(daemon);
@@ -169,14 +151,14 @@ static doca_error_t listen_there(struct daemon *daemon)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t start(struct daemon *daemon)
+static doca_error_t daemon_start(struct daemon *daemon)
 {
 	const char *secret_file = daemon->config.secret_file;
 
 	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
 	daemon->cpus = cpus_of_node();
-	networks_set_up(daemon);		  /* in the environment that the spawner takes along */
+	networks_prepare(daemon);		  /* in the environment that the spawner takes along */
 	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
 	if (result == DOCA_SUCCESS)
 		result = node_lock(&daemon->lock_fd);
@@ -187,7 +169,7 @@ static doca_error_t start(struct daemon *daemon)
 		return result;
 	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS ||
-	    watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
+	    fd_watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
@@ -199,9 +181,9 @@ int daemon_run(struct daemon *daemon)
 	TAILQ_INIT(&daemon->clients);
 	TAILQ_INIT(&daemon->workers);
 	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = daemon->spawner_fd = -1;
-	doca_error_t result = start(daemon);
+	doca_error_t result = daemon_start(daemon);
 	if (result == DOCA_SUCCESS)
-		loop(daemon);
+		daemon_loop(daemon);
 	for (struct daemon_client *client; (client = TAILQ_FIRST(&daemon->clients)) != NULL;) {
 		TAILQ_REMOVE(&daemon->clients, client, next);
 		free(client);

@@ -17,6 +17,8 @@
 #include <doca_version.h>
 
 #include "daemon.h"
+#include "output.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::MAIN);
 
@@ -241,7 +243,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
 }
 
-static doca_error_t check(const struct daemon_config *config)
+static doca_error_t config_check(const struct daemon_config *config)
 {
 	if (strcmp(config->bind, "::1") == 0) {
 		DOCA_LOG_ERR("--bind ::1: UCX has no IPv6 on the loopback device, use 127.0.0.1");
@@ -304,7 +306,7 @@ int main(int argc, char **argv)
 	struct doca_log_backend *sdk;
 
 	output_open_own();
-	(void)signal(SIGXFSZ, SIG_IGN); /* what writes to a file that may not grow is told so */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write to a file that may not grow returns an error */
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	raise_files(&daemon.worker_files);
@@ -322,7 +324,7 @@ int main(int argc, char **argv)
 		result = doca_argp_start(argc, argv);
 	doca_argp_destroy();
 	if (result == DOCA_SUCCESS)
-		result = check(&daemon.config);
+		result = config_check(&daemon.config);
 	if (result == DOCA_SUCCESS)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)

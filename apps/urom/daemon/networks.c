@@ -4,6 +4,9 @@
  * service: on one machine nothing that listens, else the network device of the service's address. What UCX's own variables say
  * counts more.
  */
+#include "networks.h"
+
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +61,7 @@ static void keep_devices(struct daemon *daemon)
 }
 
 /* Shared memory of System V can be attached by other users of the group, so it is left out. */
-void networks_set_up(struct daemon *daemon)
+void networks_prepare(struct daemon *daemon)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -71,7 +74,7 @@ void networks_set_up(struct daemon *daemon)
 		(void)setenv("UCX_KEEPALIVE_INTERVAL", "500ms", 0);
 		return;
 	}
-	if (daemon_address(daemon, &address, &len) != DOCA_SUCCESS)
+	if (networks_listen_address(daemon, &address, &len) != DOCA_SUCCESS)
 		return;
 	keep_devices(daemon);
 	(void)setenv("UCX_TLS", "^sysv", 0);
@@ -79,4 +82,25 @@ void networks_set_up(struct daemon *daemon)
 	if (address.ss_family == AF_INET6) /* where addresses of both kinds meet, UCX 1.13 writes beyond its memory */
 		(void)setenv("UCX_TCP_AF_PRIO", "inet6,inet", 0);
 	choose_devices((const struct sockaddr *)&address);
+}
+
+doca_error_t networks_listen_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
+{
+	const in_port_t port = htons((uint16_t)daemon->config.port);
+	struct sockaddr_in *in = (struct sockaddr_in *)address;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, daemon->config.bind, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = port;
+		*len = sizeof(*in);
+		return DOCA_SUCCESS;
+	}
+	if (inet_pton(AF_INET6, daemon->config.bind, &in6->sin6_addr) != 1)
+		return DOCA_ERROR_INVALID_VALUE;
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = port;
+	*len = sizeof(*in6);
+	return DOCA_SUCCESS;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "node.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +14,7 @@
 #include <doca_log.h>
 
 #include "base/runtime_folder.h"
-#include "daemon.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::NODE);
 
@@ -85,7 +87,7 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-/* The lock ends with the process, however that ends; the number in the file is for whoever is refused. */
+/* The lock ends with the process, however that ends; the number in the file is for the daemon that is refused. */
 doca_error_t node_lock(int *lock)
 {
 	char name[NAME_MAX_LEN], path[PATH_MAX];

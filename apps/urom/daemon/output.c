@@ -3,6 +3,8 @@
  * What workers write to standard output and error goes to the daemon's standard error, line by line, and only so much of it in so
  * much time. A daemon whose own output nobody takes loses lines rather than to wait.
  */
+#include "output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +16,8 @@
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+#include "clock.h"
 #include "daemon.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
@@ -26,7 +30,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
 
 /* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's
  * journal, cannot be: there a line is lost after a short time. */
-static void unblock(int fd)
+static void fd_unblock(int fd)
 {
 	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};
 	char path[32];
@@ -53,8 +57,8 @@ void output_open_own(void)
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
-	unblock(STDOUT_FILENO);
-	unblock(STDERR_FILENO);
+	fd_unblock(STDOUT_FILENO);
+	fd_unblock(STDERR_FILENO);
 }
 
 /* ---- a worker's ---- */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plugin is looked at by a process of its own: one that crashes when it is loaded does not take the daemon along. */
+#include "plugins.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 
 #include <doca_log.h>
 
+#include "clock.h"
 #include "daemon.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::PLUGINS);
@@ -54,7 +57,7 @@ static bool read_answer(int fd, pid_t pid, char *text, size_t room)
 	return false;
 }
 
-static bool probe(const struct daemon *daemon, const char *path, uint64_t *version, char *text, size_t room)
+static bool plugin_probe(const struct daemon *daemon, const char *path, uint64_t *version, char *text, size_t room)
 {
 	char *const args[] = {(char *)daemon->config.worker_program, "--probe", (char *)path, NULL};
 	posix_spawn_file_actions_t actions;
@@ -103,7 +106,7 @@ static bool is_known(const struct daemon *daemon, const char *name)
 	return false;
 }
 
-static void consider(struct daemon *daemon, const char *folder, const char *file)
+static void plugin_consider(struct daemon *daemon, const char *folder, const char *file)
 {
 	struct daemon_plugin *plugin = &daemon->plugins[daemon->num_plugins];
 	size_t len = strlen(file) - strlen(".so");
@@ -124,7 +127,7 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 		DOCA_LOG_WARN("%s is passed over: a plugin of that name is there already", plugin->path);
 		return;
 	}
-	if (!probe(daemon, plugin->path, &plugin->info.version, text, sizeof(text))) {
+	if (!plugin_probe(daemon, plugin->path, &plugin->info.version, text, sizeof(text))) {
 		DOCA_LOG_WARN("%s is passed over: %s", plugin->path, text);
 		return;
 	}
@@ -154,7 +157,7 @@ static void look_in(struct daemon *daemon, const char *folder)
 	}
 	for (int i = 0; i < num; i++) {
 		if (i < FOLDER_FILES_MAX)
-			consider(daemon, folder, files[i]->d_name);
+			plugin_consider(daemon, folder, files[i]->d_name);
 		free(files[i]);
 	}
 	free(files);

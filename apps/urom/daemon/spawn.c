@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The daemon's side of its spawner: a worker's descriptors, and the request for its process. */
+#include "spawn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -109,20 +111,6 @@ static bool open_ends(struct ends *ends)
 
 /* ---- the process ---- */
 
-static const char *advice(int error)
-{
-	if (error == EMFILE || error == ENFILE)
-		return "; the service has too many open files: end workers, or raise its limit (ulimit -n)";
-	if (error == EAGAIN)
-		return "; its user has too many processes: end some, or raise the limit (ulimit -u)";
-	return error == ENOMEM ? "; there is no memory: end workers" : "";
-}
-
-void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
-{
-	snprintf(reason, UROM_TEXT_MAX, "%s: %s%s", what, strerror(error), advice(error));
-}
-
 static bool send_request(int fd, const struct ends *ends, void *body, size_t len)
 {
 	const int fds[SPAWNER_FDS] = {[SPAWNER_SOCKET] = ends->socket[1],
@@ -169,7 +157,7 @@ static pid_t start_process(const struct daemon *daemon, const struct daemon_work
 	else if (!await_answer(daemon, &answer))
 		answer = (struct spawner_answer){-1, EPIPE};
 	if (answer.pid < 0)
-		spawner_say_why(reason, "no process can be started", answer.error);
+		spawner_format_reason(reason, "no process can be started", answer.error);
 	return answer.pid;
 }
 
@@ -179,7 +167,7 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 	struct ends ends;
 
 	if (!open_ends(&ends)) {
-		spawner_say_why(reason, "no process can be started", errno);
+		spawner_format_reason(reason, "no process can be started", errno);
 		return false;
 	}
 	worker->pid = start_process(daemon, worker, wanted, &ends, reason);

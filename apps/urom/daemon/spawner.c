@@ -31,6 +31,8 @@
 #include <unistd.h>
 
 #include "compat/linux.h"
+#include "cpus.h"
+#include "plugins.h"
 
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
 #define HEARTBEAT_FD 4
@@ -96,7 +98,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	return args;
 }
 
-static bool sets(const char *variable, const char *const *env, uint32_t num)
+static bool environment_sets(const char *variable, const char *const *env, uint32_t num)
 {
 	size_t len = strcspn(variable, "=") + 1;
 
@@ -116,7 +118,7 @@ static char **make_env(const struct urom_spawn *spawn)
 		num++;
 	char **env = (char **)calloc(num + spawn->num_env + 1, sizeof(char *));
 	for (uint32_t i = 0; env != NULL && i < num; i++) {
-		if (!sets(environ[i], spawn->env, spawn->num_env))
+		if (!environment_sets(environ[i], spawn->env, spawn->num_env))
 			env[kept++] = environ[i];
 	}
 	for (uint32_t i = 0; env != NULL && i < spawn->num_env; i++)
@@ -127,7 +129,7 @@ static char **make_env(const struct urom_spawn *spawn)
 /* ---- the child ---- */
 
 /* Above the numbers that it is to go to, so that none is overwritten before it is copied. */
-static bool place(int from, int to)
+static bool fd_place(int from, int to)
 {
 	int above = fcntl(from, F_DUPFD_CLOEXEC, DOOR_FD + 1);
 
@@ -138,18 +140,32 @@ static bool place_all(const int fds[SPAWNER_FDS])
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
-	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
-	       place(fds[SPAWNER_HEARTBEAT], HEARTBEAT_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
+	return nothing >= 0 && fd_place(nothing, STDIN_FILENO) && fd_place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
+	       fd_place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && fd_place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
+	       fd_place(fds[SPAWNER_HEARTBEAT], HEARTBEAT_FD) && fd_place(fds[SPAWNER_DOOR], DOOR_FD);
 }
 
-static __attribute__((noreturn)) void fail(const struct order *order, const char *what, int error)
+static const char *error_advice(int error)
+{
+	if (error == EMFILE || error == ENFILE)
+		return "; the service has too many open files: end workers, or raise its limit (ulimit -n)";
+	if (error == EAGAIN)
+		return "; its user has too many processes: end some, or raise the limit (ulimit -u)";
+	return error == ENOMEM ? "; there is no memory: end workers" : "";
+}
+
+void spawner_format_reason(char reason[UROM_TEXT_MAX], const char *what, int error)
+{
+	snprintf(reason, UROM_TEXT_MAX, "%s: %s%s", what, strerror(error), error_advice(error));
+}
+
+static __attribute__((noreturn)) void child_fail(const struct order *order, const char *what, int error)
 {
 	const struct urom_head head = urom_head_make(UROM_FAILED, DOCA_ERROR_OPERATING_SYSTEM, 0, 0);
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TEXT_MAX];
 	char reason[UROM_TEXT_MAX];
 
-	spawner_say_why(reason, what, error);
+	spawner_format_reason(reason, what, error);
 	memcpy(packet, &head, sizeof(head));
 	size_t len = urom_text_pack(reason, packet + sizeof(head), UROM_TEXT_MAX);
 	(void)!send(order->fds[SPAWNER_SOCKET], packet, sizeof(head) + len, MSG_NOSIGNAL);
@@ -176,16 +192,16 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 	memcpy(cpus, order->spawn.cpuset, sizeof(cpus));
 	cpus_map(order->daemon->cpus, cpus);
 	if (order->spawn.has_cpuset && sched_setaffinity(0, sizeof(cpus), (const cpu_set_t *)(const void *)cpus) != 0)
-		fail(order, "none of its processors can be used", errno);
+		child_fail(order, "none of its processors can be used", errno);
 	char **args = make_args(order, &numbers), **env = make_env(&order->spawn);
 	if (args == NULL || env == NULL)
-		fail(order, "no process can be started", ENOMEM);
+		child_fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
-		fail(order, "it can be given no descriptors", errno);
-	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
+		child_fail(order, "it can be given no descriptors", errno);
+	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not yet closed: a failure is still to be reported */
 	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
 	execve(args[0], args, env);
-	fail(order, "doca_urom_worker cannot be started", errno);
+	child_fail(order, "doca_urom_worker cannot be started", errno);
 }
 
 /* ---- requests ---- */
@@ -225,7 +241,7 @@ static bool take_fds(struct msghdr *message, int fds[SPAWNER_FDS])
 }
 
 /* False: the daemon is gone. */
-static bool serve(int fd, struct order *order)
+static bool request_serve(int fd, struct order *order)
 {
 	static uint8_t body[UROM_CONTROL_MAX];
 	union {
@@ -274,7 +290,7 @@ static pid_t session_of(const char *pid)
 }
 
 /* True: there were any. */
-static bool sweep(pid_t self)
+static bool children_sweep(pid_t self)
 {
 	DIR *folder = opendir("/proc");
 	bool any = false;
@@ -297,7 +313,7 @@ static void end_session(void)
 {
 	pid_t self = getpid();
 
-	for (int i = 0; i < SWEEPS_MAX && sweep(self); i++)
+	for (int i = 0; i < SWEEPS_MAX && children_sweep(self); i++)
 		(void)poll(NULL, 0, SWEEP_MS);
 }
 
@@ -314,7 +330,7 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 	(void)prctl(PR_SET_NAME, "urom_spawner");
 	order->daemon = daemon;
 	order->daemon_pid = daemon_pid;
-	while (serve(fd, order))
+	while (request_serve(fd, order))
 		;
 	end_session();
 	_exit(EXIT_SUCCESS);

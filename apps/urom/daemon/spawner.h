@@ -23,6 +23,6 @@ struct spawner_answer {
 __attribute__((noreturn)) void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd);
 
 /* "what: the error; what to do". */
-void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error);
+void spawner_format_reason(char reason[UROM_TEXT_MAX], const char *what, int error);
 
 #endif

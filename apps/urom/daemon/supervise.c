@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which workers still move, and of what the others died. */
+#include "supervise.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <doca_log.h>
 
 #include "daemon.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 
@@ -29,7 +32,8 @@ static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const
 
 /* The plugin whose operation the worker is in, and that operation's name; NULL: none. What a plugin may have
  * written is checked. */
-static const struct daemon_plugin *where(const struct daemon *daemon, const struct daemon_worker *worker, const char **call)
+static const struct daemon_plugin *worker_find_call(const struct daemon *daemon, const struct daemon_worker *worker,
+						    const char **call)
 {
 	static const char *const names[HEARTBEAT_CALLS] = {"",	       "the loading", "open",	     "addr", "worker_cmd",
 							   "progress", "notif_pack",  "client_left", "close"};
@@ -42,7 +46,7 @@ static const struct daemon_plugin *where(const struct daemon *daemon, const stru
 	return nth_plugin(daemon, worker, index);
 }
 
-void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+void supervise_set_names(const struct daemon *daemon, struct daemon_worker *worker)
 {
 	size_t used = 0;
 
@@ -59,7 +63,7 @@ void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
 static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, bool stopped)
 {
 	const char *call = NULL;
-	const struct daemon_plugin *plugin = where(daemon, worker, &call);
+	const struct daemon_plugin *plugin = worker_find_call(daemon, worker, &call);
 
 	if (plugin != NULL)
 		snprintf(worker->reason, sizeof(worker->reason),
@@ -80,7 +84,7 @@ static uint64_t look_interval(const struct daemon *daemon)
 }
 
 /* The time counts that the worker had: if the machine, or the daemon, slept, so did the worker. */
-static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+static void worker_look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	uint64_t word = atomic_load_explicit(&worker->heartbeat->word, memory_order_relaxed), before = worker->idle.had_ns;
 
@@ -101,7 +105,7 @@ static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t n
 		end_hanging(daemon, worker, state == 'T');
 }
 
-uint64_t supervise(struct daemon *daemon, uint64_t now)
+uint64_t supervise_workers(struct daemon *daemon, uint64_t now)
 {
 	struct daemon_worker *worker;
 
@@ -110,7 +114,7 @@ uint64_t supervise(struct daemon *daemon, uint64_t now)
 	if (now < daemon->next_look)
 		return daemon->next_look;
 	TAILQ_FOREACH (worker, &daemon->workers, next)
-		look(daemon, worker, now);
+		worker_look(daemon, worker, now);
 	daemon->next_look = now + look_interval(daemon);
 	return daemon->next_look;
 }
@@ -130,7 +134,7 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 		       char reason[UROM_TEXT_MAX], const char **path)
 {
 	const char *call = "";
-	const struct daemon_plugin *plugin = where(daemon, worker, &call);
+	const struct daemon_plugin *plugin = worker_find_call(daemon, worker, &call);
 	char place[UROM_PLUGIN_NAME_SIZE + 32] = "", memory[80] = "";
 
 	*path = plugin != NULL ? plugin->path : NULL;

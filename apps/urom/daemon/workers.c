@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "workers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,7 +14,15 @@
 
 #include <doca_log.h>
 
+#include "answer.h"
+#include "base/log_rate.h"
+#include "clock.h"
 #include "daemon.h"
+#include "output.h"
+#include "plugins.h"
+#include "ref.h"
+#include "spawn.h"
+#include "supervise.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 
@@ -28,43 +38,6 @@ struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 			return worker;
 	}
 	return NULL;
-}
-
-/* ---- refs ---- */
-
-static struct daemon_ref *ref_find(const struct daemon_client *client, const struct daemon_worker *worker)
-{
-	struct daemon_ref *ref;
-
-	LIST_FOREACH (ref, &client->refs, of_client) {
-		if (ref->worker == worker)
-			return ref;
-	}
-	return NULL;
-}
-
-static doca_error_t ref_add(struct daemon_client *client, struct daemon_worker *worker)
-{
-	struct daemon_ref *ref = ref_find(client, worker);
-
-	if (ref == NULL) {
-		ref = (struct daemon_ref *)calloc(1, sizeof(*ref));
-		if (ref == NULL)
-			return DOCA_ERROR_NO_MEMORY;
-		ref->client = client;
-		ref->worker = worker;
-		LIST_INSERT_HEAD(&client->refs, ref, of_client);
-		LIST_INSERT_HEAD(&worker->refs, ref, of_worker);
-	}
-	ref->count++;
-	return DOCA_SUCCESS;
-}
-
-static void ref_drop(struct daemon_ref *ref)
-{
-	LIST_REMOVE(ref, of_client);
-	LIST_REMOVE(ref, of_worker);
-	free(ref);
 }
 
 /* ---- the end ---- */
@@ -120,7 +93,7 @@ static void fail_requests(struct daemon *daemon, struct daemon_worker *worker, c
 static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 {
 	for (struct daemon_ref *ref; (ref = LIST_FIRST(&worker->refs)) != NULL;)
-		ref_drop(ref);
+		daemon_ref_drop(ref);
 	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;)
 		drop_request(worker, request);
 	output_close(worker);
@@ -147,7 +120,7 @@ static bool has_plugins(const struct daemon *daemon, uint64_t plugins)
 	return plugins != 0;
 }
 
-static bool watch(struct daemon *daemon, struct daemon_worker *worker)
+static bool worker_watch(struct daemon *daemon, struct daemon_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &worker->source}};
 
@@ -171,7 +144,7 @@ static struct daemon_worker *create_worker(struct daemon *daemon, const struct u
 	worker->has_gid = spawn->has_gid;
 	worker->fd = worker->door = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
-	supervise_name(daemon, worker);
+	supervise_set_names(daemon, worker);
 	TAILQ_INIT(&worker->requests);
 	LIST_INIT(&worker->refs);
 	TAILQ_INSERT_TAIL(&daemon->workers, worker, next);
@@ -193,7 +166,7 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 		return NULL;
 	}
 	give_time(worker, DAEMON_SPAWN_NS);
-	if (!watch(daemon, worker)) { /* its end is noticed as any other's */
+	if (!worker_watch(daemon, worker)) { /* its end is noticed as any other's */
 		snprintf(worker->reason, sizeof(worker->reason), "it cannot be watched: %s", strerror(errno));
 		kill_worker(worker);
 	}
@@ -243,8 +216,8 @@ static bool has_its_part(const struct daemon *daemon, const struct daemon_client
 	return daemon->num_workers >= max - max / DAEMON_WORKERS_KEPT && num_workers_of(daemon, client) > max / 2;
 }
 
-static doca_error_t check(const struct daemon *daemon, const struct daemon_client *client, const struct urom_spawn *spawn,
-			  char reason[UROM_TEXT_MAX])
+static doca_error_t spawn_check(const struct daemon *daemon, const struct daemon_client *client, const struct urom_spawn *spawn,
+				char reason[UROM_TEXT_MAX])
 {
 	if (daemon->draining) {
 		snprintf(reason, UROM_TEXT_MAX, "the service is being ended");
@@ -314,13 +287,13 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	char reason[UROM_TEXT_MAX] = "no memory";
 
 	if (request != NULL)
-		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, client, spawn, reason);
+		status = worker != NULL ? check_running(worker, spawn, reason) : spawn_check(daemon, client, spawn, reason);
 	if (status == DOCA_SUCCESS && worker == NULL) {
 		worker = start_worker(daemon, spawn, reason);
 		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (status == DOCA_SUCCESS) {
-		status = ref_add(client, worker);
+		status = daemon_ref_add(client, worker);
 		snprintf(reason, sizeof(reason), "no memory");
 	}
 	if (status != DOCA_SUCCESS) {
@@ -338,13 +311,13 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id)
 {
 	struct daemon_worker *worker = workers_find(daemon, id);
-	struct daemon_ref *ref = worker != NULL ? ref_find(client, worker) : NULL;
+	struct daemon_ref *ref = worker != NULL ? daemon_ref_find(client, worker) : NULL;
 
 	if (ref == NULL) /* it died meanwhile */
 		return;
 	if (--ref->count != 0)
 		return;
-	ref_drop(ref);
+	daemon_ref_drop(ref);
 	end_if_unused(worker);
 }
 
@@ -361,7 +334,7 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 	}
 	for (struct daemon_ref *ref; (ref = LIST_FIRST(&client->refs)) != NULL;) {
 		worker = ref->worker;
-		ref_drop(ref);
+		daemon_ref_drop(ref);
 		end_if_unused(worker);
 	}
 }
@@ -389,7 +362,7 @@ static void worker_fails(struct daemon_worker *worker, doca_error_t status, cons
 }
 
 /* A plugin writes to the socket. */
-static void refuse_more(struct daemon *daemon, struct daemon_worker *worker)
+static void worker_reject_packets(struct daemon *daemon, struct daemon_worker *worker)
 {
 	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
 	snprintf(worker->reason, sizeof(worker->reason),
@@ -414,7 +387,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		return;
 	}
 	if (++worker->num_packets > DAEMON_PACKETS_MAX) {
-		refuse_more(daemon, worker);
+		worker_reject_packets(daemon, worker);
 		return;
 	}
 	if ((size_t)len < sizeof(head) || urom_head_parse(packet, sizeof(head), &head) != DOCA_SUCCESS)
@@ -452,7 +425,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 	log_end(worker, status, reason, path);
 	fail_requests(daemon, worker, reason);
 	for (ref = worker->unborn ? NULL : LIST_FIRST(&worker->refs); ref != NULL; ref = LIST_NEXT(ref, of_worker))
-		client_tell_died(daemon, ref->client, worker->id, reason);
+		client_notify_died(daemon, ref->client, worker->id, reason);
 	free_worker(daemon, worker);
 }
 
@@ -496,13 +469,13 @@ void workers_reap(struct daemon *daemon)
 	}
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t time_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* A READY worker's requests wait for room in its socket; others are to be ready, or to end. The time when to look again. */
-static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+static uint64_t worker_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	if (worker->state == WORKER_READY) {
 		accept_requests(daemon, worker, now);
@@ -524,10 +497,10 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 	struct daemon_worker *worker;
 
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
-		next_time = earlier(next_time, output_expire(daemon, worker, now));
-		next_time = earlier(next_time, expire(daemon, worker, now));
+		next_time = time_earlier(next_time, output_expire(daemon, worker, now));
+		next_time = time_earlier(next_time, worker_expire(daemon, worker, now));
 	}
-	return earlier(next_time, supervise(daemon, now));
+	return time_earlier(next_time, supervise_workers(daemon, now));
 }
 
 void workers_end_all(struct daemon *daemon)

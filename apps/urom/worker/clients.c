@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clients.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+#include "client.h"
+#include "clock.h"
+#include "domains.h"
+#include "notify_queue.h"
+#include "parent.h"
+#include "plugin.h"
+#include "tokens.h"
 #include "urom/auth.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::CLIENTS);
 
-void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE])
-{
-	if (worker->num_tokens == WORKER_TOKENS_MAX) { /* the oldest never came */
-		memmove(worker->tokens[0], worker->tokens[1], sizeof(worker->tokens[0]) * (WORKER_TOKENS_MAX - 1));
-		worker->num_tokens--;
-	}
-	memcpy(worker->tokens[worker->num_tokens++], token, UROM_TOKEN_SIZE);
-}
-
-/* A token is good for one. */
-static bool use_token(struct worker *worker, const void *token, size_t len)
-{
-	for (uint32_t i = 0; i < worker->num_tokens && len == UROM_TOKEN_SIZE; i++) {
-		if (!urom_bytes_equal(worker->tokens[i], token, UROM_TOKEN_SIZE))
-			continue;
-		memcpy(worker->tokens[i], worker->tokens[--worker->num_tokens], UROM_TOKEN_SIZE);
-		return true;
-	}
-	return false;
-}
-
 /* ---- arrivals ---- */
 
-static void arrived(void *user, struct sf_comm_peer *peer)
+static void peer_arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)calloc(1, sizeof(*client));
@@ -58,7 +47,7 @@ static void free_client(struct worker_client *client)
 	free(client);
 }
 
-static void drop(struct worker *worker, struct worker_client *client)
+static void client_drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
 	notifications_drop(worker, client);
@@ -70,31 +59,13 @@ static void drop(struct worker *worker, struct worker_client *client)
 	free_client(client);
 }
 
-struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
-{
-	struct worker_client *client;
-
-	TAILQ_FOREACH (client, &worker->clients, next) {
-		if (client->dest_id == dest_id)
-			return client;
-	}
-	return NULL;
-}
-
-doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
-{
-	const struct worker_client *client = clients_find(worker, dest_id);
-
-	return client != NULL ? sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0) : DOCA_SUCCESS;
-}
-
 void client_disconnect(struct worker *worker, struct worker_client *client)
 {
 	PROGRAM_LOG_WARN_LIMITED(
 		"%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
 		client->peer->address);
 	sf_comm_drop(worker->comm, client->peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
 void clients_drop_all(struct worker *worker)
@@ -107,19 +78,20 @@ void clients_drop_all(struct worker *worker)
 	}
 }
 
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	(void)why;
-	drop((struct worker *)user, (struct worker_client *)peer->user);
+	client_drop((struct worker *)user, (struct worker_client *)peer->user);
 }
 
-static void join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
+static void client_join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
+			size_t len)
 {
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
 
-	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
+	while (parent_read(worker)) /* the daemon sent the token before it answered the client */
 		;
-	bool may = !client->joined && use_token(worker, body, len);
+	bool may = !client->joined && tokens_use(worker, body, len);
 	struct urom_head answer =
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
 	doca_error_t result =
@@ -134,7 +106,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	}
 	PROGRAM_LOG_WARN_LIMITED("%s was turned away: no such token", client->peer->address);
 	sf_comm_disconnect(worker->comm, client->peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
 void clients_expire(struct worker *worker)
@@ -148,22 +120,13 @@ void clients_expire(struct worker *worker)
 			continue;
 		PROGRAM_LOG_WARN_LIMITED("%s has not joined within two seconds: it is disconnected", client->peer->address);
 		sf_comm_disconnect(worker->comm, client->peer);
-		drop(worker, client);
+		client_drop(worker, client);
 	}
 }
 
 /* ---- commands ---- */
 
-doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type,
-				      uint64_t urom_context, doca_error_t status)
-{
-	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
-	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
-
-	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
-}
-
-void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc)
+void clients_reject_command(struct worker *worker, const struct urom_worker_cmd_desc *desc)
 {
 	struct worker_client *client = clients_find(worker, desc->dest_id);
 
@@ -174,14 +137,6 @@ void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *de
 						       DOCA_ERROR_UNEXPECTED);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
 		client_disconnect(worker, client);
-}
-
-void client_answered(struct worker *worker, struct worker_client *client)
-{
-	if (client->num_outstanding == 0)
-		return;
-	client->num_outstanding--;
-	worker->num_outstanding--;
 }
 
 static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin,
@@ -208,7 +163,7 @@ static doca_error_t keep_command(struct worker *worker, struct worker_client *cl
 static doca_error_t give_command(struct worker *worker, struct worker_client *client, const struct urom_worker_cmd *command,
 				 const void *body, size_t len)
 {
-	struct worker_plugin *plugin = worker_find_plugin(worker, command->type);
+	struct worker_plugin *plugin = plugin_find(worker, command->type);
 
 	if (worker->ending)
 		return DOCA_ERROR_SHUTDOWN;
@@ -243,8 +198,8 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 {
 	const char *reason = "";
 	doca_error_t result = head->kind == UROM_DOMAIN_OFFER
-				      ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
-				      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
+				      ? domains_add_offer(worker, client->dest_id, head, body, len, &reason)
+				      : domains_add_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
 
 	if (result == DOCA_SUCCESS)
@@ -254,8 +209,8 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-static doca_error_t take(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
-			 size_t len)
+static doca_error_t client_message(struct worker *worker, struct worker_client *client, const struct urom_head *head,
+				   const void *body, size_t len)
 {
 	switch (head->kind) {
 	case UROM_COMMAND:
@@ -273,7 +228,8 @@ static doca_error_t take(struct worker *worker, struct worker_client *client, co
 	}
 }
 
-static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
+			 size_t len)
 {
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)peer->user;
@@ -281,17 +237,17 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 
 	if (result == DOCA_SUCCESS && head.kind == UROM_JOIN) {
-		join(worker, client, &head, body, len);
+		client_join(worker, client, &head, body, len);
 		return;
 	}
-	if (result == DOCA_SUCCESS && client->joined && take(worker, client, &head, body, len) == DOCA_SUCCESS) {
+	if (result == DOCA_SUCCESS && client->joined && client_message(worker, client, &head, body, len) == DOCA_SUCCESS) {
 		if (client->broken)
 			client_disconnect(worker, client);
 		return;
 	}
 	PROGRAM_LOG_WARN_LIMITED("%s sent what is no message of UROM's, or not yet: it is disconnected", peer->address);
 	sf_comm_disconnect(worker->comm, peer);
-	drop(worker, client);
+	client_drop(worker, client);
 }
 
-const struct sf_comm_handler clients_handler = {.arrived = arrived, .message = message, .lost = lost};
+const struct sf_comm_handler clients_handler = {.arrived = peer_arrived, .message = peer_message, .lost = peer_lost};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "domains.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
 #include "urom/auth.h"
 #include "worker.h"
 
@@ -24,7 +27,7 @@ static void set_due(struct worker *worker, struct worker_domain *domain, enum wo
 	worker->domains_due = true;
 }
 
-static void ask(struct worker *worker, struct worker_directory *directory, struct worker_domain *sender)
+static void directory_request(struct worker *worker, struct worker_directory *directory, struct worker_domain *sender)
 {
 	directory->sender = sender;
 	directory->received = 0;
@@ -39,7 +42,7 @@ static void ask_another(struct worker *worker, struct worker_directory *director
 	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->directory != directory)
 			continue;
-		ask(worker, directory, domain);
+		directory_request(worker, directory, domain);
 		return;
 	}
 }
@@ -114,8 +117,8 @@ static doca_error_t check_offer(const struct worker *worker, uint64_t client, co
 	return known == NULL && head->size > WORKER_DIRECTORY_BYTES - worker->directory_bytes ? DOCA_ERROR_FULL : DOCA_SUCCESS;
 }
 
-doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body,
-				size_t len, const char **reason)
+doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			       const char **reason)
 {
 	const uint8_t *digest = (const uint8_t *)body;
 	struct worker_directory *directory = len == UROM_DIGEST_SIZE ? find_directory(worker, digest, head->size) : NULL;
@@ -139,7 +142,7 @@ doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const st
 	LIST_INSERT_HEAD(&worker->domains, domain, next);
 	worker->num_domains++;
 	if (is_new)
-		ask(worker, directory, domain);
+		directory_request(worker, directory, domain);
 	else if (directory->directory != NULL)
 		set_due(worker, domain, WORKER_DOMAIN_READY);
 	return DOCA_SUCCESS;
@@ -148,7 +151,7 @@ doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const st
 /* ---- pieces ---- */
 
 /* It is whole: does it hold what was offered? */
-static doca_error_t finish(struct worker *worker, struct worker_directory *directory, const char **reason)
+static doca_error_t directory_finish(struct worker *worker, struct worker_directory *directory, const char **reason)
 {
 	uint8_t digest[UROM_DIGEST_SIZE];
 	struct worker_domain *domain;
@@ -170,8 +173,8 @@ static doca_error_t finish(struct worker *worker, struct worker_directory *direc
 	return DOCA_SUCCESS;
 }
 
-doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
-			       const char **reason)
+doca_error_t domains_add_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			      const char **reason)
 {
 	struct worker_domain *domain = find_domain(worker, client, head->subject);
 	struct worker_directory *directory = domain != NULL ? domain->directory : NULL;
@@ -187,7 +190,7 @@ doca_error_t domains_take_part(struct worker *worker, uint64_t client, const str
 		memcpy(directory->data + directory->received, body, len);
 		directory->received += len;
 		if (directory->received == directory->size)
-			result = finish(worker, directory, reason);
+			result = directory_finish(worker, directory, reason);
 	}
 	if (result != DOCA_SUCCESS)
 		free_domain(worker, domain);

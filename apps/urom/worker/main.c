@@ -15,16 +15,17 @@
 
 #include <doca_log.h>
 
+#include "plugin.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::MAIN);
 
-static int probe(const char *path)
+static int plugin_probe(const char *path)
 {
 	struct worker_plugin plugin = {.path = path};
 	char reason[UROM_TEXT_MAX];
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive who wanted to know */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive the daemon that probes it */
 	int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* what the plugin prints is not the answer */
 	bool loaded = plugin_load(&plugin, reason) == DOCA_SUCCESS;
@@ -99,7 +100,7 @@ static bool parse_plugin(char *text, struct worker *worker)
 	return *end == '\0' && end != colon + 1 && __builtin_popcountll(plugin->id) == 1;
 }
 
-static bool parse(int argc, char **argv, struct worker *worker, struct arguments *arguments)
+static bool arguments_parse(int argc, char **argv, struct worker *worker, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"fd", required_argument, NULL, 'f'},
@@ -176,10 +177,10 @@ int main(int argc, char **argv)
 	struct doca_log_backend *sdk;
 
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
-		return probe(argv[2]);
+		return plugin_probe(argv[2]);
 	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
 		return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	if (!parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker)) {
+	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker)) {
 		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand (--help says more)\n", argv[0]);
 		return EXIT_FAILURE;
 	}

@@ -1,73 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Plugins' notifications on their way to clients. Each client has a queue of its own: one that takes nothing makes nobody else
- * wait. A queue holds answers to that client's commands, of which a client can have only so many unanswered; what a plugin says
- * beyond that is counted, and one that goes on and on ends its worker.
- */
-#include <stdio.h>
+#include "notify.h"
+
 #include <stdlib.h>
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+#include "client.h"
+#include "clients.h"
+#include "plugin.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::NOTIFY);
 
-/* ---- from plugins ---- */
-
-/* Why nobody can be given it; NULL: somebody can. */
-static const char *check(const struct worker *worker, const struct worker_plugin *plugin,
-			 const struct urom_worker_notif_desc *desc)
-{
-	if (desc->worker_notif.type != plugin->id)
-		return "of another type than its commands";
-	if (desc->dest_id == 0 || desc->dest_id > worker->last_dest_id)
-		return "for a dest_id that never was";
-	return NULL;
-}
-
-static void queue(struct worker *worker, const struct worker_plugin *plugin, struct urom_worker_notif_desc *desc)
-{
-	const char *wrong = check(worker, plugin, desc);
-	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
-
-	if (client == NULL) { /* or it has left */
-		if (wrong != NULL)
-			PROGRAM_LOG_WARN_LIMITED(
-				"%s made a notification %s: it must repeat the command's type, urom_context and dest_id",
-				plugin->path, wrong);
-		free(desc);
-		return;
-	}
-	if (ucs_list_is_empty(&client->notifications))
-		TAILQ_INSERT_TAIL(&worker->answered, client, in_answered);
-	ucs_list_add_tail(&client->notifications, &desc->entry);
-}
-
-void notifications_take(struct worker *worker, struct worker_plugin *plugin)
-{
-	while (!ucs_list_is_empty(&worker->notifications)) {
-		struct urom_worker_notif_desc *desc =
-			ucs_list_extract_head(&worker->notifications, struct urom_worker_notif_desc, entry);
-
-		plugin->num_notifications++;
-		if (plugin->num_notifications <= plugin->num_commands + WORKER_UNASKED_MAX) {
-			queue(worker, plugin, desc);
-			continue;
-		}
-		free(desc);
-		if (worker->failure[0] == '\0')
-			snprintf(worker->failure, sizeof(worker->failure),
-				 "%s made %d notifications more than it was given commands", plugin->path, WORKER_UNASKED_MAX);
-	}
-}
-
-/* ---- to clients ---- */
-
 static doca_error_t send_one(struct worker *worker, const struct worker_client *client, struct urom_worker_notif_desc *desc)
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
-	struct worker_plugin *plugin = worker_find_plugin(worker, desc->worker_notif.type);
+	struct worker_plugin *plugin = plugin_find(worker, desc->worker_notif.type);
 	size_t len = worker->message_max;
 
 	if (plugin == NULL) /* it changed the type meanwhile */
@@ -115,13 +64,4 @@ bool notifications_send(struct worker *worker)
 			client_disconnect(worker, client);
 	}
 	return any;
-}
-
-void notifications_drop(struct worker *worker, struct worker_client *client)
-{
-	if (ucs_list_is_empty(&client->notifications))
-		return;
-	TAILQ_REMOVE(&worker->answered, client, in_answered);
-	while (!ucs_list_is_empty(&client->notifications))
-		free(ucs_list_extract_head(&client->notifications, struct urom_worker_notif_desc, entry));
 }

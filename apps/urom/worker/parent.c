@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "parent.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include <doca_log.h>
 
+#include "tokens.h"
 #include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER::PARENT);
@@ -19,7 +22,7 @@ static void send_packet(int fd, const struct urom_head *head, const void *body, 
 	if (len != 0)
 		memcpy(packet + sizeof(*head), body, len);
 	if (send(fd, packet, sizeof(*head) + len, MSG_NOSIGNAL) < 0)
-		DOCA_LOG_ERR("cannot tell the daemon: %s", strerror(errno));
+		DOCA_LOG_ERR("cannot report to the daemon: %s", strerror(errno));
 }
 
 void parent_ready(struct worker *worker)
@@ -57,6 +60,6 @@ bool parent_read(struct worker *worker)
 	if (head.kind == UROM_END)
 		worker->ending = worker->drains = true;
 	else if (head.kind == UROM_ADMIT && (size_t)len == sizeof(head) + UROM_TOKEN_SIZE)
-		clients_admit(worker, packet + sizeof(head));
+		tokens_add(worker, packet + sizeof(head));
 	return true;
 }

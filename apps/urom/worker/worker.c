@@ -8,7 +8,14 @@
 
 #include <doca_log.h>
 
-#include "base/clock.h"
+#include "base/log_rate.h"
+#include "clients.h"
+#include "clock.h"
+#include "domains.h"
+#include "notify.h"
+#include "parent.h"
+#include "plugin.h"
+#include "plugins.h"
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
@@ -23,13 +30,8 @@ DOCA_LOG_REGISTER(UROM_WORKER);
 #define NAP_IDLE_NS UINT64_C(10000000)
 #define PARENT_EVERY 1024 /* turns of the loop */
 
-uint64_t worker_now_ns(void)
-{
-	return sf_now_ns();
-}
-
 /* Sleeps until something comes or the time is over. */
-static void nap(struct worker *worker, uint64_t ns)
+static void worker_sleep(struct worker *worker, uint64_t ns)
 {
 	struct pollfd fds[2 + UROM_PLUGINS_MAX] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
 	const struct timespec time = {0, (long)ns};
@@ -63,7 +65,7 @@ static bool goes_on(struct worker *worker, uint64_t *drain_until)
 	return now < *drain_until;
 }
 
-static void loop(struct worker *worker)
+static void worker_loop(struct worker *worker)
 {
 	uint64_t idle_since = 0, drain_until = 0;
 
@@ -90,11 +92,11 @@ static void loop(struct worker *worker)
 			continue;
 		clients_expire(worker);
 		sf_log_rate_report(false);
-		nap(worker, worker->waits ? NAP_WAITING_NS : nap_time(worker, now - idle_since));
+		worker_sleep(worker, worker->waits ? NAP_WAITING_NS : nap_time(worker, now - idle_since));
 	}
 }
 
-static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
+static doca_error_t worker_start(struct worker *worker, char reason[UROM_TEXT_MAX])
 {
 	const struct sf_comm_options options = {
 		.handler = &clients_handler,
@@ -127,11 +129,11 @@ int worker_run(struct worker *worker)
 	LIST_INIT(&worker->domains);
 	LIST_INIT(&worker->directories);
 	ucs_list_head_init(&worker->notifications);
-	doca_error_t result = start(worker, worker->failure);
+	doca_error_t result = worker_start(worker, worker->failure);
 	if (result == DOCA_SUCCESS) {
 		worker->failure[0] = '\0';
 		worker->waits = plugins_all_arm(worker);
-		loop(worker);
+		worker_loop(worker);
 	}
 	bool failed = worker->failure[0] != '\0';
 	if (failed) {

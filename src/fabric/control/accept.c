@@ -93,7 +93,7 @@ static void become_full(int error)
 		       strerror(error));
 }
 
-int sf_accept(int listening)
+int sf_accept_next(int listening)
 {
 	if (state.full) {
 		sf_channels_listen(false); /* this one may have been opened since */

@@ -22,6 +22,6 @@ void sf_accept_end(void);
 enum sf_pace sf_accept_tick(void);
 
 /* The next channel of a listening socket, non-blocking; -1 when there is none now, or none can be taken. */
-int sf_accept(int listening);
+int sf_accept_next(int listening);
 
 #endif

@@ -98,28 +98,28 @@ static void leave_pinned_core(void)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-static void drain(void)
+static void wake_drain(void)
 {
 	uint64_t count;
 
 	(void)!read(agent.wake, &count, sizeof(count));
 }
 
-static enum sf_pace faster(enum sf_pace a, enum sf_pace b)
+static enum sf_pace pace_faster(enum sf_pace a, enum sf_pace b)
 {
 	return a > b ? a : b;
 }
 
-static enum sf_pace tick(void)
+static enum sf_pace agent_tick(void)
 {
 	const uint64_t now = sf_now_ns();
 	enum sf_pace pace = sf_channels_tick(now);
 
-	pace = faster(sf_handshakes_tick(now), pace);
-	pace = faster(sf_nodes_tick(), pace);
+	pace = pace_faster(sf_handshakes_tick(now), pace);
+	pace = pace_faster(sf_nodes_tick(), pace);
 	for (const struct sf_control_provider *p = sf_control_providers(); p != NULL; p = p->next)
-		pace = faster(p->tick != NULL && p->tick(now) ? SF_PACE_FAST : SF_PACE_IDLE, pace);
-	return faster(sf_accept_tick(), pace);
+		pace = pace_faster(p->tick != NULL && p->tick(now) ? SF_PACE_FAST : SF_PACE_IDLE, pace);
+	return pace_faster(sf_accept_tick(), pace);
 }
 
 /* Until the next tick. due_ns: when something is to be done at the latest, or 0. */
@@ -136,7 +136,7 @@ static int wait_ms(enum sf_pace pace, uint64_t due_ns)
 	return (int)wait;
 }
 
-static void *run(void *arg)
+static void *agent_main(void *arg)
 {
 	struct epoll_event events[EVENTS_MAX];
 	uint64_t due_ns = 0;
@@ -152,13 +152,13 @@ static void *run(void *arg)
 			break;
 		for (int i = 0; i < num; i++) {
 			if (events[i].data.ptr == NULL)
-				drain();
+				wake_drain();
 			else
 				sf_channel_event(events[i].data.ptr, events[i].events);
 		}
 		if (num < EVENTS_MAX)
 			sf_channels_round();
-		pace = tick();
+		pace = agent_tick();
 		due_ns = sf_heartbeats_tick(sf_now_ns());
 		pthread_mutex_unlock(&sf_control_lock);
 		sf_log_rate_report(false); /* whichever thread the lines were of */
@@ -177,7 +177,7 @@ static doca_error_t start_thread(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
 
-	int error = pthread_create(&agent.thread, &attr, run, NULL);
+	int error = pthread_create(&agent.thread, &attr, agent_main, NULL);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How one side tells the other, before anything is proven, that there will be no channel: an alert of TLS, in clear. A side
+ * How one side reports to the other, before anything is proven, that there will be no channel: an alert of TLS, in clear. A side
  * with TLS understands it, and so do those without a key and without TLS. Nobody signs it: it decides what is logged, and nothing
  * else.
  */

@@ -73,7 +73,7 @@ static void silent_end(struct sf_channel *channel)
 	channel->is_silent = false;
 }
 
-void sf_channel_take(struct sf_channel *channel)
+void sf_channel_adopt(struct sf_channel *channel)
 {
 	num_guests -= channel->is_guest;
 	channel->is_guest = false;
@@ -92,7 +92,7 @@ void sf_channel_close(struct sf_channel *channel)
 		return;
 	channel->open = false;
 	silent_end(channel);
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	sf_dial_end(channel);
 	sf_heartbeat_end(&channel->heartbeat);
 	if (channel->stream.fd >= 0)
@@ -160,7 +160,7 @@ void sf_channels_after_fork(void)
 			close(channel->stream.fd);
 		channel->open = false;
 	}
-	channels = closed = NULL; /* whoever inherited one may still look at it: not freed */
+	channels = closed = NULL; /* a child that inherited one may still look at it: not freed */
 	num_guests = num_silent = num_dials = 0;
 	is_crowded = false;
 }
@@ -235,7 +235,7 @@ bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds
 	return false;
 }
 
-void sf_channel_tell(struct sf_channel *channel, const void *msg)
+void sf_channel_send_optional(struct sf_channel *channel, const void *msg)
 {
 	const size_t size = ((const struct sf_msg *)msg)->size;
 
@@ -246,20 +246,20 @@ void sf_channel_tell(struct sf_channel *channel, const void *msg)
 		(void)shutdown(channel->stream.fd, SHUT_RDWR);
 }
 
-static bool probe(struct sf_heartbeat *heartbeat)
+static bool channel_probe(struct sf_heartbeat *heartbeat)
 {
 	struct sf_channel *channel = (struct sf_channel *)((char *)heartbeat - offsetof(struct sf_channel, heartbeat));
 	const struct sf_msg alive = sf_msg_head(SF_MSG_ALIVE, sizeof(alive), 0);
 
 	if (!channel->may_beat || channel->out != NULL)
 		return false;
-	sf_channel_tell(channel, &alive);
+	sf_channel_send_optional(channel, &alive);
 	return channel->out == NULL;
 }
 
 void sf_channel_watch_machine(struct sf_channel *channel)
 {
-	sf_heartbeat_begin(&channel->heartbeat, channel->stream.fd, probe);
+	sf_heartbeat_begin(&channel->heartbeat, channel->stream.fd, channel_probe);
 }
 
 /* ---- receiving ---- */
@@ -276,7 +276,7 @@ static bool stranger_message(struct sf_channel *channel, const struct sf_msg *ms
 
 	if (channel->trust == SF_TRUST_REQUESTER) {
 		if (msg->kind == SF_MSG_LOCATE)
-			sf_node_asked(channel, (const struct sf_msg_locate *)msg);
+			sf_node_answer(channel, (const struct sf_msg_locate *)msg);
 		return msg->kind == SF_MSG_LOCATE;
 	}
 	if (msg->kind != (called != NULL ? SF_MSG_CONNECT : SF_MSG_HELLO))
@@ -405,7 +405,7 @@ static int read_packet(struct sf_channel *channel, bool *good)
 }
 
 /* One whose first bytes are none of ours. */
-static void stranger_refuse(struct sf_channel *channel)
+static void stranger_reject(struct sf_channel *channel)
 {
 	const bool is_bare = channel->is_stream && channel->stream.tls == NULL && !channel->stream.is_proven;
 
@@ -443,7 +443,7 @@ static void channel_read(struct sf_channel *channel)
 		if (good && got > 0)
 			continue;
 		if (!good && channel->trust != SF_TRUST_PEER)
-			stranger_refuse(channel);
+			stranger_reject(channel);
 		else if (!good && channel->open)
 			SF_LOG_WARN_LIMITED("a peer's message is malformed, or it does not read: its connection is closed");
 		if (good)
@@ -498,7 +498,7 @@ static void channel_shake(struct sf_channel *channel)
 	sf_channel_end(channel);
 }
 
-/* ---- those who come ---- */
+/* ---- incoming connections ---- */
 
 static uint32_t num_guests_of(int pid)
 {
@@ -637,11 +637,11 @@ static void accept_all(struct sf_channel *listener)
 		int fd;
 
 		if (listener->is_stream && !stranger_may_come()) {
-			is_crowded = true; /* those who come now wait in the sockets' queues, until the next tick */
+			is_crowded = true; /* new peers wait in the sockets' queues until the next tick */
 			sf_channels_listen(true);
 			return;
 		}
-		fd = sf_accept(listener->stream.fd);
+		fd = sf_accept_next(listener->stream.fd);
 		if (fd < 0)
 			return;
 		if (listener->is_stream)

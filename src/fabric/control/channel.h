@@ -30,7 +30,7 @@
 #define SF_STRANGERS_MAX 64			    /* silent ones from the network; above that the oldest is closed, */
 #define SF_STRANGER_GRACE_NS UINT64_C(100000000)    /* but not before this */
 #define SF_STRANGER_GRACE_ROUNDS 3		    /* nor before so many rounds of the agent */
-#define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for one who comes to say something */
+#define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for a new peer's first message */
 
 struct sf_control_listener;
 
@@ -87,12 +87,12 @@ struct sf_channel {
 doca_error_t sf_channel_open(int fd, void *owner, struct sf_channel **channel);
 void sf_channel_close(struct sf_channel *channel);
 /* A connection or an import has it from here on. */
-void sf_channel_take(struct sf_channel *channel);
+void sf_channel_adopt(struct sf_channel *channel);
 /* The channel's stream becomes the caller's, with all that the peer has said since its last message. */
 struct sf_stream sf_channel_leave(struct sf_channel *channel);
 /* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
 size_t sf_channel_rest(const struct sf_channel *channel, void *bytes);
-/* Closes the sockets of a listener's port, and whoever came by them and has not called yet. */
+/* Closes the sockets of a listener's port, and peers that connected to them and have not called yet. */
 void sf_channels_forget(const struct sf_control_listener *called);
 /* It is a listening socket: whom it takes is asked for a first message. */
 void sf_channel_listen(struct sf_channel *channel);
@@ -101,7 +101,7 @@ void sf_channel_listen(struct sf_channel *channel);
  * behind. A peer that does not read what it is sent loses the channel: false. */
 bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds, unsigned num);
 /* One that the peer can do without. */
-void sf_channel_tell(struct sf_channel *channel, const void *msg);
+void sf_channel_send_optional(struct sf_channel *channel, const void *msg);
 
 /* To a process's agent, or a listener. address is where it is by the network, or empty; who has one runtime folder with us is
  * called there all the same, unless it is to be by_network. What is sent waits until there is a channel; if none comes about,
@@ -116,7 +116,7 @@ void sf_channel_enter(struct sf_channel *channel, void *owner);
 /* For reading, and what is asked for besides. False, and errno. */
 bool sf_channel_watch(struct sf_channel *channel, int how, uint32_t events);
 void sf_channel_send_kept(struct sf_channel *channel);
-/* Closes it and tells its owner. */
+/* Closes it and notifies its owner. */
 void sf_channel_end(struct sf_channel *channel);
 void sf_dial_event(struct sf_channel *channel, uint32_t events);
 /* This address leads nowhere, for that errno: another, or the end. */

@@ -137,7 +137,7 @@ void sf_dial_event(struct sf_channel *channel, uint32_t events)
 	dial_secure(channel);
 }
 
-static doca_error_t dial(const struct sf_addresses *addresses, uint32_t scope, void *owner, struct sf_channel **out)
+static doca_error_t channel_dial(const struct sf_addresses *addresses, uint32_t scope, void *owner, struct sf_channel **out)
 {
 	struct sf_channel *channel = calloc(1, sizeof(*channel));
 
@@ -195,7 +195,7 @@ doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key,
 		error = call_here(kind, key, owner, channel);
 	if (error == DOCA_SUCCESS || error == DOCA_ERROR_AGAIN)
 		return error;
-	error = dial(&to, scope, owner, channel);
+	error = channel_dial(&to, scope, owner, channel);
 	if (error != DOCA_SUCCESS || !to.has_token)
 		return error;
 	hello.token = to.token;

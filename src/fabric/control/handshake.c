@@ -38,7 +38,7 @@ void sf_handshakes_after_fork(void)
 	LIST_INIT(&awaited);
 }
 
-static void heard(struct sf_handshake *handshake)
+static void handshake_heard(struct sf_handshake *handshake)
 {
 	if (!handshake->is_awaited)
 		return;
@@ -49,7 +49,7 @@ static void heard(struct sf_handshake *handshake)
 
 static void asking_end(struct sf_handshake *handshake)
 {
-	heard(handshake);
+	handshake_heard(handshake);
 	handshake->is_asking = false;
 	free(handshake->question);
 	handshake->question = NULL;
@@ -61,7 +61,7 @@ static void channel_end(struct sf_handshake *handshake)
 	handshake->channel = NULL;
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	/* It was there, and has ended since. */
 	if ((status == DOCA_ERROR_NOT_FOUND || status == DOCA_ERROR_TIME_OUT) && handshake->question->cuts != 0)
@@ -97,7 +97,7 @@ static void log_way(const struct sf_handshake *handshake)
 							  : "the address that the program gave");
 }
 
-static void call(struct sf_handshake *handshake);
+static void handshake_call(struct sf_handshake *handshake);
 
 /* It is not where it was looked for. False: that was the last place. */
 static bool look_elsewhere(struct sf_handshake *handshake)
@@ -107,11 +107,11 @@ static bool look_elsewhere(struct sf_handshake *handshake)
 	if (!handshake->is_locating || !sf_nodes_next(&question->asked, question->place))
 		return false;
 	channel_end(handshake);
-	call(handshake);
+	handshake_call(handshake);
 	return true;
 }
 
-static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, int *fds)
+static bool handshake_answered(struct sf_handshake *handshake, const struct sf_msg *msg, int *fds)
 {
 	const struct sf_msg_accept *accept = (const struct sf_msg_accept *)msg;
 	const struct sf_msg_refuse *refuse = (const struct sf_msg_refuse *)msg;
@@ -119,7 +119,7 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 
 	switch (msg->kind) {
 	case SF_MSG_PENDING:
-		heard(handshake);
+		handshake_heard(handshake);
 		return true;
 	case SF_MSG_ADDRESS:
 		if (!handshake->is_locating)
@@ -128,13 +128,14 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 		handshake->is_locating = false;
 		handshake->question->was_located = true;
 		channel_end(handshake);
-		call(handshake);
+		handshake_call(handshake);
 		return true;
 	case SF_MSG_REFUSE:
 		status = sf_msg_status(msg->value);
 		if (look_elsewhere(handshake))
 			return true;
-		opened(handshake, status == DOCA_SUCCESS ? DOCA_ERROR_UNEXPECTED : status, refuse->data, refuse->data_len);
+		handshake_opened(handshake, status == DOCA_SUCCESS ? DOCA_ERROR_UNEXPECTED : status, refuse->data,
+				 refuse->data_len);
 		return true;
 	case SF_MSG_ACCEPT:
 		if (accept->provider != handshake->ops->provider->kinds)
@@ -142,7 +143,7 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 		status = handshake->ops->meet(handshake, &accept->side, fds);
 		if (status == DOCA_SUCCESS)
 			log_way(handshake);
-		opened(handshake, status, accept->data, status == DOCA_SUCCESS ? accept->data_len : 0);
+		handshake_opened(handshake, status, accept->data, status == DOCA_SUCCESS ? accept->data_len : 0);
 		return true;
 	default:
 		return false;
@@ -154,7 +155,7 @@ static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg
 	struct sf_handshake *handshake = channel->owner;
 
 	if (handshake->is_asking)
-		return answered(handshake, msg, fds);
+		return handshake_answered(handshake, msg, fds);
 	return handshake->ops->message != NULL && handshake->ops->message(handshake, msg);
 }
 
@@ -181,7 +182,7 @@ static void channel_ended(struct sf_channel *channel)
 	if (handshake->is_asking && look_elsewhere(handshake))
 		return;
 	if (handshake->is_asking)
-		opened(handshake, channel->why != DOCA_SUCCESS ? channel->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+		handshake_opened(handshake, channel->why != DOCA_SUCCESS ? channel->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	else
 		handshake->ops->ended(handshake);
 }
@@ -201,7 +202,7 @@ void sf_handshake_end(struct sf_handshake *handshake)
 	channel_end(handshake);
 }
 
-/* To the listener, or to whoever knows where it is. False: the channel is gone again. */
+/* To the listener, or to the agent that knows where it is. False: the channel is gone again. */
 static bool say_question(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
@@ -217,7 +218,7 @@ static bool say_question(struct sf_handshake *handshake)
 }
 
 /* Calls the listener, and asks. */
-static void call(struct sf_handshake *handshake)
+static void handshake_call(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
 	struct sf_key key = sf_key_of_name(question->ask.name);
@@ -234,7 +235,7 @@ static void call(struct sf_handshake *handshake)
 			error = DOCA_ERROR_NOT_FOUND;
 	}
 	if (error != DOCA_SUCCESS && !look_elsewhere(handshake))
-		opened(handshake, error, NULL, 0);
+		handshake_opened(handshake, error, NULL, 0);
 }
 
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
@@ -258,7 +259,7 @@ doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_ha
 	handshake->is_asking = handshake->is_awaited = true;
 	LIST_INSERT_HEAD(&awaited, handshake, entry);
 	sf_liveness_begin(&handshake->answering);
-	call(handshake);
+	handshake_call(handshake);
 	sf_control_wake(); /* to time the answer */
 	return DOCA_SUCCESS;
 }
@@ -275,11 +276,11 @@ enum sf_pace sf_handshakes_tick(uint64_t now_ns)
 			SF_LOG_ERR_LIMITED(
 				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
 				handshake->question->ask.name);
-			opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
+			handshake_opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
 		} else if (handshake->channel == NULL) {
 			pace = SF_PACE_FAST; /* it calls again soon */
 			if (now_ns >= handshake->question->call_ns)
-				call(handshake);
+				handshake_call(handshake);
 		}
 	}
 	return pace;

@@ -43,12 +43,12 @@ struct sf_handshake {
 	LIST_ENTRY(sf_handshake) entry; /* of those that are awaited */
 };
 
-/* Asks; the end is told by opened, whatever it is, at once or later. NO_MEMORY. scope: for link-local addresses. */
+/* Asks; opened reports the outcome, inside the call or later. NO_MEMORY. scope: for link-local addresses. */
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
 			      const char *address, uint32_t scope, const void *data, size_t len);
 /* The side that was asked: the channel is the connection's. */
 void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_channel *channel);
-/* Closes the channel; nothing is told any more. */
+/* Closes the channel; no callback runs any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 
 enum sf_pace sf_handshakes_tick(uint64_t now_ns);

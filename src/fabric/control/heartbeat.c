@@ -25,7 +25,7 @@
 #define WAITED_LOOKS 5 /* and so long something was on its way; */
 #define STUCK_LOOKS 3  /* so long what is sent to a peer that is heard did not arrive, */
 #define STUCK_TRIES 2  /* after so many tries of the kernel's */
-/* The kernel tells of so much, since Linux 4.6. */
+/* What the kernel reports, since Linux 4.6. */
 #define INFO_SIZE (offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(((struct tcp_info *)NULL)->tcpi_notsent_bytes))
 
 /* An address from which there are channels, and when something came from there last. */

@@ -18,15 +18,15 @@ void sf_listeners_after_fork(void)
 	LIST_INIT(&listeners);
 }
 
-/* ---- those who ask ---- */
+/* ---- requests ---- */
 
-void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
+void sf_control_reject(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
 {
 	struct sf_msg_refuse answer = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(answer), status), .data_len = (uint32_t)len};
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	sf_channel_tell(channel, &answer); /* or the end of the channel tells it */
+	sf_channel_send_optional(channel, &answer); /* or the end of the channel tells it */
 	sf_channel_close(channel);
 }
 
@@ -73,7 +73,7 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 	if (!is_auto && listener->num_requests >= SF_REQUESTS_MAX)
 		return DOCA_ERROR_FULL;
 	log_caller(channel, ask, provider);
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	error = provider->asked(listener, channel, ask, fds);
 	if (error == DOCA_SUCCESS && !is_auto) {
 		listener->num_requests++;
@@ -82,7 +82,8 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 	return error;
 }
 
-static void answer(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
+static void request_answer(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			   int *fds)
 {
 	doca_error_t error = connect_to(listener, channel, ask, fds);
 
@@ -92,7 +93,7 @@ static void answer(struct sf_control_listener *listener, struct sf_channel *chan
 		SF_LOG_WARN_LIMITED("a peer on the network cannot connect to %s: %s", ask->name, doca_error_get_descr(error));
 	else
 		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", channel->pid, ask->name, doca_error_get_descr(error));
-	sf_control_refuse(channel, error, NULL, 0);
+	sf_control_reject(channel, error, NULL, 0);
 }
 
 static struct sf_control_listener *listener_find(const char *name)
@@ -108,7 +109,7 @@ static struct sf_control_listener *listener_find(const char *name)
 
 void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
 {
-	answer(listener_find(ask->name), channel, ask, fds);
+	request_answer(listener_find(ask->name), channel, ask, fds);
 }
 
 void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask)
@@ -122,16 +123,16 @@ void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate 
 	if (error == DOCA_SUCCESS && answer.address[0] == '\0')
 		error = DOCA_ERROR_NOT_FOUND;
 	if (error != DOCA_SUCCESS) {
-		sf_control_refuse(channel, error, NULL, 0);
+		sf_control_reject(channel, error, NULL, 0);
 		return;
 	}
-	sf_channel_tell(channel, &answer);
+	sf_channel_send_optional(channel, &answer);
 	sf_channel_close(channel);
 }
 
 void sf_listener_called(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask)
 {
-	answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
+	request_answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
 }
 
 /* ---- listeners ---- */

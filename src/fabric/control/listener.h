@@ -36,8 +36,8 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
  * parent's, and nothing was done. */
 bool sf_control_listener_close(struct sf_control_listener *listener);
 
-/* Answers one who asked; the channel ends. */
-void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len);
+/* Rejects a request; the channel ends. */
+void sf_control_reject(struct sf_channel *channel, doca_error_t status, const void *data, size_t len);
 /* The answer that joins the two. False: the peer is gone. */
 bool sf_control_accept_answer(struct sf_channel *channel, const struct sf_control_provider *provider,
 			      const struct sf_msg_side *side, const int *fds, const void *data, size_t len);

@@ -61,7 +61,7 @@ struct sf_msg_hello {
 struct sf_channel;
 struct sf_control_listener;
 
-/* One side of a connection, as its provider tells it to the other. */
+/* One side of a connection, as its provider describes it to the other. */
 struct sf_msg_side {
 	alignas(8) uint8_t bytes[SF_SIDE_SIZE];
 };

@@ -38,7 +38,7 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char address[SF_
  * nothing is to listen here, or not at such a port; NOT_FOUND: there is no network. Logged. */
 doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, struct sf_control_listener *listener);
 
-/* Listens there for who asks where listeners of this machine are. BAD_CONFIG, logged. */
+/* Listens there for peers that ask where listeners of this machine are. BAD_CONFIG, logged. */
 doca_error_t sf_net_serve_node(struct sf_addresses *addresses);
 
 /* The sockets are closed, or the parent's. */

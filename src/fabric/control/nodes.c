@@ -53,7 +53,7 @@ struct sf_port_range sf_nodes_ports(void)
 	return nodes.ports;
 }
 
-static void add(struct sf_addresses *addresses, const struct addrinfo *info, uint16_t port)
+static void address_add(struct sf_addresses *addresses, const struct addrinfo *info, uint16_t port)
 {
 	struct sf_address *at = &addresses->at[addresses->num];
 
@@ -68,7 +68,7 @@ static void add(struct sf_addresses *addresses, const struct addrinfo *info, uin
 }
 
 /* May wait for a resolver. Returns 0, or an error of getaddrinfo's. */
-static int resolve(const char *host, uint16_t port, int flags, struct sf_addresses *addresses)
+static int node_resolve(const char *host, uint16_t port, int flags, struct sf_addresses *addresses)
 {
 	const struct addrinfo hints = {.ai_flags = flags, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
@@ -78,7 +78,7 @@ static int resolve(const char *host, uint16_t port, int flags, struct sf_address
 	if (error != 0)
 		return error;
 	for (const struct addrinfo *info = list; info != NULL; info = info->ai_next)
-		add(addresses, info, port);
+		address_add(addresses, info, port);
 	freeaddrinfo(list);
 	return 0;
 }
@@ -92,7 +92,7 @@ static void *look_up(void *arg)
 	struct other *other = arg;
 	struct sf_addresses addresses;
 
-	if (resolve(other->host, other->port, 0, &addresses) != 0)
+	if (node_resolve(other->host, other->port, 0, &addresses) != 0)
 		return NULL;
 	pthread_mutex_lock(&sf_control_lock);
 	if (memcmp(&other->addresses, &addresses, sizeof(addresses)) != 0)
@@ -143,11 +143,11 @@ const char *sf_nodes_name(uint32_t number)
 
 static bool other_init(struct other *other, const struct sf_fabric_node *node)
 {
-	int error = resolve(node->address, node->port, AI_NUMERICHOST, &other->addresses);
+	int error = node_resolve(node->address, node->port, AI_NUMERICHOST, &other->addresses);
 
 	other->is_fixed = error == 0;
 	if (error != 0)
-		error = resolve(node->address, node->port, 0, &other->addresses);
+		error = node_resolve(node->address, node->port, 0, &other->addresses);
 	if (error != 0)
 		SF_LOG_WARN("node %s is not found at %s: %s; it is looked up again when it is needed", node->name, node->address,
 			    gai_strerror(error));
@@ -182,7 +182,7 @@ doca_error_t sf_fabric_join(const struct sf_fabric_node *self, const struct sf_f
 	int unknown = 0;
 
 	if (error == DOCA_SUCCESS)
-		unknown = resolve(self->address, 0, 0, &own);
+		unknown = node_resolve(self->address, 0, 0, &own);
 	if (unknown != 0) {
 		SF_LOG_ERR("this node, %s, is not found at %s: %s; give its IP address in the topology", self->name,
 			   self->address, gai_strerror(unknown));
@@ -232,7 +232,7 @@ static bool listener_answers(struct sf_channel *channel, const struct sf_msg *ms
 	(void)fds;
 	if (msg->kind != SF_MSG_ADDRESS && msg->kind != SF_MSG_REFUSE)
 		return false;
-	sf_channel_tell(relay->requester, msg);
+	sf_channel_send_optional(relay->requester, msg);
 	relay_end(relay);
 	return true;
 }
@@ -250,7 +250,7 @@ static void either_ended(struct sf_channel *channel)
 	relay_end(channel->owner);
 }
 
-void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask)
+void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *ask)
 {
 	const struct sf_key key = sf_key_of_name(ask->name);
 	struct relay *relay = calloc(1, sizeof(*relay));
@@ -260,7 +260,7 @@ void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask
 		error = sf_channel_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
 	if (error != DOCA_SUCCESS) {
 		free(relay);
-		sf_control_refuse(requester, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
+		sf_control_reject(requester, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
 		return;
 	}
 	relay->requester = requester;
@@ -283,7 +283,7 @@ enum sf_pace sf_nodes_tick(void)
 		if (!sf_liveness_lost(&relay->answering, relay->listener->pid, SF_ANSWER_LIMIT_NS))
 			continue;
 		SF_LOG_WARN_LIMITED("process %d listens and does not say where: is it stopped?", relay->listener->pid);
-		sf_control_refuse(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
+		sf_control_reject(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
 		relay_end(relay);
 	}
 	return LIST_EMPTY(&relays) ? SF_PACE_IDLE : SF_PACE_SLOW;
@@ -348,7 +348,7 @@ static void node_ask(const struct sf_fabric_node *node, struct asked *asked)
 	struct sf_addresses addresses;
 	char address[SF_ADDRESS_MAX];
 
-	if (resolve(node->address, node->port, 0, &addresses) != 0 || addresses.num == 0)
+	if (node_resolve(node->address, node->port, 0, &addresses) != 0 || addresses.num == 0)
 		return;
 	sf_addresses_format(&addresses, address);
 	pthread_mutex_lock(&sf_control_lock);

@@ -50,6 +50,6 @@ SF_API doca_error_t sf_nodes_ask(const struct sf_fabric_node *others, uint32_t n
 enum sf_pace sf_nodes_tick(void);
 
 /* Somebody asks at such a port. */
-void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask);
+void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *ask);
 
 #endif

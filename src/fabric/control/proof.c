@@ -39,7 +39,7 @@ struct sf_proof {
 
 /* ---- proofs ---- */
 
-static bool prove(const struct sf_proof *proof, bool by_server, uint8_t out[SF_PROOF_SIZE])
+static bool proof_make(const struct sf_proof *proof, bool by_server, uint8_t out[SF_PROOF_SIZE])
 {
 	struct proven proven = {.label = LABEL, .by_server = by_server, .call = proof->call, .answer = proof->answer};
 	unsigned int len = 0;
@@ -51,10 +51,10 @@ static bool prove(const struct sf_proof *proof, bool by_server, uint8_t out[SF_P
 	       len == SF_PROOF_SIZE;
 }
 
-static bool proves(const struct sf_proof *proof, bool by_server, const uint8_t said[SF_PROOF_SIZE])
+static bool proof_is_valid(const struct sf_proof *proof, bool by_server, const uint8_t said[SF_PROOF_SIZE])
 {
 	uint8_t right[SF_PROOF_SIZE];
-	const bool is_right = prove(proof, by_server, right) && CRYPTO_memcmp(right, said, sizeof(right)) == 0;
+	const bool is_right = proof_make(proof, by_server, right) && CRYPTO_memcmp(right, said, sizeof(right)) == 0;
 
 	explicit_bzero(right, sizeof(right));
 	return is_right;
@@ -180,18 +180,19 @@ static bool frame_make(struct sf_proof *proof)
 		return nonce_make(proof->call.nonce);
 	case SF_PROOF_ANSWER:
 		proof->answer.head = head_of(SF_PROOF_ANSWER);
-		return nonce_make(proof->answer.nonce) && prove(proof, true, proof->answer.proof);
+		return nonce_make(proof->answer.nonce) && proof_make(proof, true, proof->answer.proof);
 	default:
 		proof->proof.head = head_of(SF_PROOF_PROOF);
-		return prove(proof, false, proof->proof.proof);
+		return proof_make(proof, false, proof->proof.proof);
 	}
 }
 
 /* After a frame was received. */
 static bool frame_holds(const struct sf_proof *proof)
 {
-	return proof->next == SF_PROOF_CALL || (proof->next == SF_PROOF_ANSWER && proves(proof, true, proof->answer.proof)) ||
-	       (proof->next == SF_PROOF_PROOF && proves(proof, false, proof->proof.proof));
+	return proof->next == SF_PROOF_CALL ||
+	       (proof->next == SF_PROOF_ANSWER && proof_is_valid(proof, true, proof->answer.proof)) ||
+	       (proof->next == SF_PROOF_PROOF && proof_is_valid(proof, false, proof->proof.proof));
 }
 
 /* 0: the frame is done. */

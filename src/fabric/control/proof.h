@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a TCP channel without TLS begins, between machines whose topology says "tls": false: both sides prove that they have the
- * key. What follows is neither encrypted nor signed: whoever can change packets can change it, or take the channel over.
+ * key. What follows is neither encrypted nor signed: an attacker that can change packets can change it, or take the channel over.
  *
  *   caller -> called   CALL     its nonce
  *   caller <- called   ANSWER   its nonce, its proof

@@ -141,7 +141,7 @@ static void folder_unlock(struct folder_lock *lock)
 	pthread_mutex_unlock(&open_locks_lock);
 }
 
-/* Binding, listening and the test for a dead listener are one step for everybody who holds this lock. */
+/* Binding, listening and the test for a dead listener are one step under this lock. */
 static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
@@ -175,7 +175,7 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
-/* Processes that were killed leave their sockets; whoever starts an agent sweeps, under the lock. */
+/* Processes that were killed leave their sockets behind: a new agent removes them, under the lock. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;

@@ -41,7 +41,7 @@ const char *sf_stream_guard(const struct sf_stream *stream)
 /* ---- by TLS ---- */
 
 /* At most a record of the bytes, in one place. Returns how many. */
-static size_t gather(const struct iovec *iov, int num, uint8_t record[SF_TLS_RECORD])
+static size_t record_gather(const struct iovec *iov, int num, uint8_t record[SF_TLS_RECORD])
 {
 	size_t len = 0;
 
@@ -59,7 +59,7 @@ static ssize_t send_record(struct sf_stream *stream, const struct iovec *iov, in
 	uint8_t record[SF_TLS_RECORD];
 	const bool is_whole = iov[0].iov_len >= SF_TLS_RECORD;
 	const void *bytes = is_whole ? iov[0].iov_base : record;
-	size_t len = is_whole ? SF_TLS_RECORD : gather(iov, num, record);
+	size_t len = is_whole ? SF_TLS_RECORD : record_gather(iov, num, record);
 	ssize_t sent;
 
 	if (stream->tried != 0)

@@ -43,7 +43,7 @@ ssize_t sf_stream_send(struct sf_stream *stream, const struct iovec *iov, int nu
 /* As recvmsg; 0: the end. */
 ssize_t sf_stream_receive(struct sf_stream *stream, const struct iovec *iov, int num);
 
-/* Is there something to receive of which the socket does not tell? */
+/* Is there something to receive that the socket does not report? */
 static inline bool sf_stream_pending(const struct sf_stream *stream)
 {
 	return stream->tls != NULL && sf_tls_pending(stream->tls) != 0;

@@ -11,7 +11,7 @@ static struct faulty_ep *ep_of(const struct faulty_conn *conn)
 	return (struct faulty_ep *)conn->base.ep;
 }
 
-doca_error_t faulty_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **out)
+doca_error_t sf_faulty_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **out)
 {
 	struct faulty_listener *listener = calloc(1, sizeof(*listener));
 	doca_error_t result;
@@ -38,7 +38,7 @@ static void request_free(struct faulty_request *request)
 	free(request);
 }
 
-void faulty_listener_close(struct sf_listener *base)
+void sf_faulty_listener_close(struct sf_listener *base)
 {
 	struct faulty_listener *listener = (struct faulty_listener *)base;
 
@@ -77,11 +77,11 @@ static void conn_end_soon(struct faulty_conn *conn)
 {
 	conn->ending = true;
 	TAILQ_INSERT_TAIL(&ep_of(conn)->endings, conn, ending_entry);
-	faulty_ep_ring(ep_of(conn));
+	sf_faulty_ep_ring(ep_of(conn));
 }
 
-doca_error_t faulty_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_conn **out)
+doca_error_t sf_faulty_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
+				    void *user, struct sf_conn **out)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
 	struct faulty_conn *conn = conn_new(base, name, user);
@@ -103,7 +103,7 @@ doca_error_t faulty_conn_connect(struct sf_ep *base, const char *name, const cha
 	return DOCA_SUCCESS;
 }
 
-doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
+doca_error_t sf_faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct faulty_request *request = (struct faulty_request *)base;
 	struct faulty_conn *conn = conn_new(request->listener->base.ep, NULL, user);
@@ -122,7 +122,7 @@ doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_
 	return DOCA_SUCCESS;
 }
 
-void faulty_conn_reject(struct sf_listener *listener, struct sf_request *base, const void *data, size_t len)
+void sf_faulty_conn_reject(struct sf_listener *listener, struct sf_request *base, const void *data, size_t len)
 {
 	struct faulty_request *request = (struct faulty_request *)base;
 
@@ -130,7 +130,7 @@ void faulty_conn_reject(struct sf_listener *listener, struct sf_request *base, c
 	request_free(request);
 }
 
-void faulty_conn_disconnect(struct sf_conn *base)
+void sf_faulty_conn_disconnect(struct sf_conn *base)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
 
@@ -143,7 +143,7 @@ void faulty_conn_disconnect(struct sf_conn *base)
 	sf_conn_disconnect(conn->inner);
 }
 
-void faulty_conn_close(struct sf_conn *base)
+void sf_faulty_conn_close(struct sf_conn *base)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
 
@@ -155,13 +155,13 @@ void faulty_conn_close(struct sf_conn *base)
 	conn_free(conn);
 }
 
-void faulty_conn_ring(struct sf_conn *conn)
+void sf_faulty_conn_ring(struct sf_conn *conn)
 {
 	if (((struct faulty_conn *)conn)->inner != NULL)
 		sf_conn_ring(((struct faulty_conn *)conn)->inner);
 }
 
-uint32_t faulty_conn_credits(struct sf_conn *conn, uint32_t *len)
+uint32_t sf_faulty_conn_credits(struct sf_conn *conn, uint32_t *len)
 {
 	struct sf_conn *inner = ((struct faulty_conn *)conn)->inner;
 
@@ -213,7 +213,7 @@ static void op_fail(struct faulty_conn *conn, struct sf_op *op, doca_error_t sta
 	*ep->failed_end = op;
 	ep->failed_end = &op->next;
 	conn->in_flight++;
-	faulty_ep_ring(ep);
+	sf_faulty_ep_ring(ep);
 }
 
 /* The peer takes nothing until then. */
@@ -288,7 +288,7 @@ static doca_error_t submit_counted(struct faulty_conn *conn, struct sf_op *op)
 	return result;
 }
 
-doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
+doca_error_t sf_faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
 	doca_error_t result;

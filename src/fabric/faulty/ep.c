@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/doorbell.h"
 
-doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
-			    struct sf_ep **out)
+doca_error_t sf_faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			       struct sf_ep **out)
 {
 	struct faulty_ep *ep = calloc(1, sizeof(*ep));
 	doca_error_t result;
@@ -31,14 +31,14 @@ doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler
 	return DOCA_SUCCESS;
 }
 
-void faulty_ep_close(struct sf_ep *ep)
+void sf_faulty_ep_close(struct sf_ep *ep)
 {
 	sf_ep_close(((struct faulty_ep *)ep)->inner);
 	sf_faults_detach(((struct faulty_ep *)ep)->faults);
 	free(ep);
 }
 
-void faulty_ep_ring(struct faulty_ep *ep)
+void sf_faulty_ep_ring(struct faulty_ep *ep)
 {
 	if (!ep->armed)
 		return;
@@ -91,7 +91,7 @@ static bool is_late(struct faulty_ep *ep)
 	return ep->late_until != 0;
 }
 
-uint32_t faulty_ep_poll(struct sf_ep *base, uint32_t budget)
+uint32_t sf_faulty_ep_poll(struct sf_ep *base, uint32_t budget)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
 	const struct sf_fault_rule *rule;
@@ -114,7 +114,7 @@ uint32_t faulty_ep_poll(struct sf_ep *base, uint32_t budget)
 	return ran;
 }
 
-bool faulty_ep_arm(struct sf_ep *base)
+bool sf_faulty_ep_arm(struct sf_ep *base)
 {
 	struct faulty_ep *ep = (struct faulty_ep *)base;
 
@@ -124,7 +124,7 @@ bool faulty_ep_arm(struct sf_ep *base)
 	return false;
 }
 
-void faulty_ep_push(struct sf_ep *base)
+void sf_faulty_ep_push(struct sf_ep *base)
 {
 	sf_ep_push(((struct faulty_ep *)base)->inner);
 }
@@ -144,7 +144,7 @@ static void recv_done(struct sf_recv *inner)
 	recv->done(recv);
 }
 
-doca_error_t faulty_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
+doca_error_t sf_faulty_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 {
 	struct faulty_recv *wrapped = calloc(1, sizeof(*wrapped));
 	doca_error_t result;
@@ -162,7 +162,7 @@ doca_error_t faulty_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 	return result;
 }
 
-void faulty_ep_flush_recvs(struct sf_ep *ep)
+void sf_faulty_ep_flush_recvs(struct sf_ep *ep)
 {
 	sf_ep_flush_recvs(((struct faulty_ep *)ep)->inner);
 }

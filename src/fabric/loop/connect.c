@@ -26,7 +26,7 @@ static struct loop_listener *listener_find(const char *name)
 	return NULL;
 }
 
-doca_error_t loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **base)
+doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **base)
 {
 	doca_error_t result = sf_name_check(name, NULL, NULL, 0);
 	struct loop_listener *listener;
@@ -110,8 +110,8 @@ static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn 
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len, void *user,
-			       struct sf_conn **base)
+doca_error_t sf_loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
+				  void *user, struct sf_conn **base)
 {
 	doca_error_t result = sf_name_check(name, address, data, len);
 	struct loop_listener *listener;
@@ -170,7 +170,7 @@ static void conn_free(struct loop_conn *conn)
 }
 
 /* With loop_lock. */
-static void request_refuse(struct loop_conn *conn, const void *data, size_t len)
+static void request_reject(struct loop_conn *conn, const void *data, size_t len)
 {
 	LIST_REMOVE(conn, entry);
 	conn->waits = false;
@@ -182,7 +182,7 @@ static void request_refuse(struct loop_conn *conn, const void *data, size_t len)
 	conn_free(conn);
 }
 
-doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
+doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct loop_conn *conn = (struct loop_conn *)request;
 	doca_error_t result = DOCA_SUCCESS;
@@ -198,35 +198,35 @@ doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size
 		connect_ended(conn->peer, DOCA_SUCCESS, data, len);
 		*out = &conn->base;
 	} else {
-		request_refuse(conn, NULL, 0);
+		request_reject(conn, NULL, 0);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	}
 	pthread_mutex_unlock(&loop_lock);
 	return result;
 }
 
-void loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+void sf_loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
 	pthread_mutex_lock(&loop_lock);
-	request_refuse((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	request_reject((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&loop_lock);
 }
 
-void loop_conn_disconnect(struct sf_conn *conn)
+void sf_loop_conn_disconnect(struct sf_conn *conn)
 {
 	pthread_mutex_lock(&loop_lock);
 	conn_end((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 }
 
-void loop_conn_close(struct sf_conn *conn)
+void sf_loop_conn_close(struct sf_conn *conn)
 {
 	pthread_mutex_lock(&loop_lock);
 	conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 }
 
-void loop_listener_close(struct sf_listener *base)
+void sf_loop_listener_close(struct sf_listener *base)
 {
 	struct loop_listener *listener = (struct loop_listener *)base;
 	const struct sf_ep_queue *queue = &((struct loop_ep *)base->ep)->queue;
@@ -235,14 +235,14 @@ void loop_listener_close(struct sf_listener *base)
 	pthread_mutex_lock(&loop_lock);
 	LIST_REMOVE(listener, entry);
 	while (!LIST_EMPTY(&listener->requests))
-		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
+		request_reject(LIST_FIRST(&listener->requests), NULL, 0);
 	while ((conn = sf_ep_queue_unseen(queue, base)) != NULL)
 		conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 	free(listener);
 }
 
-void loop_conn_ring(struct sf_conn *conn)
+void sf_loop_conn_ring(struct sf_conn *conn)
 {
 	struct loop_conn *peer;
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-doca_error_t loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
-			  struct sf_ep **base)
+doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			     struct sf_ep **base)
 {
 	struct loop_ep *ep = calloc(1, sizeof(*ep));
 
@@ -19,12 +19,12 @@ doca_error_t loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *
 	return DOCA_SUCCESS;
 }
 
-void loop_ep_close(struct sf_ep *ep)
+void sf_loop_ep_close(struct sf_ep *ep)
 {
 	free(ep);
 }
 
-void loop_ep_recv_due(struct loop_ep *ep)
+void sf_loop_ep_recv_due(struct loop_ep *ep)
 {
 	struct sf_recv *recv = ep->posted;
 
@@ -35,7 +35,7 @@ void loop_ep_recv_due(struct loop_ep *ep)
 	sf_ep_queue_recv(&ep->queue, recv);
 }
 
-doca_error_t loop_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
+doca_error_t sf_loop_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 {
 	struct loop_ep *ep = (struct loop_ep *)base;
 	doca_error_t result = sf_recv_check(base, recv, &recv->cookie);
@@ -55,14 +55,14 @@ doca_error_t loop_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 	return result;
 }
 
-void loop_ep_flush_recvs(struct sf_ep *base)
+void sf_loop_ep_flush_recvs(struct sf_ep *base)
 {
 	struct loop_ep *ep = (struct loop_ep *)base;
 
 	pthread_mutex_lock(&loop_lock);
 	while (ep->posted != NULL) {
 		sf_recv_abort(ep->posted);
-		loop_ep_recv_due(ep);
+		sf_loop_ep_recv_due(ep);
 	}
 	pthread_mutex_unlock(&loop_lock);
 }
@@ -75,7 +75,7 @@ static bool poll_one(struct loop_ep *ep)
 	bool any;
 
 	pthread_mutex_lock(&loop_lock);
-	any = sf_ep_queue_take(&ep->queue, &due);
+	any = sf_ep_queue_pop(&ep->queue, &due);
 	if (due.event != NULL) {
 		copy = *(const struct loop_event *)due.event;
 		copy.base.data = copy.data;
@@ -91,7 +91,7 @@ static bool poll_one(struct loop_ep *ep)
 	return any;
 }
 
-uint32_t loop_ep_poll(struct sf_ep *ep, uint32_t budget)
+uint32_t sf_loop_ep_poll(struct sf_ep *ep, uint32_t budget)
 {
 	uint32_t ran = 0;
 
@@ -100,7 +100,7 @@ uint32_t loop_ep_poll(struct sf_ep *ep, uint32_t budget)
 	return ran;
 }
 
-bool loop_ep_arm(struct sf_ep *base)
+bool sf_loop_ep_arm(struct sf_ep *base)
 {
 	struct loop_ep *ep = (struct loop_ep *)base;
 	bool due;

@@ -58,37 +58,38 @@ struct loop_conn {
 };
 
 /* region.c */
-doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
-void loop_domain_close(struct sf_domain *domain);
-doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
-void loop_region_close(struct sf_region *region);
-doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
-doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
+void sf_loop_domain_close(struct sf_domain *domain);
+doca_error_t sf_loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
+				     struct sf_region **region);
+void sf_loop_region_close(struct sf_region *region);
+doca_error_t sf_loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
+doca_error_t sf_loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 
 /* endpoint.c */
-doca_error_t loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
-			  struct sf_ep **ep);
-void loop_ep_close(struct sf_ep *ep);
-uint32_t loop_ep_poll(struct sf_ep *ep, uint32_t budget);
-bool loop_ep_arm(struct sf_ep *ep);
-doca_error_t loop_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
-void loop_ep_flush_recvs(struct sf_ep *ep);
+doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			     struct sf_ep **ep);
+void sf_loop_ep_close(struct sf_ep *ep);
+uint32_t sf_loop_ep_poll(struct sf_ep *ep, uint32_t budget);
+bool sf_loop_ep_arm(struct sf_ep *ep);
+doca_error_t sf_loop_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
+void sf_loop_ep_flush_recvs(struct sf_ep *ep);
 /* With loop_lock held: */
-void loop_ep_recv_due(struct loop_ep *ep); /* the first posted one */
+void sf_loop_ep_recv_due(struct loop_ep *ep); /* the first posted one */
 
 /* connect.c */
-doca_error_t loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
-void loop_listener_close(struct sf_listener *listener);
-doca_error_t loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len, void *user,
-			       struct sf_conn **conn);
-doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-void loop_conn_disconnect(struct sf_conn *conn);
-void loop_conn_close(struct sf_conn *conn);
-void loop_conn_ring(struct sf_conn *conn);
+doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+void sf_loop_listener_close(struct sf_listener *listener);
+doca_error_t sf_loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
+				  void *user, struct sf_conn **conn);
+doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+void sf_loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void sf_loop_conn_disconnect(struct sf_conn *conn);
+void sf_loop_conn_close(struct sf_conn *conn);
+void sf_loop_conn_ring(struct sf_conn *conn);
 
 /* submit.c */
-doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op);
-doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op);
+doca_error_t sf_loop_conn_submit(struct sf_conn *conn, struct sf_op *op);
+doca_error_t sf_loop_region_access(struct sf_region *region, struct sf_op *op);
 
 #endif

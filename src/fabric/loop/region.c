@@ -15,7 +15,7 @@ static const struct sf_descriptor_form form = {.magic = "SFLO", .version = 1, .w
 static LIST_HEAD(, loop_region) regions = LIST_HEAD_INITIALIZER(regions);
 static uint64_t next_id = 1;
 
-doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
+doca_error_t sf_loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
 {
 	if (ops == NULL || device == NULL || domain == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -26,7 +26,7 @@ doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *devic
 	return DOCA_SUCCESS;
 }
 
-void loop_domain_close(struct sf_domain *domain)
+void sf_loop_domain_close(struct sf_domain *domain)
 {
 	free(domain);
 }
@@ -43,7 +43,7 @@ static struct loop_region *region_new(struct sf_domain *domain)
 	return region;
 }
 
-doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **base)
+doca_error_t sf_loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **base)
 {
 	struct loop_region *region;
 	doca_error_t error;
@@ -72,7 +72,7 @@ doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t l
 	return DOCA_SUCCESS;
 }
 
-void loop_region_close(struct sf_region *base)
+void sf_loop_region_close(struct sf_region *base)
 {
 	struct loop_region *region = (struct loop_region *)base, *import;
 
@@ -97,7 +97,7 @@ static struct sf_key process_key(void)
 	return key;
 }
 
-doca_error_t loop_region_export(struct sf_region *base, void *out, size_t *len)
+doca_error_t sf_loop_region_export(struct sf_region *base, void *out, size_t *len)
 {
 	const struct loop_region *region = (const struct loop_region *)base;
 	const struct sf_descriptor descriptor = {.agent = process_key(),
@@ -141,7 +141,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct sf_de
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_region_request(struct sf_domain *domain, const void *in, size_t len, struct sf_region **base)
+doca_error_t sf_loop_region_request(struct sf_domain *domain, const void *in, size_t len, struct sf_region **base)
 {
 	struct sf_descriptor descriptor;
 	struct loop_region *import;

@@ -33,7 +33,7 @@ static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_
 }
 
 /* Fills the peer's first receive and makes it due. */
-static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
+static void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
 {
 	struct loop_ep *ep = (struct loop_ep *)peer->base.ep;
 	struct sf_recv *recv = ep->posted;
@@ -47,7 +47,7 @@ static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len
 	recv->kind = op->kind;
 	recv->conn = &peer->base;
 	recv->status = DOCA_SUCCESS;
-	loop_ep_recv_due(ep);
+	sf_loop_ep_recv_due(ep);
 }
 
 static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
@@ -70,7 +70,7 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
+static doca_error_t op_submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
 {
 	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
 	const struct loop_ep *peer_ep;
@@ -90,17 +90,17 @@ static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t le
 	op->conn = &conn->base;
 	if (op->kind == SF_OP_SEND) {
 		op->status = DOCA_SUCCESS;
-		receive(conn->peer, op, len);
+		recv_complete(conn->peer, op, len);
 	} else {
 		op->status = one_sided_run(op->region, op, len);
 		if (op->status == DOCA_SUCCESS && takes_receive)
-			receive(conn->peer, op, 0);
+			recv_complete(conn->peer, op, 0);
 	}
 	sf_ep_queue_op(&((struct loop_ep *)conn->base.ep)->queue, op);
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
+doca_error_t sf_loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
 {
 	uint64_t len;
 	doca_error_t result = sf_op_check(conn, op, &len);
@@ -108,12 +108,12 @@ doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&loop_lock);
-	result = submit((struct loop_conn *)conn, op, len);
+	result = op_submit((struct loop_conn *)conn, op, len);
 	pthread_mutex_unlock(&loop_lock);
 	return result;
 }
 
-doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op)
+doca_error_t sf_loop_region_access(struct sf_region *region, struct sf_op *op)
 {
 	uint64_t len;
 	doca_error_t result = sf_access_check(region, op, &len);

@@ -74,7 +74,7 @@ static enum shm_reach copy_by_call(const struct sf_op *op, struct shm_peer *peer
 	}
 }
 
-static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *attach, uint64_t len)
+static enum shm_reach bytes_copy(const struct sf_op *op, const struct shm_attach *attach, uint64_t len)
 {
 	uint64_t part;
 
@@ -96,7 +96,7 @@ static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *atta
 	return SHM_REACHED;
 }
 
-static enum shm_reach atomic(const struct sf_op *op, const struct shm_attach *attach)
+static enum shm_reach word_atomic(const struct sf_op *op, const struct shm_attach *attach)
 {
 	uint64_t len = sizeof(uint64_t);
 	uint64_t *word = (uint64_t *)(void *)shm_attach_at(attach, op->remote_addr, &len);
@@ -114,7 +114,7 @@ enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struc
 	assert(shm_attach_ready(attach));
 	if (!sf_shm_attach_enter(attach))
 		return SHM_ENDED;
-	reach = op->kind == SF_OP_WRITE || op->kind == SF_OP_READ ? copy(op, attach, len) : atomic(op, attach);
+	reach = op->kind == SF_OP_WRITE || op->kind == SF_OP_READ ? bytes_copy(op, attach, len) : word_atomic(op, attach);
 	return sf_shm_attach_leave(attach) ? reach : SHM_ENDED;
 }
 

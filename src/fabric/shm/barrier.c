@@ -19,18 +19,18 @@ static void first_use(void)
 #endif
 }
 
-doca_error_t sf_shm_hold(uint32_t *generation)
+doca_error_t sf_shm_barrier_join(uint32_t *generation)
 {
 	pthread_once(&once, first_use);
 	return sf_control_hold(generation);
 }
 
-bool sf_shm_has_barriers(void)
+bool sf_shm_barrier_is_possible(void)
 {
 	return barriers;
 }
 
-void sf_shm_barrier(void)
+void sf_shm_barrier_run(void)
 {
 	SHM_FENCE(memory_order_seq_cst);
 #ifdef SYS_membarrier

@@ -9,12 +9,12 @@
 #include <doca_error.h>
 
 /* As sf_control_hold; from the first on the process takes part in them. */
-doca_error_t sf_shm_hold(uint32_t *generation);
+doca_error_t sf_shm_barrier_join(uint32_t *generation);
 
 /* Does it? */
-bool sf_shm_has_barriers(void);
+bool sf_shm_barrier_is_possible(void);
 
 /* What other threads and such processes wrote before is seen here after, and the other way round. */
-void sf_shm_barrier(void);
+void sf_shm_barrier_run(void);
 
 #endif

@@ -40,7 +40,7 @@ static bool record_read(const struct shm_rx *rx, uint32_t mark, struct record *r
 }
 
 /* Fills and finishes a receive. */
-static void deliver(struct shm_conn *conn, const struct record *record, struct shm_slot *slot)
+static void recv_complete(struct shm_conn *conn, const struct record *record, struct shm_slot *slot)
 {
 	struct shm_recvq *queue = &shm_ep(conn->base.ep)->recvq;
 	struct sf_recv *recv = shm_recvq_finish(queue, slot);
@@ -108,7 +108,7 @@ static int handle_record(struct shm_conn *conn, uint32_t mark)
 	} else {
 		if (record.kind == SHM_RECORD_SEND && (record.msg_len > slot->len || record.data_len > record.msg_len))
 			return -1;
-		deliver(conn, &record, slot);
+		recv_complete(conn, &record, slot);
 		return 1;
 	}
 	shm_rx_advance(&conn->rx, record.lines);
@@ -261,7 +261,7 @@ static void cancel_connecting(struct shm_conn *conn)
 	conn->life = SHM_LIFE_OVER;
 }
 
-static void leave(struct shm_conn *conn)
+static void conn_leave(struct shm_conn *conn)
 {
 	say_bye(conn);
 	shm_ready_set(conn->peer_ep->segment, conn->peer_slot);
@@ -292,7 +292,7 @@ void sf_shm_conn_disconnect(struct sf_conn *base)
 	sf_shm_conn_attend(conn);
 	conn->end_deadline_ns = sf_now_ns() + END_LIMIT_NS;
 	base->state = SF_CONN_CLOSED;
-	leave(conn);
+	conn_leave(conn);
 }
 
 /* Receives that the connection's messages filled, and that nobody will hear of, end as if flushed. */

@@ -18,25 +18,25 @@ static struct shm_conn *conn_of(struct sf_handshake *handshake)
 	return (struct shm_conn *)((char *)handshake - offsetof(struct shm_conn, handshake));
 }
 
-static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+static void handshake_describe(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	struct shm_conn *conn = conn_of(handshake);
-	const struct shm_msg_ep ep = sf_shm_conn_tell(conn, fds);
+	const struct shm_msg_ep ep = sf_shm_conn_describe(conn, fds);
 
 	memcpy(side->bytes, &ep, sizeof(ep));
 	fds[SHM_MSG_EP_FDS] = conn->segment_fd;
 	conn->pid = handshake->channel->pid;
 }
 
-static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
-	if (!sf_shm_conn_meet(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
+	if (!sf_shm_conn_set_peer(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
 		return DOCA_ERROR_UNEXPECTED;
 	fds[1] = -1;
 	return DOCA_SUCCESS;
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct shm_conn *conn = conn_of(handshake);
 
@@ -50,17 +50,17 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	sf_shm_conn_post(conn, SHM_EVENT_CONNECTED);
 }
 
-static void ended(struct sf_handshake *handshake)
+static void handshake_ended(struct sf_handshake *handshake)
 {
 	sf_shm_conn_post(conn_of(handshake), SHM_EVENT_HANGUP);
 }
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_shm_control,
-	.tell = tell,
-	.meet = meet,
-	.opened = opened,
-	.ended = ended,
+	.tell = handshake_describe,
+	.meet = handshake_set_peer,
+	.opened = handshake_opened,
+	.ended = handshake_ended,
 };
 
 doca_error_t sf_shm_conn_answered(struct shm_conn *conn)
@@ -125,7 +125,7 @@ static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t l
 
 	if (conn->handshake.channel == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	ep = sf_shm_conn_tell(conn, fds);
+	ep = sf_shm_conn_describe(conn, fds);
 	memcpy(side.bytes, &ep, sizeof(ep));
 	return sf_control_accept_answer(conn->handshake.channel, &sf_shm_control, &side, fds, data, len)
 		       ? DOCA_SUCCESS
@@ -141,7 +141,7 @@ static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, str
 	if (conn == NULL)
 		return NULL;
 	if (!sf_shm_memfd_check(fds[2], SHM_CONN_SEGMENT_SIZE) || !sf_shm_conn_map(conn, fds[2], 1) ||
-	    !sf_shm_conn_meet(conn, (const struct shm_msg_ep *)&ask->side, fds[0], fds[1])) {
+	    !sf_shm_conn_set_peer(conn, (const struct shm_msg_ep *)&ask->side, fds[0], fds[1])) {
 		sf_shm_conn_free_locked(conn);
 		return NULL;
 	}
@@ -154,8 +154,8 @@ static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, str
 	return conn;
 }
 
-doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds)
+doca_error_t sf_shm_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds)
 {
 	struct shm_conn *conn = channel->is_stream ? NULL : conn_from_peer(listener, channel, ask, fds);
 
@@ -216,13 +216,13 @@ void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request
 	}
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)listener)->num_requests--;
-	sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+	sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	sf_shm_conn_free_locked(conn);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* The listener closes: its unanswered requests are refused, connections that nobody was told of go. */
+/* The listener closes: its unanswered requests are rejected, connections that were not reported yet are closed. */
 static void conns_orphan(const struct sf_listener *listener)
 {
 	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {
@@ -232,7 +232,7 @@ static void conns_orphan(const struct sf_listener *listener)
 		conn->listener = NULL;
 		if (conn->life == SHM_LIFE_REQUEST && (conn->events & SHM_EVENT_ACCEPTED) == 0 &&
 		    (conn->todo & SHM_EVENT_ACCEPTED) == 0) {
-			sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+			sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 			sf_shm_conn_free_locked(conn);
 		}
 	}

@@ -17,8 +17,8 @@ doca_error_t sf_shm_listener_open(struct sf_ep *ep, const char *name, uint32_t f
 void sf_shm_listener_close(struct sf_listener *listener);
 
 /* By the agent, with sf_control_lock: a peer asks to connect. */
-doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds);
+doca_error_t sf_shm_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds);
 
 extern struct sf_control_provider sf_shm_control; /* shm.c */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connections of the process: what each has, from its making to its end, and what the agent tells them. With sf_control_lock.
+/* The connections of the process: what each has, from its making to its end, and what the agent reports to them. With
+ * sf_control_lock.
  */
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/conns.h"
@@ -59,7 +60,7 @@ struct shm_conn *sf_shm_conn_make(struct shm_ep *ep, enum shm_conn_life life)
 
 	if (conn == NULL)
 		return NULL;
-	if (sf_key_random(&conn->key) != DOCA_SUCCESS || !sf_shm_due_take_slot(ep, &conn->slot)) {
+	if (sf_key_random(&conn->key) != DOCA_SUCCESS || !sf_shm_due_alloc_slot(ep, &conn->slot)) {
 		free(conn);
 		return NULL;
 	}
@@ -93,7 +94,7 @@ void sf_shm_conn_free_locked(struct shm_conn *conn)
 
 	sf_shm_ep_forget_conn(shm_ep(conn->base.ep), conn);
 	sf_shm_due_remove(shm_ep(conn->base.ep), conn);
-	sf_shm_due_put_slot(shm_ep(conn->base.ep), conn->slot);
+	sf_shm_due_free_slot(shm_ep(conn->base.ep), conn->slot);
 	while (*at != NULL && *at != conn)
 		at = &(*at)->next_all;
 	if (*at == conn)
@@ -145,7 +146,7 @@ bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side)
 	return true;
 }
 
-bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event)
+bool sf_shm_conn_set_peer(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event)
 {
 	if (ep->slot >= SHM_CONNS_MAX || !sf_shm_eventfd_check(event))
 		return false;
@@ -156,12 +157,12 @@ bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_ep *ep, int se
 	conn->peer_conn = ep->conn;
 	conn->peer_id = ep->agent;
 	conn->peer_key = ep->key;
-	conn->fence = ep->barriers == 0 || !sf_shm_has_barriers();
+	conn->fence = ep->barriers == 0 || !sf_shm_barrier_is_possible();
 	conn->peer_event = event;
 	return true;
 }
 
-struct shm_msg_ep sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS])
+struct shm_msg_ep sf_shm_conn_describe(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS])
 {
 	const struct shm_ep *ep = shm_ep(conn->base.ep);
 	uint64_t ticket = atomic_load_explicit(&ep->recvq.ticket, memory_order_relaxed);
@@ -174,7 +175,7 @@ struct shm_msg_ep sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_
 				   .entries = ep->recvq.entries,
 				   .conn = conn->id,
 				   .slot = conn->slot,
-				   .barriers = sf_shm_has_barriers()};
+				   .barriers = sf_shm_barrier_is_possible()};
 }
 
 void sf_shm_conns_drop(const struct shm_ep *ep)
@@ -206,5 +207,5 @@ void sf_shm_child_after_fork(void)
 	sf_shm_conns = NULL;
 	sf_shm_regions_after_fork();
 	sf_shm_peers_after_fork();
-	sf_shm_serve_after_fork();
+	sf_shm_agent_after_fork();
 }

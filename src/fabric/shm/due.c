@@ -24,7 +24,7 @@ void sf_shm_due_fini(struct shm_ep *ep)
 
 /* ---- slots ---- */
 
-bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot)
+bool sf_shm_due_alloc_slot(struct shm_ep *ep, uint32_t *slot)
 {
 	uint64_t *taken = ep->due.slots_taken;
 
@@ -42,7 +42,7 @@ bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot)
 	return false;
 }
 
-void sf_shm_due_put_slot(struct shm_ep *ep, uint32_t slot)
+void sf_shm_due_free_slot(struct shm_ep *ep, uint32_t slot)
 {
 	ep->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
@@ -148,7 +148,7 @@ static _Atomic uint64_t *cold_word(struct shm_ep *ep, const struct shm_conn *con
 }
 
 /* A sender that has not seen it yet sets a bit for nothing. */
-static void heat(struct shm_ep *ep, struct shm_conn *conn)
+static void conn_heat(struct shm_ep *ep, struct shm_conn *conn)
 {
 	conn->hot = true;
 	conn->hit = ep->due.polls;
@@ -157,7 +157,7 @@ static void heat(struct shm_ep *ep, struct shm_conn *conn)
 }
 
 /* A sender that has not seen it yet has its record in the ring by the time we look. */
-static void cool(struct shm_ep *ep, struct shm_conn *conn)
+static void conn_cool(struct shm_ep *ep, struct shm_conn *conn)
 {
 	remove_hot(&ep->due, conn);
 	atomic_fetch_or(cold_word(ep, conn), UINT64_C(1) << conn->slot % 64);
@@ -166,7 +166,7 @@ static void cool(struct shm_ep *ep, struct shm_conn *conn)
 		append_ready(&ep->due, conn);
 }
 
-static struct shm_conn *coolest(const struct shm_due *due)
+static struct shm_conn *conn_coolest(const struct shm_due *due)
 {
 	struct shm_conn *found = due->hot[0];
 
@@ -177,8 +177,8 @@ static struct shm_conn *coolest(const struct shm_due *due)
 	return found;
 }
 
-/* A bit told of the connection. */
-static void warm(struct shm_ep *ep, struct shm_conn *conn)
+/* A bit was set for the connection. */
+static void conn_warm(struct shm_ep *ep, struct shm_conn *conn)
 {
 	struct shm_due *due = &ep->due;
 
@@ -190,13 +190,13 @@ static void warm(struct shm_ep *ep, struct shm_conn *conn)
 		if (conn->streak < STREAK)
 			return;
 		conn->streak = 0;
-		struct shm_conn *victim = coolest(due);
+		struct shm_conn *victim = conn_coolest(due);
 
 		if (victim->hit >= conn->streak_begin)
 			return;
-		cool(ep, victim);
+		conn_cool(ep, victim);
 	}
-	heat(ep, conn);
+	conn_heat(ep, conn);
 }
 
 /* ---- poll ---- */
@@ -246,7 +246,7 @@ static void harvest_word(struct shm_ep *ep, uint32_t word)
 	}
 }
 
-static void harvest(struct shm_ep *ep)
+static void bits_harvest(struct shm_ep *ep)
 {
 	uint64_t top = atomic_exchange(&ep->recvq.segment->ready_top, 0);
 
@@ -289,7 +289,7 @@ static uint32_t poll_ready(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 		ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
 		if (sf_shm_conn_due(conn))
 			append_ready(due, conn);
-		warm(ep, conn);
+		conn_warm(ep, conn);
 		if (conn == last)
 			break;
 	}
@@ -342,7 +342,7 @@ uint32_t sf_shm_due_poll(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 		ran += poll_hot(ep, budget, now_ns);
 	/* What was found before goes first: so no connection waits for ever behind others. */
 	if (due->ready == NULL && atomic_load_explicit(&ep->recvq.segment->ready_top, memory_order_relaxed) != 0)
-		harvest(ep);
+		bits_harvest(ep);
 	if (due->ready != NULL && ran < budget)
 		ran += poll_ready(ep, budget - ran, now_ns);
 	if (due->attentive != NULL && ran < budget)

@@ -47,8 +47,8 @@ void sf_shm_due_init(struct shm_ep *ep);
 void sf_shm_due_fini(struct shm_ep *ep);
 
 /* The connection's place among the endpoint's bits. With sf_control_lock. False: SHM_CONNS_MAX connections are there. */
-bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot);
-void sf_shm_due_put_slot(struct shm_ep *ep, uint32_t slot);
+bool sf_shm_due_alloc_slot(struct shm_ep *ep, uint32_t *slot);
+void sf_shm_due_free_slot(struct shm_ep *ep, uint32_t slot);
 
 /* The connection is polled from now on: NO_MEMORY. And no longer. */
 doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn);

@@ -108,7 +108,7 @@ doca_error_t sf_shm_ep_hold_agent(struct shm_ep *ep)
 
 	if (ep->holds)
 		return DOCA_SUCCESS;
-	error = sf_shm_hold(&ep->hold);
+	error = sf_shm_barrier_join(&ep->hold);
 	ep->holds = error == DOCA_SUCCESS;
 	return error;
 }
@@ -142,7 +142,7 @@ doca_error_t sf_shm_ep_add_conn(struct shm_ep *ep, struct shm_conn *conn)
 	return error;
 }
 
-/* Moves what the agent has told to the list that is worked on. */
+/* Moves what the agent has reported to the list that is worked on. */
 static void take_news(struct shm_ep *ep)
 {
 	pthread_mutex_lock(&sf_control_lock);
@@ -342,7 +342,7 @@ static bool holder_is_starved(const struct shm_conn *conn)
 /* A sender did not finish in time what is to be flushed: its connection is no good. */
 static void flush_overdue(struct shm_ep *ep, struct shm_slot *slot)
 {
-	struct shm_conn *conn = sf_shm_slot_claimer(ep, slot);
+	struct shm_conn *conn = sf_shm_slot_find_claimer(ep, slot);
 
 	if (ep->far != NULL && sf_tcp_ep_drop(ep->far, slot)) /* it comes back as what is flushed */
 		return;
@@ -383,7 +383,7 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_ep *ep, uint32_t b
 	uint32_t ran = 0;
 
 	if (atomic_load_explicit(&ep->lends.due, memory_order_relaxed))
-		sf_shm_lends_make(ep); /* no receive is reported before: nobody else uses its pages yet */
+		sf_shm_lends_update(ep); /* no receive is reported before: nobody else uses its pages yet */
 	ep->quiet = 0;
 	ep->polling = true;
 	if (atomic_load_explicit(&ep->news, memory_order_relaxed))
@@ -438,7 +438,7 @@ void sf_shm_ep_barrier(const struct shm_ep *ep)
 {
 	SHM_FENCE(memory_order_seq_cst);
 #ifdef SYS_membarrier
-	if (ep->conn_num != 0 && sf_shm_has_barriers())
+	if (ep->conn_num != 0 && sf_shm_barrier_is_possible())
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 #endif
 }

@@ -9,7 +9,7 @@
 
 #include <doca_error.h>
 
-/* A memfd of that size, all zero, sealed so that it keeps its size: nobody who maps it can be made to fault. */
+/* A memfd of that size, all zero, sealed so that it keeps its size: a process that maps it cannot be made to fault. */
 doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd);
 
 /* Is it such a memory of at least that size? Asked of every descriptor from a peer before it is mapped. */

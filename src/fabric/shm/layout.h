@@ -114,7 +114,7 @@ struct shm_piece {
 struct shm_entry {
 	alignas(2 * SHM_LINE) _Atomic uint64_t state;
 	_Atomic uint64_t region; /* 0 when the receive has no memory */
-	_Atomic uint32_t slot;	 /* the owner's number of the receive, told back in the record */
+	_Atomic uint32_t slot;	 /* the owner's number of the receive, repeated in the record */
 	_Atomic uint32_t len;	 /* room, bytes */
 	_Atomic uint32_t pieces;
 	uint32_t unused;

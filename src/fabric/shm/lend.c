@@ -97,11 +97,11 @@ static void lend_end(struct shm_ep *ep, uint32_t number, void (*restore)(struct 
 	ep->lends.lend[number] = NULL;
 	atomic_store(&ep->lends.id[number], 0);
 	if (lend->owner == getpid()) /* a child made by fork writes the same table */
-		sf_shm_region_id_give(lend->id);
+		sf_shm_region_id_free(lend->id);
 	if (lend->handed)
-		sf_shm_serve_gone(lend->id);
+		sf_shm_agent_serve_gone(lend->id);
 	pthread_mutex_unlock(&sf_control_lock);
-	sf_shm_barrier();
+	sf_shm_barrier_run();
 	pages_unlend(lend->named, lend->pages);
 	restore(lend->pages);
 	atomic_store(&ep->lends.due, true);
@@ -361,7 +361,7 @@ static bool lend_pages(struct shm_named *named, uint32_t number)
 	if (lend == NULL || spans == NULL || num == 0 || sf_pages_move_spans(spans, num, &lend->pages) != DOCA_SUCCESS)
 		goto free_both;
 	pthread_mutex_lock(&sf_control_lock);
-	id = sf_shm_region_id_take();
+	id = sf_shm_region_id_alloc();
 	pthread_mutex_unlock(&sf_control_lock);
 	for (uint32_t i = 0; i < num; i++) {
 		states_set(named, spans[i].addr, spans[i].len, PAGE_NEVER);
@@ -428,7 +428,7 @@ static void entries_update(struct shm_ep *ep)
 	}
 }
 
-void sf_shm_lends_make(struct shm_ep *ep)
+void sf_shm_lends_update(struct shm_ep *ep)
 {
 	atomic_store(&ep->lends.due, false);
 	pthread_mutex_lock(&lock);

@@ -74,7 +74,7 @@ static inline bool shm_piece_is_known(const struct shm_lends *lends, const struc
 }
 
 /* Lends what is due. From the endpoint's thread, before it reports anything. */
-void sf_shm_lends_make(struct shm_ep *ep);
+void sf_shm_lends_update(struct shm_ep *ep);
 
 /* The connection has ended; its process may have no other. From the endpoint's thread. */
 void sf_shm_lends_conn_ended(struct shm_conn *conn);

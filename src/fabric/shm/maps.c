@@ -34,7 +34,7 @@ static bool line_parse(const char *line, struct sf_vma *mapping)
 	return true;
 }
 
-static void clip(struct sf_vma *mapping, uintptr_t start, uintptr_t end)
+static void vma_clip(struct sf_vma *mapping, uintptr_t start, uintptr_t end)
 {
 	if (mapping->start < start) {
 		mapping->offset += start - mapping->start;
@@ -44,7 +44,7 @@ static void clip(struct sf_vma *mapping, uintptr_t start, uintptr_t end)
 		mapping->end = end;
 }
 
-static bool append(struct sf_vma **mappings, uint32_t *num, const struct sf_vma *mapping)
+static bool vma_append(struct sf_vma **mappings, uint32_t *num, const struct sf_vma *mapping)
 {
 	struct sf_vma *grown;
 
@@ -75,8 +75,8 @@ doca_error_t sf_maps_read(uintptr_t start, uintptr_t end, struct sf_vma **mappin
 			continue;
 		if (mapping.start >= end)
 			break;
-		clip(&mapping, start, end);
-		if (!append(mappings, num, &mapping))
+		vma_clip(&mapping, start, end);
+		if (!vma_append(mappings, num, &mapping))
 			result = DOCA_ERROR_NO_MEMORY;
 	}
 	free(line);

@@ -17,7 +17,7 @@
 
 #include "fabric/control/message.h"
 
-#define SHM_MSG_RUNS_MAX 64	  /* stretches of a region that one ATTACHED tells */
+#define SHM_MSG_RUNS_MAX 64	  /* stretches of a region in one ATTACHED */
 #define SHM_MSG_OPERATE_MAX 16384 /* data bytes of one OPERATE */
 
 enum shm_msg_kind {

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "fabric/shm/submit.h"
 
-/* The receive that a write with a header takes; its header is told when the bytes are there. */
-static void tell(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
+/* The receive of a write with a header; its header is published when the bytes are there. */
+static void write_notify(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
 {
 	const struct shm_claim *claim = &conn->transfer.claim;
 	bool good = status == DOCA_SUCCESS;
@@ -21,7 +21,7 @@ static void tell(struct shm_conn *conn, const struct sf_op *op, doca_error_t sta
 	if (op->kind != SF_OP_WRITE || op->header_len == 0)
 		return;
 	memcpy(shm_tx_next(&conn->tx)->bytes, op->header, head.header_len);
-	sf_shm_publish(conn, &head, NULL);
+	sf_shm_conn_publish(conn, &head, NULL);
 }
 
 void sf_shm_conn_job_progress(struct shm_conn *conn)
@@ -31,7 +31,7 @@ void sf_shm_conn_job_progress(struct shm_conn *conn)
 	if (!atomic_load_explicit(&job->finished, memory_order_acquire))
 		return;
 	conn->busy = SHM_BUSY_NOT;
-	tell(conn, job->op, job->status);
+	write_notify(conn, job->op, job->status);
 	shm_conn_complete(conn, job->op, job->status);
 }
 
@@ -59,7 +59,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 	if (op->kind == SF_OP_WRITE && op->header_len != 0) {
 		if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
 			return DOCA_ERROR_AGAIN;
-		status = sf_shm_claim(conn, 0, false, &conn->transfer.claim);
+		status = sf_shm_conn_claim_recv(conn, 0, false, &conn->transfer.claim);
 		if (status != DOCA_SUCCESS)
 			return sf_shm_unclaimed(op, status);
 	}
@@ -72,7 +72,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 		return DOCA_SUCCESS;
 	}
 	status = reach == SHM_REACHED ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
-	tell(conn, op, status);
+	write_notify(conn, op, status);
 	sf_shm_accept_done(conn, op, status);
 	return DOCA_SUCCESS;
 }

@@ -77,7 +77,7 @@ static bool map_runs(struct shm_attach *attach, const struct shm_msg_attached *m
 	return true;
 }
 
-static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, const int *fds)
+static void peer_attached(struct shm_peer *peer, const struct shm_msg_attached *msg, const int *fds)
 {
 	struct shm_attach *a = peer->attaches;
 
@@ -103,7 +103,7 @@ static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, 
 		attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
 }
 
-static void welcome(struct shm_peer *peer, int fd)
+static void peer_welcome(struct shm_peer *peer, int fd)
 {
 	size_t size = SHM_REGIONS_MAX * sizeof(uint64_t);
 
@@ -149,7 +149,7 @@ static void job_send(struct shm_peer *peer)
 		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
 }
 
-static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
+static void operation_ended(struct shm_peer *peer, const struct shm_msg_operated *msg)
 {
 	struct shm_job *job = peer->asked;
 
@@ -191,13 +191,13 @@ static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, i
 
 	switch (msg->kind) {
 	case SHM_MSG_WELCOME:
-		welcome(peer, fds[0]);
+		peer_welcome(peer, fds[0]);
 		return true;
 	case SHM_MSG_ATTACHED:
-		attached(peer, (const struct shm_msg_attached *)msg, fds);
+		peer_attached(peer, (const struct shm_msg_attached *)msg, fds);
 		return true;
 	case SHM_MSG_OPERATED:
-		operated(peer, (const struct shm_msg_operated *)msg);
+		operation_ended(peer, (const struct shm_msg_operated *)msg);
 		return true;
 	case SHM_MSG_GONE:
 		sf_shm_conns_forget(peer);
@@ -253,7 +253,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 		peer->jobs_end = &peer->jobs;
 		peer->self = memcmp(id, sf_control_id(), sizeof(*id)) == 0;
 		if (peer->self) {
-			peer->generations = sf_shm_generations();
+			peer->generations = sf_shm_region_generations();
 		} else {
 			doca_error_t error = peer_connect(peer);
 
@@ -332,7 +332,7 @@ static doca_error_t attach_self(struct shm_attach *a)
 	a->origin = a->addr;
 	a->base = (uint8_t *)(uintptr_t)a->addr;
 	if (a->peer->generations == NULL) /* others may be reading it */
-		a->peer->generations = sf_shm_generations();
+		a->peer->generations = sf_shm_region_generations();
 	return DOCA_SUCCESS;
 }
 
@@ -416,7 +416,7 @@ bool sf_shm_attach_enter(const struct shm_attach *attach)
 {
 	if (!attach->peer->self)
 		return shm_attach_valid(attach);
-	/* In this process the owner gives the memory back to the program: it waits for whoever is inside. */
+	/* In this process the owner gives the memory back to the program: it waits for threads that are inside. */
 	atomic_fetch_add(&sf_shm_region_users[region_index(attach)], 1);
 	if (shm_attach_valid(attach))
 		return true;

@@ -90,7 +90,7 @@ struct shm_job {
 doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **peer);
 void sf_shm_peer_put(struct shm_peer *peer);
 
-/* A region of the peer's, asked for with a key. It is PENDING, and sf_control_changed tells when it is not any more. */
+/* A region of the peer's, asked for with a key. It is PENDING, and sf_control_changed is signalled when that ends. */
 doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_ep,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);

@@ -9,7 +9,7 @@
 
 static struct shm_peer_ep *peer_eps;
 
-static struct shm_peer_ep *map(int fd, const struct stat *stat, uint32_t entries, uint64_t ticket)
+static struct shm_peer_ep *segment_map(int fd, const struct stat *stat, uint32_t entries, uint64_t ticket)
 {
 	size_t size = shm_ep_segment_size(entries);
 	struct shm_peer_ep *ep = calloc(1, sizeof(*ep));
@@ -41,7 +41,7 @@ struct shm_peer_ep *sf_shm_peer_ep_get(int fd, uint32_t entries, uint64_t ticket
 	while (ep != NULL && (ep->dev != stat.st_dev || ep->ino != stat.st_ino || ep->entries != entries))
 		ep = ep->next;
 	if (ep == NULL)
-		ep = map(fd, &stat, entries, ticket);
+		ep = segment_map(fd, &stat, entries, ticket);
 	if (ep == NULL)
 		return NULL;
 	/* An owner begins a whole ring before its next posting, which no cursor is beyond: unless somebody who is not the owner

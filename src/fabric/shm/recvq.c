@@ -128,7 +128,7 @@ static struct shm_slot *first_posted(const struct shm_recvq *queue, uint64_t *cu
 	return NULL;
 }
 
-doca_error_t sf_shm_recvq_take(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot)
+doca_error_t sf_shm_recvq_claim_first(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot)
 {
 	while ((*slot = first_posted(queue, cursor)) != NULL) {
 		uint64_t state = shm_state(SHM_POSTED, 0, *cursor);
@@ -222,7 +222,7 @@ bool sf_shm_recvq_intact(struct shm_recvq *queue)
 	return intact && !queue->damaged;
 }
 
-bool sf_shm_recvq_accounted(const struct shm_recvq *queue)
+bool sf_shm_recvq_claims_are_held(const struct shm_recvq *queue)
 {
 	if (queue->damaged)
 		return false;

@@ -91,8 +91,8 @@ static inline void shm_recvq_prefetch(const struct shm_recvq *queue)
 
 /* This process claims the first posted receive itself, from *cursor on, for a peer that does not reach it; connection is no
  * connection of ours. AGAIN: none is posted; TOO_BIG. With what guards the posting; from any thread. */
-doca_error_t sf_shm_recvq_take(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot);
-/* Calls back with the room of each receive that is posted, from *cursor on, as long as it is told to go on. */
+doca_error_t sf_shm_recvq_claim_first(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot);
+/* Calls back with the room of each receive that is posted, from *cursor on, until the callback returns false. */
 void sf_shm_recvq_each_posted(const struct shm_recvq *queue, uint64_t *cursor, bool (*posted)(uint32_t len, void *user),
 			      void *user);
 
@@ -107,7 +107,7 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 bool sf_shm_recvq_intact(struct shm_recvq *queue);
 /* After that, and after the slots that connections hold were marked: is each odd one held? A sender marks its claim
  * before the entry. */
-bool sf_shm_recvq_accounted(const struct shm_recvq *queue);
+bool sf_shm_recvq_claims_are_held(const struct shm_recvq *queue);
 
 /* The ring made anew, in two steps. From the first on nothing can be claimed; then the caller marks the slots that connections
  * hold. The second posts all others, in the order of their posting, and calls back for those that were to be flushed. */

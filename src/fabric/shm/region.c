@@ -36,11 +36,11 @@ static struct shm_region lent; /* in the place of a region: of id 0, which nobod
 static int generations_fd = -1;
 static _Atomic uint64_t *generations; /* written once, under sf_control_lock */
 
-int sf_shm_generations_fd(void)
+int sf_shm_region_generations_fd(void)
 {
 	return generations_fd;
 }
-const _Atomic uint64_t *sf_shm_generations(void)
+const _Atomic uint64_t *sf_shm_region_generations(void)
 {
 	return generations;
 }
@@ -125,12 +125,12 @@ static doca_error_t table_add(struct shm_region *region)
 	return table_take(region) != 0 ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
-uint64_t sf_shm_region_id_take(void)
+uint64_t sf_shm_region_id_alloc(void)
 {
 	return table_take(&lent);
 }
 
-void sf_shm_region_id_give(uint64_t id)
+void sf_shm_region_id_free(uint64_t id)
 {
 	table.region[id % SHM_REGIONS_MAX] = NULL;
 	atomic_store(&generations[id % SHM_REGIONS_MAX], 0);
@@ -218,7 +218,7 @@ void sf_shm_region_close(struct sf_region *base)
 	if (generations != NULL)
 		atomic_store(&generations[index], 0);
 	if (region->pages != NULL || region->exported)
-		sf_shm_serve_gone(region->id);
+		sf_shm_agent_serve_gone(region->id);
 	pthread_mutex_unlock(&sf_control_lock);
 	while (atomic_load(&sf_shm_region_users[index]) != 0)
 		sched_yield();
@@ -238,7 +238,7 @@ doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct s
 		SF_LOG_ERR("cannot export: it is imported memory");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	error = sf_shm_hold(&hold);
+	error = sf_shm_barrier_join(&hold);
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (mappable)
@@ -358,7 +358,7 @@ doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_
 	import = calloc(1, sizeof(*import));
 	if (import == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	error = sf_shm_hold(&import->hold);
+	error = sf_shm_barrier_join(&import->hold);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
 	pthread_mutex_lock(&sf_control_lock);
@@ -481,7 +481,7 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define UNSEEN_END() ((void)0)
 #endif
 
-static struct shm_region *enter(uint64_t id)
+static struct shm_region *region_use(uint64_t id)
 {
 	const uint32_t at = id % SHM_REGIONS_MAX;
 
@@ -492,14 +492,14 @@ static struct shm_region *enter(uint64_t id)
 	return NULL;
 }
 
-static void leave(uint64_t id)
+static void region_unuse(uint64_t id)
 {
 	atomic_fetch_sub(&sf_shm_region_users[id % SHM_REGIONS_MAX], 1);
 }
 
 void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 
 	if (region == NULL)
 		return NULL;
@@ -507,38 +507,38 @@ void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len)
 		UNSEEN_BEGIN();
 		return (void *)(uintptr_t)addr;
 	}
-	leave(id);
+	region_unuse(id);
 	return NULL;
 }
 
 void sf_shm_region_leave(uint64_t id)
 {
 	UNSEEN_END();
-	leave(id);
+	region_unuse(id);
 }
 
 bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 	bool permits;
 
 	if (region == NULL)
 		return false;
 	permits = sf_key_equal(&region->base.token, token) && (region->base.rights & right) == right &&
 		  sf_range_inside(addr, len, region->base.addr, region->base.len);
-	leave(id);
+	region_unuse(id);
 	return permits;
 }
 
 bool sf_shm_region_has_doorbell(uint64_t id)
 {
-	const struct shm_region *region = enter(id);
+	const struct shm_region *region = region_use(id);
 	bool has;
 
 	if (region == NULL)
 		return false;
 	has = atomic_load(&region->has_doorbell);
-	leave(id);
+	region_unuse(id);
 	return has;
 }
 

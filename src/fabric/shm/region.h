@@ -62,8 +62,8 @@ doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbe
 doca_error_t sf_shm_region_serve(struct sf_region *region, bool mappable, struct sf_descriptor *descriptor);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_control_lock. */
-uint64_t sf_shm_region_id_take(void);
-void sf_shm_region_id_give(uint64_t id);
+uint64_t sf_shm_region_id_alloc(void);
+void sf_shm_region_id_free(uint64_t id);
 
 /* In the child. With sf_control_lock. */
 void sf_shm_regions_after_fork(void);
@@ -76,7 +76,7 @@ struct shm_region *sf_shm_region_find(uint64_t id);
 void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len);
 void sf_shm_region_leave(uint64_t id);
 
-/* May who brings that token do this there? right 0: know of it. Any thread. */
+/* Does that token permit this access there? right 0: any. Any thread. */
 bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right);
 
 /* Does somebody sleep until the region's bytes change? Any thread. */
@@ -87,8 +87,8 @@ void sf_shm_region_ring(uint64_t id);
 void sf_shm_imports_ring(struct shm_attach *attach);
 
 /* The memfd of generations and this process's view of it; NULL before the first region. */
-int sf_shm_generations_fd(void);
-const _Atomic uint64_t *sf_shm_generations(void);
+int sf_shm_region_generations_fd(void);
+const _Atomic uint64_t *sf_shm_region_generations(void);
 
 /* Users of one's own regions inside the process, which region_close waits for. */
 extern _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];

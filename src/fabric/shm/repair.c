@@ -10,7 +10,7 @@ static uint64_t claim_of(const struct shm_conn *conn)
 	return sf_shm_conn_used(conn) ? atomic_load(conn->rx.claim) : 0;
 }
 
-struct shm_conn *sf_shm_slot_claimer(const struct shm_ep *ep, const struct shm_slot *slot)
+struct shm_conn *sf_shm_slot_find_claimer(const struct shm_ep *ep, const struct shm_slot *slot)
 {
 	uint64_t claim = shm_claim_word((uint32_t)(slot - ep->recvq.slots), slot->ticket);
 
@@ -47,7 +47,7 @@ static void mark_held(struct shm_ep *ep)
 		sf_tcp_ep_hold(ep->far);
 }
 
-static void flushed(struct sf_recv *recv, void *user)
+static void recv_was_flushed(struct sf_recv *recv, void *user)
 {
 	sf_shm_ep_abort_recv(user, recv);
 }
@@ -64,7 +64,7 @@ void sf_shm_ep_repair(struct shm_ep *ep)
 	pthread_mutex_unlock(&sf_control_lock);
 	if (far != NULL)
 		sf_tcp_ep_lock(far);
-	sf_shm_recvq_renew(&ep->recvq, flushed, ep);
+	sf_shm_recvq_renew(&ep->recvq, recv_was_flushed, ep);
 	if (far != NULL)
 		sf_tcp_ep_posted(far);
 	atomic_store(&ep->recvq.segment->armed, atomic_load_explicit(&ep->arming, memory_order_relaxed));
@@ -80,6 +80,6 @@ void sf_shm_ep_check(struct shm_ep *ep)
 		mark_held(ep);
 	due = sf_shm_due_intact(ep);
 	pthread_mutex_unlock(&sf_control_lock);
-	if (!due || (!intact && !sf_shm_recvq_accounted(&ep->recvq)))
+	if (!due || (!intact && !sf_shm_recvq_claims_are_held(&ep->recvq)))
 		sf_shm_ep_repair(ep);
 }

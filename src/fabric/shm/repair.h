@@ -17,6 +17,6 @@ void sf_shm_ep_repair(struct shm_ep *ep);
 void sf_shm_ep_check(struct shm_ep *ep);
 
 /* The connection that has claimed the slot's receive and says so, or NULL. */
-struct shm_conn *sf_shm_slot_claimer(const struct shm_ep *ep, const struct shm_slot *slot);
+struct shm_conn *sf_shm_slot_find_claimer(const struct shm_ep *ep, const struct shm_slot *slot);
 
 #endif

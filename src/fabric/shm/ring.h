@@ -21,7 +21,7 @@ struct shm_rx {
 	uint8_t *ring;
 	uint32_t pos;
 	uint64_t count;	    /* lines read, ever */
-	uint64_t published; /* what the writer was told of it */
+	uint64_t published; /* as last published to the writer */
 	_Atomic uint64_t *consumed, *claim;
 };
 
@@ -115,7 +115,7 @@ static inline uint32_t shm_rx_mark(const struct shm_rx *rx)
 	return atomic_load_explicit(&shm_rx_next(rx)->mark, memory_order_acquire);
 }
 
-/* Fetches the second line of the next record, which has come. A line behind it is the writer's, who needs it. */
+/* Fetches the second line of the next record, which has come. A line behind it is the writer's. */
 static inline void shm_rx_fetch_rest(const struct shm_rx *rx, uint32_t mark)
 {
 	if (mark >> 16 > 1)

@@ -75,7 +75,7 @@ static uint32_t session_rights(const struct session *session, uint64_t region)
 	return 0;
 }
 
-void sf_shm_serve_gone(uint64_t region)
+void sf_shm_agent_serve_gone(uint64_t region)
 {
 	struct shm_msg_gone gone = {.head = sf_msg_head(SHM_MSG_GONE, sizeof(gone), 0), .region = region};
 
@@ -84,8 +84,8 @@ void sf_shm_serve_gone(uint64_t region)
 			if (s->grants[i].region != region)
 				continue;
 			s->grants[i] = s->grants[--s->grant_num];
-			/* If it cannot be told, it finds out by the generation when it next uses the region. */
-			sf_channel_tell(s->channel, &gone);
+			/* If it cannot be notified, it sees the generation when it next uses the region. */
+			sf_channel_send_optional(s->channel, &gone);
 			break;
 		}
 	}
@@ -169,7 +169,7 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 	return sent;
 }
 
-/* A copy inside this process that tells of an address that is not there instead of faulting. */
+/* A copy inside this process that returns an error for an unmapped address instead of faulting. */
 static bool copy_checked(void *local, uint64_t addr, size_t len, bool write)
 {
 	struct iovec here = {.iov_base = local, .iov_len = len}, there = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
@@ -207,7 +207,7 @@ static doca_error_t operate_check(const struct session *session, const struct sh
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t operate(const struct shm_msg_operate *ask, struct shm_msg_operated *answer)
+static doca_error_t operation_run(const struct shm_msg_operate *ask, struct shm_msg_operated *answer)
 {
 	uint64_t *word = (uint64_t *)(uintptr_t)ask->addr, probe;
 
@@ -238,7 +238,7 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 	out.operated = (struct shm_msg_operated){.len = 0};
 	if (error == DOCA_SUCCESS) {
 		sf_pages_hold();
-		error = operate(ask, &out.operated);
+		error = operation_run(ask, &out.operated);
 		sf_pages_release();
 	}
 	if (error != DOCA_SUCCESS) {
@@ -254,7 +254,7 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 static bool serve_hello(struct session *session)
 {
 	struct shm_msg_welcome welcome = {.head = sf_msg_head(SHM_MSG_WELCOME, sizeof(welcome), 0)};
-	int fd = sf_shm_generations_fd();
+	int fd = sf_shm_region_generations_fd();
 
 	if (fd < 0)
 		return false; /* no region was ever registered here */
@@ -278,7 +278,7 @@ static bool session_message(struct sf_channel *channel, const struct sf_msg *msg
 	}
 }
 
-bool sf_shm_serve(struct sf_channel *channel, const struct sf_msg *first)
+bool sf_shm_agent_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	struct session *session = channel->is_stream ? NULL : calloc(1, sizeof(*session));
 
@@ -293,7 +293,7 @@ bool sf_shm_serve(struct sf_channel *channel, const struct sf_msg *first)
 	return session_message(channel, first, NULL);
 }
 
-void sf_shm_serve_after_fork(void)
+void sf_shm_agent_after_fork(void)
 {
 	sessions = NULL; /* the parent's; its memory stays behind */
 }

@@ -8,11 +8,11 @@
 #include "fabric/control/channel.h"
 
 /* Tells the peers that attached the region that it is gone. With sf_control_lock. */
-void sf_shm_serve_gone(uint64_t region);
+void sf_shm_agent_serve_gone(uint64_t region);
 
 /* An agent calls, and says this. With sf_control_lock. */
-bool sf_shm_serve(struct sf_channel *channel, const struct sf_msg *first);
+bool sf_shm_agent_serve(struct sf_channel *channel, const struct sf_msg *first);
 
-void sf_shm_serve_after_fork(void);
+void sf_shm_agent_after_fork(void);
 
 #endif

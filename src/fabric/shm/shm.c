@@ -42,8 +42,8 @@ struct sf_control_provider sf_shm_control = {
 	.beside = &sf_tcp_control,
 	.side_check = sf_shm_side_check,
 	.check = sf_shm_msg_check,
-	.asked = sf_shm_asked,
-	.serve = sf_shm_serve,
+	.asked = sf_shm_connect_requested,
+	.serve = sf_shm_agent_serve,
 	.after_fork = sf_shm_child_after_fork,
 };
 

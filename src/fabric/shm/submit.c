@@ -15,7 +15,7 @@
 #define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
 #define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
 
-/* Into whoever sends: most messages are short, and each claims one. */
+/* Inlined into the senders: most messages are short, and each claims one. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #ifdef SHM_TSAN
@@ -126,14 +126,14 @@ static ALWAYS_INLINE doca_error_t claim_first(struct shm_conn *conn, uint64_t le
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_shm_claim(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim)
+doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim)
 {
 	return claim_first(conn, len, pieces, claim);
 }
 
 /* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
  * arming. */
-static inline void tell_peer(struct shm_conn *conn)
+static inline void peer_notify(struct shm_conn *conn)
 {
 	struct shm_ep_segment *ep = conn->peer_ep->segment;
 
@@ -148,10 +148,10 @@ static inline void tell_peer(struct shm_conn *conn)
 	shm_conn_wake(conn);
 }
 
-void sf_shm_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first)
+void sf_shm_conn_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first)
 {
 	shm_tx_publish(&conn->tx, head, first);
-	tell_peer(conn);
+	peer_notify(conn);
 }
 
 static void accept_op(struct shm_conn *conn, struct sf_op *op)
@@ -201,7 +201,7 @@ static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_
 		if (paused)
 			shm_hand_over(shm_tx_next(&conn->tx) + 1);
 	}
-	sf_shm_publish(conn, &head, bytes);
+	sf_shm_conn_publish(conn, &head, bytes);
 	sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;
 }
@@ -229,5 +229,5 @@ doca_error_t sf_shm_conn_submit(struct sf_conn *base, struct sf_op *op)
 		return sf_shm_conn_submit_one_sided(conn, op, len);
 	if (op->header_len + len <= INLINE_MAX)
 		return send_inline(conn, op, (uint32_t)len);
-	return sf_shm_send_long(conn, op, len);
+	return sf_shm_conn_send_long(conn, op, len);
 }

@@ -6,8 +6,8 @@
 #include "fabric/shm/conn.h"
 
 /* Takes the peer's first receive if it holds len bytes; pieces: with where they are. AGAIN, TOO_BIG. */
-doca_error_t sf_shm_claim(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim);
-/* What a submit answers whose claim ended so: it tells AGAIN for want of a receive from that for want of room. */
+doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim);
+/* What a submit returns whose claim ended so: a missing receive and missing room are different AGAINs. */
 static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error)
 {
 	if (error == DOCA_ERROR_AGAIN)
@@ -16,13 +16,13 @@ static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error
 }
 
 /* Shows the record at shm_tx_next to the peer, and wakes it if it waits. */
-void sf_shm_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first);
+void sf_shm_conn_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first);
 
 /* The operation is ours now: done from the next poll, or when what keeps the connection busy is. */
 void sf_shm_accept_done(struct shm_conn *conn, struct sf_op *op, doca_error_t status);
 void sf_shm_accept_busy(struct shm_conn *conn, struct sf_op *op, enum shm_conn_busy busy);
 
 /* transfer.c: a message that no record holds; AGAIN when it cannot begin. */
-doca_error_t sf_shm_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len);
+doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len);
 
 #endif

@@ -59,7 +59,7 @@ static struct shm_attach *lend_new(struct shm_conn *conn, uint64_t region)
 }
 
 /* Where the claimed receive's memory is here; NULL when it is not (yet) mapped. */
-static struct shm_attach *lend(struct shm_conn *conn, uint64_t region)
+static struct shm_attach *memory_lend(struct shm_conn *conn, uint64_t region)
 {
 	struct shm_attach *attach = NULL;
 
@@ -179,7 +179,7 @@ static uint64_t write_part(struct shm_conn *conn, struct shm_transfer *t, uint64
 	if (!shm_tx_room(&conn->tx, shm_head_lines(&head)))
 		return 0;
 	copy_local(t, record->bytes, part);
-	sf_shm_publish(conn, &head, NULL);
+	sf_shm_conn_publish(conn, &head, NULL);
 	return part;
 }
 
@@ -251,11 +251,11 @@ static bool transfer_run(struct shm_conn *conn)
 		return false;
 	if (t->op->header_len != 0)
 		memcpy(shm_tx_next(&conn->tx)->bytes, t->op->header, t->op->header_len);
-	sf_shm_publish(conn, &head, NULL);
+	sf_shm_conn_publish(conn, &head, NULL);
 	return true;
 }
 
-doca_error_t sf_shm_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len)
+doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len)
 {
 	struct shm_transfer *t = &conn->transfer;
 	doca_error_t error;
@@ -263,12 +263,12 @@ doca_error_t sf_shm_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t 
 	/* At least the end of the message must find room now, or nothing is claimed. */
 	if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_claim(conn, len, true, &t->claim);
+	error = sf_shm_conn_claim_recv(conn, len, true, &t->claim);
 	if (error != DOCA_SUCCESS)
 		return sf_shm_unclaimed(op, error);
 	t->op = op;
 	t->len = len;
-	transfer_begin(t, lend(conn, t->claim.region));
+	transfer_begin(t, memory_lend(conn, t->claim.region));
 	if (transfer_run(conn))
 		sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	else

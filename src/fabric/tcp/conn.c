@@ -24,7 +24,7 @@ static struct tcp_conn *conn_of(struct tcp_session *session)
 
 /* ---- what the session needs of the endpoint ---- */
 
-static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
+static doca_error_t session_claim_recv(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
 {
 	struct tcp_conn *conn = conn_of(session);
 	struct tcp_ep *far = tcp_conn_ep(conn);
@@ -33,7 +33,7 @@ static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_re
 
 	if (conn->is_released)
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_recvq_take(&far->ep->recvq, &far->cursor, len, &slot);
+	error = sf_shm_recvq_claim_first(&far->ep->recvq, &far->cursor, len, &slot);
 	if (error != DOCA_SUCCESS)
 		return error;
 	conn->slot = (uint32_t)(slot - far->ep->recvq.slots);
@@ -51,7 +51,7 @@ static bool wait_for_receive(struct tcp_session *session)
 	return true;
 }
 
-static void filled(struct tcp_session *session, struct sf_recv *recv)
+static void session_filled(struct tcp_session *session, struct sf_recv *recv)
 {
 	struct tcp_conn *conn = conn_of(session);
 
@@ -103,17 +103,17 @@ static void list_receives(struct tcp_session *session, struct tcp_receives *rece
 	sf_shm_recvq_each_posted(&far->ep->recvq, &far->cursor, list_add, &list);
 }
 
-static void done(struct tcp_session *session, struct sf_op *op)
+static void session_done(struct tcp_session *session, struct sf_op *op)
 {
 	sf_ep_queue_op(&tcp_conn_ep(conn_of(session))->queue, op);
 }
 
-static void rung(struct tcp_session *session)
+static void session_rung(struct tcp_session *session)
 {
 	sf_ep_queue_ring(&tcp_conn_ep(conn_of(session))->queue);
 }
 
-static bool probe(struct tcp_session *session)
+static bool session_probe(struct tcp_session *session)
 {
 	struct tcp_conn *conn = conn_of(session);
 	struct tcp_ep *far = tcp_conn_ep(conn);
@@ -131,14 +131,14 @@ static bool probe(struct tcp_session *session)
 }
 
 static const struct tcp_session_ops session_ops = {
-	.take = take,
+	.take = session_claim_recv,
 	.wait = wait_for_receive,
-	.filled = filled,
+	.filled = session_filled,
 	.give_back = give_back,
 	.receives = list_receives,
-	.done = done,
-	.rung = rung,
-	.probe = probe,
+	.done = session_done,
+	.rung = session_rung,
+	.probe = session_probe,
 };
 
 /* ---- life ---- */
@@ -151,7 +151,8 @@ struct tcp_conn *sf_tcp_conn_new(struct tcp_ep *far, void *user)
 		SF_LOG_ERR_LIMITED("no memory for a connection of an endpoint");
 		return NULL;
 	}
-	conn->base = (struct sf_conn){.ops = sf_tcp_table(), .ep = &far->ep->base, .user = user, .handshake = &conn->handshake};
+	conn->base =
+		(struct sf_conn){.ops = sf_tcp_fabric_ops(), .ep = &far->ep->base, .user = user, .handshake = &conn->handshake};
 	conn->request.far = conn;
 	conn->session.stream.fd = -1;
 	conn->session.ops = &session_ops;
@@ -185,7 +186,7 @@ void sf_tcp_conn_busy(struct tcp_conn *conn)
 	conn->is_busy = true;
 }
 
-void sf_tcp_conn_tell(struct tcp_conn *conn, bool early)
+void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early)
 {
 	struct tcp_session *session = &conn->session;
 	const uint32_t left = tcp_session_told_left(session);
@@ -291,7 +292,7 @@ static bool is_ours(struct tcp_conn *conn)
 	return tcp_conn_ep(conn)->generation == sf_control_generation();
 }
 
-static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len)
+static doca_error_t op_submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len)
 {
 	doca_error_t error;
 
@@ -299,14 +300,14 @@ static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len
 		return conn->is_asking ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
 	op->conn = &conn->base;
 	if (tcp_conn_ep(conn)->has_posted)
-		sf_tcp_conn_tell(conn, true); /* with the request */
+		sf_tcp_conn_send_credits(conn, true); /* with the request */
 	error = sf_tcp_session_submit(&conn->session, op, len);
 	sf_tcp_conn_watch(conn); /* it may have received, too */
 	if (tcp_session_unsent(&conn->session) || tcp_session_owes_ack(&conn->session) || conn->session.stream.fd < 0 ||
 	    conn->session.changed_num != 0)
 		sf_tcp_conn_busy(conn);
 	if (conn->session.changed_num != 0)
-		sf_control_wake(); /* to wake who sleeps until those bytes change */
+		sf_control_wake(); /* to wake a thread that sleeps until those bytes change */
 	return error;
 }
 
@@ -326,7 +327,7 @@ doca_error_t sf_tcp_conn_submit(struct sf_conn *base, struct sf_op *op)
 	if (!is_ours(conn))
 		return DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
-	error = submit(conn, op, len);
+	error = op_submit(conn, op, len);
 	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	return error;
 }
@@ -357,13 +358,13 @@ uint32_t sf_tcp_conn_credits(struct sf_conn *base, uint32_t *len)
 		return 0;
 	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	if (conn->is_up && conn->session.stream.fd >= 0 && !conn->session.leaving)
-		num = sf_tcp_credits(&conn->session.room, conn->session.messages, len);
+		num = sf_tcp_receives_credits(&conn->session.room, conn->session.messages, len);
 	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	return num;
 }
 
 /* With both locks. */
-static void disconnect(struct tcp_conn *conn)
+static void conn_disconnect(struct tcp_conn *conn)
 {
 	struct tcp_ep *far = tcp_conn_ep(conn);
 
@@ -399,7 +400,7 @@ void sf_tcp_conn_disconnect(struct sf_conn *base)
 		return;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
-	disconnect(conn);
+	conn_disconnect(conn);
 	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	pthread_mutex_unlock(&sf_control_lock);
 }
@@ -413,11 +414,11 @@ void sf_tcp_conn_close(struct sf_conn *base)
 		return;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
-	disconnect(conn);
+	conn_disconnect(conn);
 	conn->is_released = true;
 	sf_ep_queue_drop(&far->queue, &conn->opened.base);
 	sf_ep_queue_forget(&far->queue, base);
-	sf_tcp_session_refuse(&conn->session);
+	sf_tcp_session_reject(&conn->session);
 	if (conn->session.stream.fd < 0)
 		sf_tcp_conn_free(conn); /* else when the peer has taken what it was sent */
 	sf_tcp_ep_unlock(far);

@@ -25,7 +25,7 @@ struct tcp_conn {
 	bool is_request;	       /* it waits for the program's answer */
 	bool is_asking;		       /* for the peer's */
 	bool is_up;		       /* the session has begun */
-	bool is_over;		       /* and ended, and that is told */
+	bool is_over;		       /* and ended, and that is reported */
 	bool is_busy;		       /* in the endpoint's list */
 	bool is_released;	       /* the program has closed it: freed when it is over */
 	bool is_waiting;	       /* in the endpoint's list */
@@ -34,7 +34,7 @@ struct tcp_conn {
 	uint64_t wait_ns;	       /* the endpoint's, when it began to wait */
 	uint32_t ack_waited;
 	uint32_t events;	      /* that its socket is waited on for */
-	uint64_t told_posts;	      /* the endpoint's, when the peer was told of its receives */
+	uint64_t told_posts;	      /* the endpoint's, when credits were last sent to the peer */
 	struct sf_liveness answering; /* the peer, at the end of the connection */
 	uint64_t moved_seen;	      /* session.num_moved, at the last look */
 	uint32_t slot;		      /* of the receive that is being filled */
@@ -61,12 +61,12 @@ void sf_tcp_conn_free(struct tcp_conn *conn);
 void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
 /* Waits on its socket for what the session waits for. */
 void sf_tcp_conn_watch(struct tcp_conn *conn);
-/* The peer is to be told of the receives that were posted since: if it has used half of those that it knows of, or early. */
-void sf_tcp_conn_tell(struct tcp_conn *conn, bool early);
+/* Sends credits for the receives that were posted since: if the peer has used half of its credits, or early. */
+void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early);
 /* Sends what is due and sees to its end. */
 void sf_tcp_conn_attend(struct tcp_conn *conn, bool by_agent);
 void sf_tcp_conn_busy(struct tcp_conn *conn);
-/* Something has ended the session: the program is told. */
+/* The session has ended: report it to the program. */
 void sf_tcp_conn_check(struct tcp_conn *conn);
 
 doca_error_t sf_tcp_conn_submit(struct sf_conn *conn, struct sf_op *op);
@@ -78,11 +78,11 @@ void sf_tcp_conn_close(struct sf_conn *conn);
 /* connect.c */
 doca_error_t sf_tcp_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds);
+doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds);
 doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out);
 void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len);
-/* Unanswered requests of the listener are refused, connections that nobody was told of go. With sf_control_lock. */
+/* Unanswered requests of the listener are rejected, unreported connections are closed. With sf_control_lock. */
 void sf_tcp_conns_orphan(struct tcp_ep *far, const struct sf_listener *listener);
 
 extern struct sf_control_provider sf_tcp_control;

@@ -44,7 +44,7 @@ static void side_meet(struct tcp_conn *conn, const struct sf_msg_side *side)
 
 /* ---- the side that asks; by the agent, with sf_control_lock ---- */
 
-static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+static void handshake_describe(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	struct tcp_ep *far = tcp_conn_ep(conn_of(handshake));
 
@@ -54,7 +54,7 @@ static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *
 	sf_tcp_ep_unlock(far);
 }
 
-static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	(void)fds;
 	side_meet(conn_of(handshake), side);
@@ -69,7 +69,7 @@ static void connect_ended(struct tcp_conn *conn, doca_error_t status, const void
 	sf_ep_queue_event(&tcp_conn_ep(conn)->queue, &conn->opened.base);
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct tcp_conn *conn = conn_of(handshake);
 	struct tcp_ep *far = tcp_conn_ep(conn);
@@ -84,17 +84,17 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 }
 
 /* Of a peer that waits for our program's answer. */
-static void ended(struct sf_handshake *handshake)
+static void handshake_ended(struct sf_handshake *handshake)
 {
 	(void)handshake;
 }
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_tcp_control,
-	.tell = tell,
-	.meet = meet,
-	.opened = opened,
-	.ended = ended,
+	.tell = handshake_describe,
+	.meet = handshake_set_peer,
+	.opened = handshake_opened,
+	.ended = handshake_ended,
 };
 
 doca_error_t sf_tcp_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
@@ -151,8 +151,8 @@ static doca_error_t say_accept(struct tcp_conn *conn, struct sf_channel *channel
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			  int *fds)
+doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+				      const struct sf_msg_connect *ask, int *fds)
 {
 	struct tcp_ep *far = shm_ep(listener->base.ep)->far;
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
@@ -210,10 +210,10 @@ doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t 
 	return error;
 }
 
-static void reject(struct tcp_conn *conn, const void *data, size_t len)
+static void request_reject(struct tcp_conn *conn, const void *data, size_t len)
 {
 	if (conn->handshake.channel != NULL)
-		sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+		sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 				  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	conn->handshake.channel = NULL;
 	sf_tcp_conn_free(conn);
@@ -226,7 +226,7 @@ void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len)
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
 	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
-	reject(conn, data, len);
+	request_reject(conn, data, len);
 	sf_tcp_ep_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 }
@@ -241,7 +241,7 @@ void sf_tcp_conns_orphan(struct tcp_ep *far, const struct sf_listener *listener)
 		if (conn->opened.base.listener != listener)
 			continue;
 		if (conn->is_request) {
-			reject(conn, NULL, 0);
+			request_reject(conn, NULL, 0);
 		} else if (conn->opened.base.queued) {
 			sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
 			sf_tcp_conn_free(conn);

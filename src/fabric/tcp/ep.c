@@ -56,7 +56,7 @@ static bool take_changes(struct tcp_session *session, struct changes *changes)
 	return stopped;
 }
 
-static void tell_peers(struct tcp_ep *far, bool early)
+static void peers_send_credits(struct tcp_ep *far, bool early)
 {
 	struct tcp_conn *conn;
 
@@ -65,7 +65,7 @@ static void tell_peers(struct tcp_ep *far, bool early)
 	if (early)
 		far->has_posted = false;
 	LIST_FOREACH (conn, &far->conns, entry)
-		sf_tcp_conn_tell(conn, early);
+		sf_tcp_conn_send_credits(conn, early);
 }
 
 /* Returns whether anything had come. */
@@ -81,7 +81,7 @@ static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 	sf_tcp_conn_watch(conn);
 	came = came || conn->session.stream.fd < 0;
 	if (came)
-		sf_tcp_conn_tell(conn, false);
+		sf_tcp_conn_send_credits(conn, false);
 	if (came || conn->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
 		sf_tcp_conn_busy(conn);
 	return came;
@@ -95,7 +95,7 @@ static bool receive_ready(struct tcp_ep *far, struct changes *changes)
 	for (int i = 0; i < num; i++) {
 		struct tcp_conn *conn = events[i].data.ptr;
 
-		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll tells of these whether they are asked for or not */
+		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll reports these whether they are asked for or not */
 			sf_tcp_session_wait_end(&conn->session);
 		if (conn->session.is_waiting && (events[i].events & EPOLLIN)) {
 			conn->is_deaf = true;
@@ -165,7 +165,7 @@ static void take_busy_changes(struct tcp_ep *far, struct changes *changes)
 }
 
 /* Reads, and sends what is due. With the lock. */
-static bool drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
+static bool conns_drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
 {
 	bool came;
 
@@ -173,7 +173,7 @@ static bool drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
 		serve_waiting(far, changes);
 	came = receive_all(far, changes);
 	if (far->has_posted)
-		tell_peers(far, true);
+		peers_send_credits(far, true);
 	if (!LIST_EMPTY(&far->busy)) {
 		take_busy_changes(far, changes);
 		attend_busy(far, by_agent);
@@ -189,7 +189,7 @@ static void ring_changed(const struct changes *changes)
 
 /* ---- the agent's part; with sf_control_lock ---- */
 
-static void watch(struct tcp_ep *far, bool on)
+static void channel_watch(struct tcp_ep *far, bool on)
 {
 	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = far->channel};
 
@@ -200,7 +200,7 @@ static void watch(struct tcp_ep *far, bool on)
 }
 
 /* Something has come. A program that polls finds it itself. */
-static void readable(struct sf_channel *channel)
+static void channel_readable(struct sf_channel *channel)
 {
 	struct tcp_ep *far = channel->owner;
 	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
@@ -209,11 +209,11 @@ static void readable(struct sf_channel *channel)
 	pthread_mutex_lock(&far->lock);
 	if (!far->queue.armed && polls - far->polls_seen > BUSY_POLLS) {
 		far->polls_seen = polls;
-		watch(far, false);
+		channel_watch(far, false);
 		sf_control_wake(); /* to look again */
 	} else {
 		far->polls_seen = polls;
-		(void)drive(far, true, &changes);
+		(void)conns_drive(far, true, &changes);
 	}
 	sf_tcp_ep_unlock(far);
 	ring_changed(&changes);
@@ -231,11 +231,11 @@ bool sf_tcp_eps_tick(uint64_t now)
 
 		pthread_mutex_lock(&far->lock);
 		if (!far->is_watched && polls == far->polls_seen)
-			watch(far, true);
+			channel_watch(far, true);
 		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
 			serve_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
-			tell_peers(far, true);
+			peers_send_credits(far, true);
 		take_busy_changes(far, &changes);
 		if (far->is_watched && !LIST_EMPTY(&far->busy)) /* for what waits for an end, or an acknowledgement */
 			attend_busy(far, true);
@@ -294,7 +294,7 @@ doca_error_t sf_tcp_ep_get(struct shm_ep *ep, struct tcp_ep **out)
 	error = sf_channel_open(far->epoll, far, &far->channel);
 	if (error == DOCA_SUCCESS) {
 		far->channel->keep_fd = true;
-		far->channel->readable = readable;
+		far->channel->readable = channel_readable;
 		LIST_INSERT_HEAD(&eps, far, entry);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
@@ -341,9 +341,9 @@ void sf_tcp_ep_posted(struct tcp_ep *far)
 		return;
 	far->posts++;
 	far->has_posted = true;
-	/* The peers are told with the next submit, or by the next poll, or by the agent, where the program does neither. */
+	/* Credits go out with the next submit or poll, or by the agent where the program does neither. */
 	if (far->is_watched && !far->is_polling && far->conn_num <= TELL_CONNS_MAX) {
-		tell_peers(far, true);
+		peers_send_credits(far, true);
 		attend_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {
 		sf_control_wake();
@@ -368,7 +368,7 @@ void sf_tcp_ep_flushed(struct tcp_ep *far)
 	sf_tcp_ep_unlock(far);
 }
 
-static void finish(struct tcp_ep *far, struct sf_recv *recv)
+static void recv_finish(struct tcp_ep *far, struct sf_recv *recv)
 {
 	struct shm_recvq *queue = &far->ep->recvq;
 
@@ -400,7 +400,7 @@ static bool run_one(struct tcp_ep *far)
 	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
-	if (!sf_ep_queue_take(&far->queue, &due))
+	if (!sf_ep_queue_pop(&far->queue, &due))
 		return false;
 	if (due.event != NULL) {
 		copy.base = *due.event;
@@ -416,7 +416,7 @@ static bool run_one(struct tcp_ep *far)
 	if (due.event != NULL)
 		sf_ep_event_run(&far->ep->handler, &copy.base);
 	else if (due.recv != NULL)
-		finish(far, due.recv);
+		recv_finish(far, due.recv);
 	else
 		due.op->done(due.op);
 	pthread_mutex_lock(&far->lock);
@@ -449,13 +449,13 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 		pthread_mutex_lock(&far->lock);
 	}
 	far->is_polling = true;
-	(void)drive(far, false, &changes);
+	(void)conns_drive(far, false, &changes);
 	if (far->returned != NULL)
 		post_returned(far);
 	while (ran < budget && run_one(far))
 		ran++;
 	if (ran != 0 && far->has_posted)
-		tell_peers(far, far->is_watched); /* else by the next poll, or the agent's next tick */
+		peers_send_credits(far, far->is_watched); /* else by the next poll, or the agent's next tick */
 	if (ran != 0 && !LIST_EMPTY(&far->busy))
 		attend_busy(far, false);
 	if (far->has_released)
@@ -478,10 +478,10 @@ bool sf_tcp_ep_arm(struct tcp_ep *far)
 	if (!is_ours(far))
 		return false;
 	pthread_mutex_lock(&far->lock);
-	(void)drive(far, true, &changes);
+	(void)conns_drive(far, true, &changes);
 	due = far->returned != NULL || sf_ep_queue_arm(&far->queue);
 	if (!due)
-		watch(far, true);
+		channel_watch(far, true);
 	sf_tcp_ep_unlock(far);
 	if (changes.num != 0) {
 		pthread_mutex_lock(&sf_control_lock);

@@ -57,7 +57,7 @@ bool sf_tcp_ep_arm(struct tcp_ep *far);
 /* Frees the lock, and wakes the endpoint if something has become due. */
 void sf_tcp_ep_unlock(struct tcp_ep *far);
 
-/* Around a change of the posted receives: the second ends what the first began, and tells the peers. */
+/* Around a change of the posted receives: the second ends what the first began, and sends the peers credits. */
 void sf_tcp_ep_lock(struct tcp_ep *far);
 void sf_tcp_ep_posted(struct tcp_ep *far);
 

@@ -42,7 +42,7 @@ struct tcp_import {
 	uint64_t again_ns;	    /* LOST: the owner is not asked before */
 	struct sf_channel *channel; /* to the owner's agent; once it is OPEN, the session's socket in the agent's set */
 	struct sf_region_doorbell *doorbell;
-	/* Of who accesses the memory; after sf_control_lock. */
+	/* Of the thread that accesses the memory; after sf_control_lock. */
 	pthread_mutex_t lock;
 	bool finished; /* the operation is */
 	struct tcp_session session;
@@ -128,7 +128,7 @@ static void op_done(struct tcp_session *session, struct sf_op *op)
 	import_of(session)->finished = true;
 }
 
-static bool probe(struct tcp_session *session)
+static bool session_probe(struct tcp_session *session)
 {
 	struct tcp_import *import = import_of(session);
 	bool sent;
@@ -140,7 +140,7 @@ static bool probe(struct tcp_session *session)
 	return sent;
 }
 
-static void drain(struct tcp_session *session)
+static void session_drain(struct tcp_session *session)
 {
 	struct tcp_import *import = import_of(session);
 
@@ -150,7 +150,7 @@ static void drain(struct tcp_session *session)
 	pthread_mutex_unlock(&import->lock);
 }
 
-static const struct tcp_session_ops session_ops = {.done = op_done, .probe = probe, .drain = drain};
+static const struct tcp_session_ops session_ops = {.done = op_done, .probe = session_probe, .drain = session_drain};
 
 static void ended_as(struct tcp_import *import, enum state state, doca_error_t status)
 {
@@ -161,7 +161,7 @@ static void ended_as(struct tcp_import *import, enum state state, doca_error_t s
 		import->doorbell->ring(import->doorbell);
 }
 
-static void failed(struct tcp_import *import, doca_error_t status)
+static void import_failed(struct tcp_import *import, doca_error_t status)
 {
 	ended_as(import, FAILED, status);
 }
@@ -193,7 +193,7 @@ static void session_open(struct tcp_import *import, struct sf_channel *channel)
 	import->channel = NULL;
 	if (sf_channel_open(stream.fd, import, &import->channel) != DOCA_SUCCESS) {
 		sf_stream_close(&stream, false);
-		failed(import, DOCA_ERROR_OPERATING_SYSTEM);
+		import_failed(import, DOCA_ERROR_OPERATING_SYSTEM);
 		return;
 	}
 	pthread_mutex_lock(&import->lock);
@@ -208,7 +208,7 @@ static void session_open(struct tcp_import *import, struct sf_channel *channel)
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
-static bool message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
+static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	struct tcp_import *import = channel->owner;
 	doca_error_t status = sf_msg_status(msg->value);
@@ -225,11 +225,11 @@ static bool message(struct sf_channel *channel, const struct sf_msg *msg, int *f
 	SF_LOG_ERR_LIMITED("the owner does not let the memory be imported: %s",
 			   status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong, or it was altered"
 							      : "it has ended the export");
-	failed(import, status);
+	import_failed(import, status);
 	return true;
 }
 
-static void ended(struct sf_channel *channel)
+static void channel_ended(struct sf_channel *channel)
 {
 	struct tcp_import *import = channel->owner;
 	const bool is_final =
@@ -244,7 +244,7 @@ static void ended(struct sf_channel *channel)
 		 channel->why == DOCA_ERROR_NOT_PERMITTED ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_FOUND);
 }
 
-static doca_error_t ask(struct tcp_import *import)
+static doca_error_t import_attach(struct tcp_import *import)
 {
 	struct tcp_msg_attach attach = {.head = sf_msg_head(TCP_MSG_ATTACH, sizeof(attach), 0),
 					.len = import->descriptor.len,
@@ -257,8 +257,8 @@ static doca_error_t ask(struct tcp_import *import)
 				   SHOWN(import->address), doca_error_get_descr(error));
 		return error == DOCA_ERROR_TIME_OUT || error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
 	}
-	import->channel->message = message;
-	import->channel->ended = ended;
+	import->channel->message = channel_message;
+	import->channel->ended = channel_ended;
 	attach.target.region = import->descriptor.region;
 	attach.target.token = import->descriptor.token;
 	attach.target.addr = import->descriptor.addr;
@@ -281,10 +281,10 @@ doca_error_t sf_tcp_region_request(struct sf_domain *domain, const void *bytes, 
 	error = descriptor_read(bytes, len, import);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
-	error = sf_shm_hold(&import->hold);
+	error = sf_shm_barrier_join(&import->hold);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
-	import->base = (struct sf_region){.ops = sf_tcp_table(),
+	import->base = (struct sf_region){.ops = sf_tcp_fabric_ops(),
 					  .domain = domain,
 					  .addr = import->descriptor.addr,
 					  .len = import->descriptor.len,
@@ -294,7 +294,7 @@ doca_error_t sf_tcp_region_request(struct sf_domain *domain, const void *bytes, 
 	import->session.stream.fd = -1;
 	pthread_mutex_init(&import->lock, NULL);
 	pthread_mutex_lock(&sf_control_lock);
-	error = ask(import);
+	error = import_attach(import);
 	if (error != DOCA_SUCCESS)
 		sf_channel_close(import->channel);
 	pthread_mutex_unlock(&sf_control_lock);
@@ -413,7 +413,7 @@ static doca_error_t session_renew(struct tcp_import *import)
 
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_control_lock);
-	if (is_lost(import) && begun >= import->again_ns && ask(import) != DOCA_SUCCESS) {
+	if (is_lost(import) && begun >= import->again_ns && import_attach(import) != DOCA_SUCCESS) {
 		sf_channel_close(import->channel);
 		import->channel = NULL;
 		import->again_ns = begun + SF_SILENCE_LIMIT_NS;

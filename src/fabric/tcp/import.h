@@ -9,11 +9,11 @@
 #define TCP_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_ADDRESS_MAX)
 
 /* The provider's table, as libraries see it. */
-const struct sf_fabric_ops *sf_tcp_table(void);
+const struct sf_fabric_ops *sf_tcp_fabric_ops(void);
 
 static inline bool tcp_is_import(const struct sf_region *region)
 {
-	return region != NULL && region->imported && region->ops == sf_tcp_table();
+	return region != NULL && region->imported && region->ops == sf_tcp_fabric_ops();
 }
 
 /* Which region of the owner's, and by which right. */
@@ -33,6 +33,6 @@ doca_error_t sf_tcp_region_arm(struct sf_region *region, struct sf_region_doorbe
 void sf_tcp_region_close(struct sf_region *region);
 
 /* By the agent, with sf_control_lock: an importer of one of our regions has come. */
-bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first);
+bool sf_tcp_import_serve(struct sf_channel *channel, const struct sf_msg *first);
 
 #endif

@@ -17,7 +17,7 @@
 #define STRAIGHT_MIN 4096	     /* bytes that are worth a call of their own */
 #define TURN_MAX (UINT64_C(4) << 20) /* bytes of one session before others have their turn */
 
-static void broken(struct tcp_session *session, const char *what)
+static void session_broken(struct tcp_session *session, const char *what)
 {
 	if (!session->is_broken)
 		SF_LOG_WARN_LIMITED("a peer on the network says what no side of ours says (%s): its connection is ended", what);
@@ -52,15 +52,15 @@ static bool first_is_sent(const struct tcp_session *session)
 	return session->first_seq != sent_end(session) && !(session->bulk.left != 0 && session->bulk.op == session->first);
 }
 
-static void acknowledged(struct tcp_session *session, uint32_t ack)
+static void frame_acknowledged(struct tcp_session *session, uint32_t ack)
 {
 	if (ack - session->first_seq > sent_end(session) - session->first_seq) {
-		broken(session, "ack");
+		session_broken(session, "ack");
 		return;
 	}
 	while (session->first_seq != ack) {
 		if (!first_is_sent(session) || (session->first->kind != SF_OP_SEND && session->first->kind != SF_OP_WRITE)) {
-			broken(session, "ack");
+			session_broken(session, "ack");
 			return;
 		}
 		op_pop(session, DOCA_SUCCESS);
@@ -79,7 +79,7 @@ static void data_begin(struct tcp_session *session)
 
 	if (!answers_first(session) || op->kind == SF_OP_SEND || op->kind == SF_OP_WRITE ||
 	    reading->left > sf_iov_len(op->iov, op->iov_num) - session->read_at) {
-		broken(session, "data");
+		session_broken(session, "data");
 		return;
 	}
 	reading->place = TCP_PLACE_OP;
@@ -93,12 +93,12 @@ static void data_end(struct tcp_session *session)
 		op_pop(session, DOCA_SUCCESS);
 }
 
-static void refused(struct tcp_session *session)
+static void frame_rejected(struct tcp_session *session)
 {
 	const uint32_t seq = session->reading.head.seq;
 
 	if (session->refused || session->rewind || seq - session->first_seq >= session->unsent_seq - session->first_seq) {
-		broken(session, "refusal");
+		session_broken(session, "refusal");
 		return;
 	}
 	session->room.num = 0; /* until it tells of others */
@@ -110,7 +110,7 @@ static void told_of_receives(struct tcp_session *session)
 {
 	memcpy(&session->room, session->reading.fixed, sizeof(session->room));
 	if (session->room.num > TCP_RUNS_MAX)
-		broken(session, "receives");
+		session_broken(session, "receives");
 }
 
 /* ---- what the peer asks ---- */
@@ -118,21 +118,21 @@ static void told_of_receives(struct tcp_session *session)
 static void answer_add(struct tcp_session *session, const struct tcp_answer *answer)
 {
 	if (session->answer_num == TCP_OPS_MAX) {
-		broken(session, "more requests than it may");
+		session_broken(session, "more requests than it may");
 		return;
 	}
 	session->answers[(session->answer_first + session->answer_num) % TCP_OPS_MAX] = *answer;
 	session->answer_num++;
 }
 
-static void fail(struct tcp_session *session)
+static void answer_fail(struct tcp_session *session)
 {
 	const struct tcp_answer answer = {.seq = session->executed, .kind = TCP_FAIL};
 
 	answer_add(session, &answer);
 }
 
-static void changed(struct tcp_session *session, uint64_t region)
+static void frame_changed(struct tcp_session *session, uint64_t region)
 {
 	for (uint32_t i = 0; i < session->changed_num; i++) {
 		if (session->changed[i] == region)
@@ -143,7 +143,7 @@ static void changed(struct tcp_session *session, uint64_t region)
 }
 
 /* The rights, the bounds and the token hold. */
-static bool may(const struct tcp_target *target, uint64_t len, uint32_t right)
+static bool access_is_permitted(const struct tcp_target *target, uint64_t len, uint32_t right)
 {
 	if (sf_shm_region_permits(target->region, &target->token, target->addr, len, right))
 		return true;
@@ -159,10 +159,10 @@ static void read_asked(struct tcp_session *session)
 	struct tcp_read read;
 
 	memcpy(&read, session->reading.fixed, sizeof(read));
-	if (read.len <= SF_TRANSFER_MAX && may(&read.target, read.len, SF_RIGHT_READ))
+	if (read.len <= SF_TRANSFER_MAX && access_is_permitted(&read.target, read.len, SF_RIGHT_READ))
 		bytes = sf_shm_region_enter(read.target.region, read.target.addr, read.len);
 	if (bytes == NULL) {
-		fail(session);
+		answer_fail(session);
 		return;
 	}
 	answer.region = read.target.region;
@@ -184,10 +184,10 @@ static void atomic_asked(struct tcp_session *session)
 	uint64_t *word = NULL;
 
 	memcpy(&ask, session->reading.fixed, sizeof(ask));
-	if (ask.target.addr % sizeof(uint64_t) == 0 && may(&ask.target, sizeof(uint64_t), SF_RIGHT_ATOMIC))
+	if (ask.target.addr % sizeof(uint64_t) == 0 && access_is_permitted(&ask.target, sizeof(uint64_t), SF_RIGHT_ATOMIC))
 		word = sf_shm_region_enter(ask.target.region, ask.target.addr, sizeof(uint64_t));
 	if (word == NULL) {
-		fail(session);
+		answer_fail(session);
 		return;
 	}
 	answer.word = ask.compare;
@@ -198,7 +198,7 @@ static void atomic_asked(struct tcp_session *session)
 		(void)__atomic_compare_exchange_n(word, &answer.word, ask.value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	sf_pages_release();
 	sf_shm_region_leave(ask.target.region);
-	changed(session, ask.target.region);
+	frame_changed(session, ask.target.region);
 	answer_add(session, &answer);
 }
 
@@ -214,7 +214,7 @@ static bool take_receive(struct tcp_session *session, uint64_t len)
 	doca_error_t error;
 
 	if (session->ops->take == NULL) {
-		broken(session, "a message where no endpoint is");
+		session_broken(session, "a message where no endpoint is");
 		return false;
 	}
 	error = session->ops->take(session, len, &session->reading.recv);
@@ -229,7 +229,7 @@ static bool take_receive(struct tcp_session *session, uint64_t len)
 	}
 	session->is_waiting = may_wait(session);
 	if (!session->is_waiting)
-		sf_tcp_session_refused(session);
+		sf_tcp_session_rejected(session);
 	return false;
 }
 
@@ -241,7 +241,7 @@ static void write_begin(struct tcp_session *session)
 	memcpy(&target, reading->fixed, sizeof(target));
 	if (reading->head.header_len != 0 && !take_receive(session, 0))
 		return;
-	reading->is_failed = !may(&target, reading->left, SF_RIGHT_WRITE);
+	reading->is_failed = !access_is_permitted(&target, reading->left, SF_RIGHT_WRITE);
 	if (!reading->is_failed)
 		reading->place = TCP_PLACE_REGION;
 }
@@ -266,7 +266,7 @@ static void request_begin(struct tcp_session *session)
 	if (session->discards)
 		return;
 	if (reading->head.seq != session->executed) {
-		broken(session, "request number");
+		session_broken(session, "request number");
 	} else if (reading->head.kind == TCP_SEND) {
 		if (take_receive(session, reading->left))
 			reading->place = TCP_PLACE_RECEIVE;
@@ -279,7 +279,7 @@ static void request_begin(struct tcp_session *session)
 	}
 }
 
-static void deliver(struct tcp_session *session)
+static void recv_deliver(struct tcp_session *session)
 {
 	const struct tcp_reading *reading = &session->reading;
 	struct sf_recv *recv = reading->recv;
@@ -301,14 +301,14 @@ static void request_end(struct tcp_session *session)
 	if (reading->is_refused)
 		return;
 	if (reading->is_failed) {
-		fail(session);
+		answer_fail(session);
 		if (reading->recv != NULL) {
 			session->ops->give_back(session, reading->recv);
 			session->heard++;
 		}
 		reading->recv = NULL;
 	} else if (reading->recv != NULL) {
-		deliver(session);
+		recv_deliver(session);
 	}
 	session->executed++;
 }
@@ -319,7 +319,7 @@ static void frame_begin(struct tcp_session *session)
 {
 	struct tcp_reading *reading = &session->reading;
 
-	acknowledged(session, reading->head.ack);
+	frame_acknowledged(session, reading->head.ack);
 	if (session->is_broken)
 		return;
 	if (tcp_is_request(reading->head.kind))
@@ -340,14 +340,14 @@ static void frame_end(struct tcp_session *session)
 		if (answers_first(session))
 			op_pop(session, DOCA_ERROR_CONNECTION_ABORTED);
 		else
-			broken(session, "failure");
+			session_broken(session, "failure");
 		break;
 	case TCP_REFUSED:
-		refused(session);
+		frame_rejected(session);
 		break;
 	case TCP_RESUME:
 		if (!session->discards || head->seq != session->executed)
-			broken(session, "resumption");
+			session_broken(session, "resumption");
 		session->discards = false;
 		break;
 	case TCP_RECEIVES:
@@ -376,9 +376,9 @@ static int place_pieces(struct tcp_session *session, struct iovec *pieces, uint6
 	void *bytes;
 
 	if (reading->place == TCP_PLACE_RECEIVE)
-		return sf_tcp_pieces(reading->recv->iov, reading->recv->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+		return sf_tcp_iov_slice(reading->recv->iov, reading->recv->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
 	if (reading->place == TCP_PLACE_OP)
-		return sf_tcp_pieces(session->first->iov, session->first->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+		return sf_tcp_iov_slice(session->first->iov, session->first->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
 	if (reading->place != TCP_PLACE_REGION)
 		return 0;
 	bytes = sf_shm_region_enter(target->region, target->addr + reading->at, len);
@@ -398,7 +398,7 @@ static void place_done(struct tcp_session *session, int num)
 	if (num == 0 || session->reading.place != TCP_PLACE_REGION)
 		return;
 	sf_shm_region_leave(target->region);
-	changed(session, target->region);
+	frame_changed(session, target->region);
 }
 
 /* Copies what is in `in`. */
@@ -425,7 +425,7 @@ static void place_copy(struct tcp_session *session, uint64_t len)
 }
 
 /* Takes len bytes from `in`, if they are there. */
-static bool take(struct tcp_session *session, void *bytes, size_t len)
+static bool bytes_pop(struct tcp_session *session, void *bytes, size_t len)
 {
 	if (session->in_len - session->in_at < len)
 		return false;
@@ -451,18 +451,18 @@ static bool frame_parse(struct tcp_session *session)
 
 	if (!reading->has_head) {
 		do {
-			if (!take(session, &reading->head, sizeof(reading->head)))
+			if (!bytes_pop(session, &reading->head, sizeof(reading->head)))
 				return false;
 		} while (is_control_message(&reading->head));
 		if (!sf_tcp_head_check(&reading->head)) {
-			broken(session, "head");
+			session_broken(session, "head");
 			return false;
 		}
 		reading->has_head = true;
 	}
 	if (!reading->has_fixed) {
 		fixed = tcp_fixed_len(&reading->head);
-		if (!take(session, reading->fixed, fixed))
+		if (!bytes_pop(session, reading->fixed, fixed))
 			return false;
 		reading->has_fixed = true;
 		reading->left = reading->head.len - fixed;
@@ -481,7 +481,7 @@ static bool frame_parse(struct tcp_session *session)
 	return reading->left == 0;
 }
 
-static void parse(struct tcp_session *session)
+static void frames_parse(struct tcp_session *session)
 {
 	while (!session->is_broken && session->stream.fd >= 0 && session->changed_num < TCP_CHANGED_MAX && frame_parse(session)) {
 		frame_end(session);
@@ -533,7 +533,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 
 	session->is_waiting = false;
 	if (session->in_len != 0 || session->reading.has_fixed) /* there were too many changes to go on with it, or no receive */
-		parse(session);
+		frames_parse(session);
 	while (session->stream.fd >= 0 && !session->is_broken && !session->is_waiting && all < TURN_MAX &&
 	       session->changed_num < TCP_CHANGED_MAX) {
 		ssize_t got = receive_some(session);
@@ -548,7 +548,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 			session->has_heard = true;
 			session->num_moved++;
 			all += (uint64_t)got;
-			parse(session);
+			frames_parse(session);
 		}
 		if (got <= 0) /* who says nothing has left while it was connecting: a connection that is up tells of its receives
 				 at once */

@@ -14,7 +14,7 @@
 
 static const uint8_t zeros[4096];
 
-int sf_tcp_pieces(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most)
+int sf_tcp_iov_slice(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most)
 {
 	int got = 0;
 
@@ -40,25 +40,28 @@ static bool has_room(const struct tcp_session *session, size_t len)
 	return session->out_len + len <= TCP_OUT_SIZE;
 }
 
-static void put(struct tcp_session *session, const void *bytes, size_t len)
+static void bytes_put(struct tcp_session *session, const void *bytes, size_t len)
 {
 	memcpy(session->out + session->out_len, bytes, len);
 	session->out_len += (uint32_t)len;
 }
 
 /* What was carried out and, where it asks for an answer, answered. */
-static uint32_t ack(const struct tcp_session *session)
+static uint32_t ack_put(const struct tcp_session *session)
 {
 	return session->answer_num != 0 ? session->answers[session->answer_first].seq : session->executed;
 }
 
 static void put_head(struct tcp_session *session, enum tcp_kind kind, uint32_t header_len, uint32_t seq, uint64_t len)
 {
-	const struct tcp_head head = {
-		.kind = (uint8_t)kind, .header_len = (uint8_t)header_len, .seq = seq, .ack = ack(session), .len = (uint32_t)len};
+	const struct tcp_head head = {.kind = (uint8_t)kind,
+				      .header_len = (uint8_t)header_len,
+				      .seq = seq,
+				      .ack = ack_put(session),
+				      .len = (uint32_t)len};
 
 	session->acked = head.ack;
-	put(session, &head, sizeof(head));
+	bytes_put(session, &head, sizeof(head));
 }
 
 /* ---- answers ---- */
@@ -80,7 +83,7 @@ static void put_short(struct tcp_session *session, struct tcp_answer *answer)
 		put_head(session, TCP_FAIL, 0, answer->seq, 0);
 	} else {
 		put_head(session, TCP_DATA, 0, answer->seq, answer->left);
-		put(session, bytes, answer->left);
+		bytes_put(session, bytes, answer->left);
 	}
 	if (bytes != NULL && !answer->is_word)
 		sf_shm_region_leave(answer->region);
@@ -126,18 +129,18 @@ static void put_fixed(struct tcp_session *session, const struct sf_op *op, uint6
 	if (op->kind == SF_OP_WRITE) {
 		const struct tcp_target target = target_of(op);
 
-		put(session, &target, sizeof(target));
+		bytes_put(session, &target, sizeof(target));
 	} else if (op->kind == SF_OP_READ) {
 		const struct tcp_read read = {.target = target_of(op), .len = len};
 
-		put(session, &read, sizeof(read));
+		bytes_put(session, &read, sizeof(read));
 	} else if (op->kind != SF_OP_SEND) {
 		const struct tcp_atomic atomic = {.target = target_of(op), .compare = op->compare, .value = op->value};
 
-		put(session, &atomic, sizeof(atomic));
+		bytes_put(session, &atomic, sizeof(atomic));
 	}
 	if (op->header_len != 0)
-		put(session, op->header, op->header_len);
+		bytes_put(session, op->header, op->header_len);
 }
 
 /* False: there is no room for it now. */
@@ -155,7 +158,7 @@ static bool put_request(struct tcp_session *session, struct sf_op *op)
 	if (!is_short)
 		session->bulk = (struct tcp_bulk){.op = op, .left = data};
 	for (uint32_t i = 0; is_short && data != 0 && i < op->iov_num; i++)
-		put(session, op->iov[i].addr, op->iov[i].len);
+		bytes_put(session, op->iov[i].addr, op->iov[i].len);
 	session->unsent_seq++;
 	session->unsent_message += takes_receive(op);
 	session->unsent = op->next;
@@ -204,7 +207,8 @@ static void put_requests(struct tcp_session *session)
 	if (session->refused && session->leaving)
 		drop_unsent(session);
 	if (session->refused) {
-		if (sf_tcp_room(&session->room, session->unsent_message) < 0 || !has_room(session, sizeof(struct tcp_head)))
+		if (sf_tcp_receives_room(&session->room, session->unsent_message) < 0 ||
+		    !has_room(session, sizeof(struct tcp_head)))
 			return;
 		put_head(session, TCP_RESUME, 0, session->unsent_seq, 0);
 		session->refused = false;
@@ -237,7 +241,7 @@ static void put_receives(struct tcp_session *session)
 	sf_tcp_session_receives(session, &receives, TCP_RUNS_MAX);
 	session->tell_receives = false;
 	put_head(session, TCP_RECEIVES, 0, 0, sizeof(receives));
-	put(session, &receives, sizeof(receives));
+	bytes_put(session, &receives, sizeof(receives));
 }
 
 static void put_alone(struct tcp_session *session, enum tcp_kind kind, uint32_t seq, bool *due)
@@ -248,7 +252,7 @@ static void put_alone(struct tcp_session *session, enum tcp_kind kind, uint32_t 
 	*due = false;
 }
 
-static void compose(struct tcp_session *session)
+static void frames_compose(struct tcp_session *session)
 {
 	bool bye;
 
@@ -268,7 +272,7 @@ static void compose(struct tcp_session *session)
 		put_alone(session, TCP_BYE, 0, &bye);
 		session->said_bye = !bye;
 	}
-	if (session->out_len == 0 && (ack(session) != session->acked || session->probe_due))
+	if (session->out_len == 0 && (ack_put(session) != session->acked || session->probe_due))
 		put_head(session, TCP_ACK, 0, 0, 0);
 	session->probe_due = false;
 }
@@ -294,8 +298,8 @@ static bool send_some(struct tcp_session *session)
 	if (own != 0)
 		pieces[num++] = (struct iovec){.iov_base = session->out + session->out_at, .iov_len = own};
 	if (session->bulk.op != NULL && part != 0)
-		num += sf_tcp_pieces(session->bulk.op->iov, session->bulk.op->iov_num, session->bulk.at, part, pieces + num,
-				     TCP_IOV_MAX);
+		num += sf_tcp_iov_slice(session->bulk.op->iov, session->bulk.op->iov_num, session->bulk.at, part, pieces + num,
+					TCP_IOV_MAX);
 	if (session->bulk.is_answer && part != 0) {
 		if (answer->kind == TCP_DATA)
 			bytes = sf_shm_region_enter(answer->region, answer->addr, part);
@@ -354,7 +358,7 @@ void sf_tcp_session_send(struct tcp_session *session)
 		if (session->stream.fd < 0 || session->is_cut)
 			return;
 		if (session->out_at == 0)
-			compose(session);
+			frames_compose(session);
 		if ((session->out_len == 0 && session->bulk.left == 0) || !send_some(session))
 			return;
 	}
@@ -369,7 +373,7 @@ bool sf_tcp_session_probe(struct tcp_session *session)
 	return session->out_len == 0;
 }
 
-/* Has it told of all receives that it has? It tells of others while it takes what it was sent. */
+/* Has it sent credits for all its receives? It sends more while it takes what it was sent. */
 static bool is_empty(const struct tcp_session *session)
 {
 	return session->room.more == 0 && session->messages == session->first_message;
@@ -383,7 +387,7 @@ static doca_error_t may_submit(const struct tcp_session *session, const struct s
 	if (session->stream.fd < 0 || session->leaving || session->is_broken)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (takes_receive(op))
-		room = sf_tcp_room(&session->room, session->messages);
+		room = sf_tcp_receives_room(&session->room, session->messages);
 	if (room < 0)
 		return is_empty(session) ? DOCA_ERROR_EMPTY : DOCA_ERROR_AGAIN;
 	if (op->kind == SF_OP_SEND && len > (uint64_t)room)

@@ -17,7 +17,7 @@ struct served {
 	struct tcp_session session;
 };
 
-static void watch(struct served *served)
+static void served_watch(struct served *served)
 {
 	struct epoll_event event = {.events = tcp_session_events(&served->session), .data.ptr = served->channel};
 
@@ -26,18 +26,18 @@ static void watch(struct served *served)
 	served->events = event.events;
 }
 
-static bool probe(struct tcp_session *session)
+static bool session_probe(struct tcp_session *session)
 {
 	const bool sent = sf_tcp_session_probe(session);
 
-	watch((struct served *)((char *)session - offsetof(struct served, session)));
+	served_watch((struct served *)((char *)session - offsetof(struct served, session)));
 	return sent;
 }
 
 /* Nothing else is asked of the importer. */
-static const struct tcp_session_ops session_ops = {.probe = probe};
+static const struct tcp_session_ops session_ops = {.probe = session_probe};
 
-static void ended(struct sf_channel *channel)
+static void channel_ended(struct sf_channel *channel)
 {
 	struct served *served = channel->owner;
 
@@ -47,7 +47,7 @@ static void ended(struct sf_channel *channel)
 	free(served);
 }
 
-static void readable(struct sf_channel *channel)
+static void channel_readable(struct sf_channel *channel)
 {
 	struct served *served = channel->owner;
 	struct tcp_session *session = &served->session;
@@ -62,12 +62,12 @@ static void readable(struct sf_channel *channel)
 	} while (changed == TCP_CHANGED_MAX);
 	sf_tcp_session_send(session);
 	if (session->stream.fd < 0)
-		ended(channel);
+		channel_ended(channel);
 	else
-		watch(served);
+		served_watch(served);
 }
 
-static doca_error_t serve(struct sf_stream stream, uint64_t region)
+static doca_error_t import_serve(struct sf_stream stream, uint64_t region)
 {
 	struct served *served = calloc(1, sizeof(*served));
 
@@ -77,12 +77,12 @@ static doca_error_t serve(struct sf_stream stream, uint64_t region)
 		free(served);
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	served->channel->readable = readable;
-	served->channel->ended = ended;
+	served->channel->readable = channel_readable;
+	served->channel->ended = channel_ended;
 	served->region = region;
 	sf_tcp_session_begin(&served->session, &session_ops, stream);
 	served->session.is_lent = true;
-	watch(served);
+	served_watch(served);
 	return DOCA_SUCCESS;
 }
 
@@ -100,7 +100,7 @@ static doca_error_t attach_check(const struct tcp_msg_attach *attach)
 		       : DOCA_ERROR_INVALID_VALUE;
 }
 
-bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first)
+bool sf_tcp_import_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	const struct tcp_msg_attach *attach = (const struct tcp_msg_attach *)first;
 	struct tcp_msg_attached answer = {.head = sf_msg_head(TCP_MSG_ATTACHED, sizeof(answer), 0)};
@@ -114,14 +114,14 @@ bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first)
 	if (error != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("a peer on the network asks for memory of this process and does not get it: %s",
 				    doca_error_get_descr(error));
-		sf_channel_tell(channel, &answer);
+		sf_channel_send_optional(channel, &answer);
 		sf_channel_close(channel);
 		return true;
 	}
 	if (!sf_channel_send(channel, &answer, NULL, 0) || channel->out != NULL)
 		return false;
 	stream = sf_channel_leave(channel);
-	if (serve(stream, attach->target.region) != DOCA_SUCCESS)
+	if (import_serve(stream, attach->target.region) != DOCA_SUCCESS)
 		sf_stream_close(&stream, false);
 	return true;
 }

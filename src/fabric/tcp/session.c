@@ -8,14 +8,14 @@ static struct tcp_session *session_of(struct sf_heartbeat *heartbeat)
 	return (struct tcp_session *)((char *)heartbeat - offsetof(struct tcp_session, heartbeat));
 }
 
-static bool probe(struct sf_heartbeat *heartbeat)
+static bool heartbeat_probe(struct sf_heartbeat *heartbeat)
 {
 	struct tcp_session *session = session_of(heartbeat);
 
 	return session->ops->probe != NULL && session->ops->probe(session);
 }
 
-static void drain(struct sf_heartbeat *heartbeat)
+static void heartbeat_drain(struct sf_heartbeat *heartbeat)
 {
 	struct tcp_session *session = session_of(heartbeat);
 
@@ -28,8 +28,8 @@ void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_
 	session->stream = stream;
 	session->is_unread = sf_stream_pending(&stream);
 	session->end = &session->first;
-	session->heartbeat.drain = ops->drain != NULL ? drain : NULL;
-	sf_heartbeat_begin(&session->heartbeat, stream.fd, probe);
+	session->heartbeat.drain = ops->drain != NULL ? heartbeat_drain : NULL;
+	sf_heartbeat_begin(&session->heartbeat, stream.fd, heartbeat_probe);
 }
 
 void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
@@ -54,7 +54,7 @@ void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
 	session->end = &session->first;
 }
 
-void sf_tcp_session_refused(struct tcp_session *session)
+void sf_tcp_session_rejected(struct tcp_session *session)
 {
 	session->reading.is_refused = session->discards = session->refusal_due = true;
 	session->told_num = 0; /* the peer waits to be told of others */
@@ -68,10 +68,10 @@ void sf_tcp_session_wait_end(struct tcp_session *session)
 	session->is_waiting = false;
 	session->is_unread = true; /* what is behind it */
 	session->reading.has_begun = true;
-	sf_tcp_session_refused(session);
+	sf_tcp_session_rejected(session);
 }
 
-void sf_tcp_session_refuse(struct tcp_session *session)
+void sf_tcp_session_reject(struct tcp_session *session)
 {
 	struct tcp_reading *reading = &session->reading;
 
@@ -81,5 +81,5 @@ void sf_tcp_session_refuse(struct tcp_session *session)
 	session->ops->give_back(session, reading->recv);
 	reading->recv = NULL;
 	reading->place = TCP_PLACE_NOWHERE;
-	sf_tcp_session_refused(session);
+	sf_tcp_session_rejected(session);
 }

@@ -89,8 +89,8 @@ struct tcp_session {
 	bool leaving;	    /* BYE once all requests are acknowledged */
 	bool said_bye;
 	bool is_behind;	    /* there was no room to send */
-	bool is_cut;	    /* nothing can be sent any more; the peer's end is told by receiving */
-	bool is_unread;	    /* there is more to receive, and the socket may not tell of it */
+	bool is_cut;	    /* nothing can be sent any more; receiving reports the peer's end */
+	bool is_unread;	    /* there is more to receive that the socket may not report */
 	bool is_waiting;    /* the message that is being read waits for a receive: nothing is read */
 	bool is_broken;	    /* the peer says what no side of ours says */
 	bool has_heard;	    /* something of the peer */
@@ -146,13 +146,13 @@ bool sf_tcp_session_probe(struct tcp_session *session);
 bool sf_tcp_session_receive(struct tcp_session *session);
 
 /* There is no receive for the message that is being read: it, and what is behind it, is sent again. */
-void sf_tcp_session_refused(struct tcp_session *session);
+void sf_tcp_session_rejected(struct tcp_session *session);
 
 /* A message that waits for a receive is refused: what is behind it can be read. */
 void sf_tcp_session_wait_end(struct tcp_session *session);
 
 /* The message that is being read is not taken after all. */
-void sf_tcp_session_refuse(struct tcp_session *session);
+void sf_tcp_session_reject(struct tcp_session *session);
 
 static inline bool tcp_session_unsent(const struct tcp_session *session)
 {
@@ -160,7 +160,7 @@ static inline bool tcp_session_unsent(const struct tcp_session *session)
 		return false;
 	return session->out_len != 0 || session->bulk.left != 0 || session->rewind ||
 	       (session->unsent != NULL &&
-		(!session->refused || session->leaving || sf_tcp_room(&session->room, session->unsent_message) >= 0)) ||
+		(!session->refused || session->leaving || sf_tcp_receives_room(&session->room, session->unsent_message) >= 0)) ||
 	       session->answer_num != 0 || session->refusal_due || session->tell_receives || session->ring_due ||
 	       (session->leaving && !session->said_bye && session->first == NULL);
 }
@@ -186,6 +186,6 @@ static inline bool tcp_session_owes_ack(const struct tcp_session *session)
 }
 
 /* The pieces of a list from `at` on, of at most len bytes; returns how many. */
-int sf_tcp_pieces(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most);
+int sf_tcp_iov_slice(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most);
 
 #endif

@@ -28,8 +28,8 @@ struct sf_control_provider sf_tcp_control = {
 	.by_network = true,
 	.side_check = sf_tcp_side_check,
 	.check = sf_tcp_msg_check,
-	.asked = sf_tcp_asked,
-	.serve = sf_tcp_serve,
+	.asked = sf_tcp_connect_requested,
+	.serve = sf_tcp_import_serve,
 	.tick = sf_tcp_eps_tick,
 	.after_fork = after_fork,
 };
@@ -39,7 +39,7 @@ static __attribute__((constructor)) void control_add(void)
 	sf_control_add(&sf_tcp_control);
 }
 
-const struct sf_fabric_ops *sf_tcp_table(void)
+const struct sf_fabric_ops *sf_tcp_fabric_ops(void)
 {
 	static const struct sf_fabric_ops *_Atomic table;
 

@@ -14,7 +14,7 @@ bool sf_tcp_head_check(const struct tcp_head *head)
 	return head->kind == TCP_DATA ? head->len <= SF_TRANSFER_MAX : head->len == fixed;
 }
 
-uint32_t sf_tcp_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len)
+uint32_t sf_tcp_receives_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len)
 {
 	uint32_t ahead = message - receives->from;
 
@@ -28,11 +28,11 @@ uint32_t sf_tcp_credits(const struct tcp_receives *receives, uint32_t message, u
 	return 0;
 }
 
-int64_t sf_tcp_room(const struct tcp_receives *receives, uint32_t message)
+int64_t sf_tcp_receives_room(const struct tcp_receives *receives, uint32_t message)
 {
 	uint32_t len;
 
-	return sf_tcp_credits(receives, message, &len) != 0 ? (int64_t)len : -1;
+	return sf_tcp_receives_credits(receives, message, &len) != 0 ? (int64_t)len : -1;
 }
 
 bool sf_tcp_side_check(const void *side)

@@ -71,7 +71,7 @@ struct tcp_atomic {
 struct tcp_receives {
 	uint32_t from;
 	uint16_t num;
-	uint16_t more; /* not 0: there are others, which will be told of */
+	uint16_t more; /* not 0: there are others, for which credits will follow */
 	struct tcp_run {
 		uint32_t len, num;
 	} runs[TCP_RUNS_MAX];
@@ -135,10 +135,10 @@ static inline bool tcp_is_request(unsigned kind)
 bool sf_tcp_head_check(const struct tcp_head *head);
 
 /* How many receives of one length, *len, the peer has for message number `message` and those behind it; or 0. */
-uint32_t sf_tcp_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len);
+uint32_t sf_tcp_receives_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len);
 
 /* The room of the receive that the peer has for message number `message`, or -1. */
-int64_t sf_tcp_room(const struct tcp_receives *receives, uint32_t message);
+int64_t sf_tcp_receives_room(const struct tcp_receives *receives, uint32_t message);
 
 bool sf_tcp_side_check(const void *side);
 bool sf_tcp_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);

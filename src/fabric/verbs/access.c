@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/import.h"
+#include "fabric/verbs/mr.h"
 #include "fabric/verbs/region.h"
 
 #define BOUNCE_SIZE ((size_t)64 << 10)	    /* for bytes from and to memory that is in no region */
@@ -78,7 +79,7 @@ static doca_error_t wait_done(struct vb_import *import)
 	return DOCA_ERROR_CONNECTION_ABORTED;
 }
 
-static doca_error_t post(struct vb_import *import, struct ibv_send_wr *wr)
+static doca_error_t access_post(struct vb_import *import, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 
@@ -90,18 +91,18 @@ static doca_error_t post(struct vb_import *import, struct ibv_send_wr *wr)
 	return wait_done(import);
 }
 
-static doca_error_t transfer(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, struct ibv_sge *sge)
+static doca_error_t access_transfer(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, struct ibv_sge *sge)
 {
 	struct ibv_send_wr wr = {.sg_list = sge, .num_sge = 1};
 
 	wr.opcode = kind == SF_OP_WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
 	wr.wr.rdma.remote_addr = remote;
 	wr.wr.rdma.rkey = import->rkey;
-	return post(import, &wr);
+	return access_post(import, &wr);
 }
 
-static doca_error_t direct(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, const struct sf_iov *piece,
-			   const struct vb_mr *mr)
+static doca_error_t access_direct(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, const struct sf_iov *piece,
+				  const struct vb_mr *mr)
 {
 	uint32_t split = vb_domain(import->base.domain)->split;
 	doca_error_t error = DOCA_SUCCESS;
@@ -110,12 +111,12 @@ static doca_error_t direct(struct vb_import *import, enum sf_op_kind kind, uint6
 		struct ibv_sge sge = {.addr = (uintptr_t)piece->addr + at, .lkey = mr->mr->lkey};
 
 		sge.length = (uint32_t)(piece->len - at < split ? piece->len - at : split);
-		error = transfer(import, kind, remote + at, &sge);
+		error = access_transfer(import, kind, remote + at, &sge);
 	}
 	return error;
 }
 
-static doca_error_t bounced(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, const struct sf_iov *piece)
+static doca_error_t access_bounced(struct vb_import *import, enum sf_op_kind kind, uint64_t remote, const struct sf_iov *piece)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
@@ -126,7 +127,7 @@ static doca_error_t bounced(struct vb_import *import, enum sf_op_kind kind, uint
 		sge.length = (uint32_t)len;
 		if (kind == SF_OP_WRITE)
 			memcpy(import->bounce, (char *)piece->addr + at, len);
-		error = transfer(import, kind, remote + at, &sge);
+		error = access_transfer(import, kind, remote + at, &sge);
 		if (error == DOCA_SUCCESS && kind == SF_OP_READ)
 			memcpy((char *)piece->addr + at, import->bounce, len);
 	}
@@ -146,7 +147,8 @@ static doca_error_t sided_access(struct vb_import *import, const struct sf_op *o
 			continue;
 		if (piece->len > sizeof(uint64_t)) /* a word is copied sooner than found */
 			mr = sf_verbs_mr_find(vb_domain(import->base.domain), piece->addr, piece->len);
-		error = mr != NULL ? direct(import, op->kind, remote, piece, mr) : bounced(import, op->kind, remote, piece);
+		error = mr != NULL ? access_direct(import, op->kind, remote, piece, mr)
+				   : access_bounced(import, op->kind, remote, piece);
 		sf_verbs_mr_put(mr);
 		remote += piece->len;
 	}
@@ -164,7 +166,7 @@ static doca_error_t atomic_access(struct vb_import *import, const struct sf_op *
 	wr.wr.atomic.rkey = import->rkey;
 	wr.wr.atomic.compare_add = op->kind == SF_OP_CAS ? op->compare : op->value;
 	wr.wr.atomic.swap = op->value;
-	error = post(import, &wr);
+	error = access_post(import, &wr);
 	if (error == DOCA_SUCCESS)
 		memcpy(op->iov[0].addr, import->bounce, sizeof(uint64_t));
 	return error;

@@ -48,8 +48,8 @@ struct vb_send {
 
 /* What the device reads and writes of a connection. */
 struct vb_block {
-	struct vb_view view;	/* the peer's receives; the peer writes it */
-	struct vb_view told[8]; /* ours, as sent, where the device takes too little inline */
+	struct vb_view view;	      /* the peer's receives; the peer writes it */
+	struct vb_view sent_views[8]; /* ours, as sent, where the device takes too little inline */
 	struct vb_record records[VB_CONN_OPS];
 	uint8_t bounces[VB_CONN_OPS][VB_BOUNCE_SIZE];
 };
@@ -77,10 +77,10 @@ struct vb_conn {
 	uint32_t ops_head, ops_tail, ops_posted; /* counting up */
 	struct vb_send sends[VB_CONN_SENDS];
 	uint32_t sends_head, sends_tail;
-	uint32_t sent;						 /* messages */
-	uint32_t heard;						 /* messages of the peer */
-	uint32_t pulls_sent, pulls_done, pulls_made, pulls_told; /* long messages: sent, fetched by the peer; fetched by us */
-	uint64_t moved_at;					 /* ns; when an operation last ended, once leaving */
+	uint32_t sent;						     /* messages */
+	uint32_t heard;						     /* messages of the peer */
+	uint32_t pulls_sent, pulls_done, pulls_made, pulls_reported; /* long messages: sent, fetched by the peer; fetched by us */
+	uint64_t moved_at;					     /* ns; when an operation last ended, once leaving */
 
 	bool failed;  /* to connect */
 	bool leaving; /* by us */
@@ -102,75 +102,33 @@ static inline struct vb_ep *vb_conn_ep(struct vb_conn *conn)
 	return vb_ep(conn->base.ep);
 }
 
-/* ---- conn.c: life and the send queue; with the endpoint's lock but for new and free ---- */
+/* With the endpoint's lock, but for new and free. */
 
 /* With a queue pair in INIT; not in the endpoint yet. NULL, logged. */
 struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user);
 /* Nothing refers to it any more. */
 void sf_verbs_conn_free(struct vb_conn *conn);
 void sf_verbs_conn_enter(struct vb_conn *conn);
-/* Out of the endpoint: waits briefly until the device is done with it. */
-void sf_verbs_conn_leave(struct vb_conn *conn);
 struct vb_conn *sf_verbs_conn_find(struct vb_ep *ep, uint32_t qpn);
 /* The queue pair is of no more use; what is posted comes back. */
 void sf_verbs_conn_break(struct vb_conn *conn);
 /* Room for one more work request? spare: may it use what is kept for views? */
 bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare);
 bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
-/* A completion of the send queue. */
-void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc);
-/* Tells the peer what receives there are. */
-void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush);
 /* It is to be stepped when the endpoint settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
+/* It is not, for it goes. */
+void sf_verbs_conn_untouch(struct vb_conn *conn);
 /* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
 void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);
 void sf_verbs_conn_suspect(struct vb_conn *conn);
 bool sf_verbs_conn_is_suspect(const struct vb_conn *conn, uint64_t now_ns);
-/* Reports what ended, posts what waits, ends what is to end. */
-void sf_verbs_conn_step(struct vb_conn *conn);
-
-/* ---- connect.c, and listen.c: the other side ---- */
-
-doca_error_t sf_verbs_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
-				   void *user, struct sf_conn **conn);
-doca_error_t sf_verbs_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-void sf_verbs_conn_disconnect(struct sf_conn *conn);
-void sf_verbs_conn_close(struct sf_conn *conn);
-void sf_verbs_conn_ring(struct sf_conn *conn);
-doca_error_t sf_verbs_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
-				    struct sf_listener **listener);
-void sf_verbs_listener_close(struct sf_listener *listener);
-extern struct sf_control_provider sf_verbs_control; /* verbs.c */
 /* Our side of a connection, for the peer; and the peer's, with the endpoint's lock: the connection takes what it sends from here
  * on.
  */
 void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side);
-doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side);
-/* These with sf_control_lock. What the peer's agent says is the connection's from here on. */
-void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
-/* The connection is in the endpoint, and in the list of all. */
-void sf_verbs_conn_register(struct vb_conn *conn);
-bool sf_verbs_conns_tick(uint64_t now_ns);
-void sf_verbs_conns_after_fork(void);
-/* A peer asks to connect. */
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			    int *fds);
-void sf_verbs_requests_after_fork(void);
-
-/* ---- submit.c ---- */
-
-doca_error_t sf_verbs_conn_submit(struct sf_conn *conn, struct sf_op *op);
-uint32_t sf_verbs_conn_credits(struct sf_conn *conn, uint32_t *len);
-/* With the endpoint's lock. Posts what was accepted and is not posted. */
-void sf_verbs_ops_pump(struct vb_conn *conn);
-void sf_verbs_op_sent(struct vb_conn *conn, uint32_t index, bool ok);
-/* Reports those that ended, in order. */
-void sf_verbs_ops_reap(struct vb_conn *conn);
-/* The peer has fetched so many long messages. */
-void sf_verbs_ops_pulled(struct vb_conn *conn, uint32_t done);
-/* Nothing more will come of those not posted. */
-void sf_verbs_ops_fail(struct vb_conn *conn);
+doca_error_t sf_verbs_conn_set_peer(struct vb_conn *conn, const struct sf_msg_side *side);
+/* Copies the data into the event. False: no memory. */
+bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len);
 
 #endif

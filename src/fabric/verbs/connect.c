@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin on the side that connects, what their peers' agents say, and how they end. */
+#include "fabric/verbs/connect.h"
+
 #include <stddef.h>
 
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
+#include "fabric/verbs/drain.h"
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/flush.h"
+#include "fabric/verbs/ops.h"
+#include "fabric/verbs/receive.h"
+#include "fabric/verbs/view.h"
+
+#define DRAIN_LIMIT_NS UINT64_C(200000000) /* for the device to give back what is posted on a failed queue pair */
 
 static LIST_HEAD(, vb_conn) conns = LIST_HEAD_INITIALIZER(conns); /* GUARDED_BY(sf_control_lock) */
 
@@ -27,13 +37,13 @@ static struct vb_conn *conn_of(struct sf_handshake *handshake)
 	return (struct vb_conn *)((char *)handshake - offsetof(struct vb_conn, handshake));
 }
 
-static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+static void handshake_describe(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	(void)fds;
 	sf_verbs_conn_side(conn_of(handshake), side);
 }
 
-static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -41,7 +51,7 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 
 	(void)fds;
 	pthread_mutex_lock(&ep->lock);
-	error = sf_verbs_conn_meet(conn, side);
+	error = sf_verbs_conn_set_peer(conn, side);
 	pthread_mutex_unlock(&ep->lock);
 	return error == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
 }
@@ -49,10 +59,10 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 static void conn_up(struct vb_conn *conn)
 {
 	conn->life = VB_CONN_UP;
-	sf_verbs_conn_tell(conn, false);
+	sf_verbs_conn_send_view(conn, false);
 }
 
-static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -68,7 +78,7 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	pthread_mutex_unlock(&ep->lock);
 }
 
-static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
+static bool handshake_message(struct sf_handshake *handshake, const struct sf_msg *msg)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -92,7 +102,7 @@ static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
 	return known;
 }
 
-static void ended(struct sf_handshake *handshake)
+static void handshake_ended(struct sf_handshake *handshake)
 {
 	struct vb_conn *conn = conn_of(handshake);
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -107,11 +117,11 @@ static void ended(struct sf_handshake *handshake)
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_verbs_control,
-	.tell = tell,
-	.meet = meet,
-	.opened = opened,
-	.message = message,
-	.ended = ended,
+	.tell = handshake_describe,
+	.meet = handshake_set_peer,
+	.opened = handshake_opened,
+	.message = handshake_message,
+	.ended = handshake_ended,
 };
 
 /* What a connection has to say to its peer, and what is timed. Returns whether anything still is. */
@@ -128,14 +138,14 @@ static bool conn_tick(struct vb_conn *conn, uint64_t now)
 	}
 	bye = conn->leaving && conn->ops_head == conn->ops_tail && !conn->said_bye;
 	conn->said_bye = conn->said_bye || bye;
-	pulled = conn->pulls_made != conn->pulls_told;
-	conn->pulls_told = conn->pulls_made;
+	pulled = conn->pulls_made != conn->pulls_reported;
+	conn->pulls_reported = conn->pulls_made;
 	cut = (conn->gone == DOCA_ERROR_CONNECTION_ABORTED && !sf_verbs_conn_is_suspect(conn, now)) || conn->failed;
 	timed = (conn->leaving && !conn->said_bye) ||
 		(conn->gone != DOCA_SUCCESS && !conn->leaving && conn->closed.status == DOCA_SUCCESS);
 	pthread_mutex_unlock(&ep->lock);
 	if (pulled)
-		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_told);
+		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_reported);
 	if (bye)
 		(void)vb_msg_send(conn->handshake.channel, VB_MSG_BYE, &msg, sizeof(msg), conn->sent);
 	if (cut)
@@ -235,6 +245,36 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
+/* Out of the endpoint: waits briefly until the device is done with it. */
+static void conn_leave(struct vb_conn *conn)
+{
+	struct vb_ep *ep = vb_conn_ep(conn);
+	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+
+	sf_verbs_conn_break(conn);
+	/* The last thing posted comes back last, behind a receive that the peer was filling. */
+	(void)sf_verbs_conn_post(conn, &wr, VB_SEND_VIEW, 0);
+	do {
+		sf_verbs_ep_drain(ep);
+	} while (conn->sends_head != conn->sends_tail && sf_now_ns() < limit);
+	for (; conn->sends_head != conn->sends_tail; conn->sends_head++) {
+		ep->sends_out--;
+		if (conn->sends[conn->sends_head % VB_CONN_SENDS].kind == VB_SEND_FLUSH_VIEW)
+			sf_verbs_flush_view_seen(ep);
+	}
+	if (conn->view_owed == 2)
+		sf_verbs_flush_view_seen(ep);
+	sf_verbs_conn_untouch(conn);
+	LIST_REMOVE(conn, entry);
+	LIST_REMOVE(conn, hash);
+	ep->conns_num--;
+	sf_verbs_recvs_forget(ep, conn);
+	sf_ep_queue_drop(&ep->queue, &conn->opened);
+	sf_ep_queue_drop(&ep->queue, &conn->closed);
+	sf_verbs_ep_settle(ep);
+}
+
 void sf_verbs_conn_close(struct sf_conn *base)
 {
 	struct vb_conn *conn = vb_conn(base);
@@ -247,7 +287,7 @@ void sf_verbs_conn_close(struct sf_conn *base)
 	sf_handshake_end(&conn->handshake);
 	LIST_REMOVE(conn, all);
 	pthread_mutex_lock(&ep->lock);
-	sf_verbs_conn_leave(conn);
+	conn_leave(conn);
 	pthread_mutex_unlock(&ep->lock);
 	pthread_mutex_unlock(&sf_control_lock);
 	sf_verbs_conn_free(conn);

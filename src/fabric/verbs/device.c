@@ -26,7 +26,7 @@ SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
 
 /* ---- devices ---- */
 
-static struct vb_device *known(const char *name)
+static struct vb_device *device_known(const char *name)
 {
 	for (uint32_t i = 0; i < devices_num; i++) {
 		if (strcmp(devices[i].name, name) == 0)
@@ -35,7 +35,7 @@ static struct vb_device *known(const char *name)
 	return NULL;
 }
 
-static struct vb_device *add(struct ibv_device *found, const char *name)
+static struct vb_device *device_add(struct ibv_device *found, const char *name)
 {
 	struct vb_device *device = &devices[devices_num];
 	struct ibv_context *context;
@@ -56,9 +56,9 @@ static struct vb_device *add(struct ibv_device *found, const char *name)
 }
 
 /* The device of that name, or the first one when name is NULL. With the lock. */
-static struct vb_device *find(const char *name)
+static struct vb_device *device_find(const char *name)
 {
-	struct vb_device *device = name != NULL ? known(name) : NULL;
+	struct vb_device *device = name != NULL ? device_known(name) : NULL;
 	int num = 0;
 	struct ibv_device **list = device == NULL ? sf_verbs_lib.get_device_list(&num) : NULL;
 
@@ -67,9 +67,9 @@ static struct vb_device *find(const char *name)
 
 		if (name != NULL && strcmp(name, candidate) != 0)
 			continue;
-		device = known(candidate);
+		device = device_known(candidate);
 		if (device == NULL)
-			device = add(list[i], candidate);
+			device = device_add(list[i], candidate);
 		if (name != NULL)
 			break;
 	}
@@ -89,7 +89,7 @@ static struct vb_device *find_by_key(const char *key)
 	else if (forced != NULL && forced[0] != '\0')
 		name = forced;
 
-	struct vb_device *device = find(name);
+	struct vb_device *device = device_find(name);
 
 	if (device == NULL)
 		SF_LOG_ERR("no RDMA device %s for %s: is it there (ibv_devices), and its port up?",
@@ -158,7 +158,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	memset(&port, 0, sizeof(port));
 	if (sf_verbs_lib.query_device(domain->context, &device) != 0 ||
 	    sf_verbs_lib.query_port(domain->context, VB_PORT, &port) != 0) {
-		SF_LOG_ERR("RDMA device %s does not tell what it can: %s", domain->device->name, strerror(errno));
+		SF_LOG_ERR("RDMA device %s does not report its attributes: %s", domain->device->name, strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
 	if (port.state != IBV_PORT_ACTIVE) {
@@ -178,7 +178,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	domain->srq_max = (uint32_t)device.max_srq_wr;
 	domain->cq_max = (uint32_t)device.max_cqe;
 	choose_gid(domain, port.gid_tbl_len);
-	domain->scope = sf_verbs_scope(domain->device->name, domain->gid_index);
+	domain->scope = sf_verbs_device_scope(domain->device->name, domain->gid_index);
 	return DOCA_SUCCESS;
 }
 
@@ -279,7 +279,7 @@ doca_error_t sf_verbs_pd_device(struct ibv_pd *pd, const char **key)
 	if (!any_device())
 		return DOCA_ERROR_NOT_SUPPORTED;
 	pthread_mutex_lock(&lock);
-	device = find(sf_verbs_lib.get_device_name(pd->context->device));
+	device = device_find(sf_verbs_lib.get_device_name(pd->context->device));
 	if (device != NULL) {
 		device->given = pd;
 		*key = device->key;
@@ -305,7 +305,7 @@ void sf_verbs_domain_end(const struct vb_domain *domain, const struct ibv_qp *qp
 
 /* ---- queue pairs ---- */
 
-uint32_t sf_verbs_psn(void)
+uint32_t sf_verbs_qp_random_psn(void)
 {
 	uint32_t psn = 0;
 
@@ -314,7 +314,7 @@ uint32_t sf_verbs_psn(void)
 	return psn & 0xffffff;
 }
 
-static doca_error_t failed(const char *what)
+static doca_error_t call_failed(const char *what)
 {
 	SF_LOG_ERR("%s: %s", what, strerror(errno));
 	return errno == ENOMEM ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
@@ -345,11 +345,11 @@ doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, str
 		*inline_max = inlines[i];
 	}
 	if (*qp == NULL)
-		return failed("the RDMA device gives no queue pair");
+		return call_failed("the RDMA device gives no queue pair");
 	if (to_init(*qp) == 0)
 		return DOCA_SUCCESS;
 	sf_verbs_lib.destroy_qp(*qp);
-	return failed("a queue pair cannot be set up");
+	return call_failed("a queue pair cannot be set up");
 }
 
 static int to_receive(struct vb_domain *domain, struct ibv_qp *qp, const struct vb_msg_end *peer)
@@ -388,7 +388,7 @@ doca_error_t sf_verbs_qp_join(struct vb_domain *domain, struct ibv_qp *qp, uint3
 			      uint8_t rnr_retry)
 {
 	if (to_receive(domain, qp, peer) != 0 || to_send(domain, qp, psn, peer, rnr_retry) != 0)
-		return failed("the RDMA device cannot join a queue pair with the peer's (no route to its address?)");
+		return call_failed("the RDMA device cannot join a queue pair with the peer's (no route to its address?)");
 	return DOCA_SUCCESS;
 }
 
@@ -405,5 +405,5 @@ doca_error_t sf_verbs_qp_restart(struct ibv_qp *qp)
 
 	if (sf_verbs_lib.modify_qp(qp, &attr, IBV_QP_STATE) == 0 && to_init(qp) == 0)
 		return DOCA_SUCCESS;
-	return failed("a queue pair cannot be started anew");
+	return call_failed("a queue pair cannot be started anew");
 }

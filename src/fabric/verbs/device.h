@@ -81,18 +81,19 @@ void sf_verbs_qp_fail(struct ibv_qp *qp);
 /* Back to INIT. */
 doca_error_t sf_verbs_qp_restart(struct ibv_qp *qp);
 
-uint32_t sf_verbs_psn(void);
+uint32_t sf_verbs_qp_random_psn(void);
 
 /* ---- interfaces.c ---- */
 
 /* The addresses by which a device is found, IPv4 first. */
-void sf_verbs_addresses(const char *device, struct sf_addresses *addresses);
+void sf_verbs_device_addresses(const char *device, struct sf_addresses *addresses);
 /* The interface by which a device's link-local addresses are reached, or 0. */
-uint32_t sf_verbs_scope(const char *device, int gid_index);
+uint32_t sf_verbs_device_scope(const char *device, int gid_index);
 /* The domain's device, as the network knows it. */
 static inline struct sf_net_device vb_net_device(const struct vb_domain *domain)
 {
-	return (struct sf_net_device){.name = domain->device->name, .scope = domain->scope, .addresses = sf_verbs_addresses};
+	return (struct sf_net_device){
+		.name = domain->device->name, .scope = domain->scope, .addresses = sf_verbs_device_addresses};
 }
 
 #endif

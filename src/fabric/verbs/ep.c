@@ -8,80 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "fabric/verbs/conn.h"
+#include "fabric/verbs/connect.h"
+#include "fabric/verbs/drain.h"
+#include "fabric/verbs/flush.h"
+#include "fabric/verbs/receive.h"
+#include "fabric/verbs/region.h"
 
-#define POLL_BATCH 16
+#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
 #define SPARE_COMPLETIONS (2 * VB_SELF_DEPTH + 64)
 
-/* ---- what is due ---- */
-
-bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len)
-{
-	free(event->data);
-	event->len = len;
-	event->data = len != 0 ? malloc(len) : NULL;
-	if (event->data != NULL)
-		memcpy(event->data, data, len);
-	return len == 0 || event->data != NULL;
-}
-
-void sf_verbs_ep_recv_due(struct vb_ep *ep, struct sf_recv *recv)
-{
-	ep->posted--;
-	sf_ep_queue_recv(&ep->queue, recv);
-}
-
 /* ---- the completion queue ---- */
-
-static void completion(struct vb_ep *ep, const struct ibv_wc *wc)
-{
-	struct vb_conn *conn;
-
-	if ((wc->wr_id & VB_WR_SELF) != 0) {
-		sf_verbs_self_sent(ep, wc);
-		return;
-	}
-	conn = sf_verbs_conn_find(ep, wc->qp_num);
-	if ((wc->wr_id & VB_WR_RECEIVE) != 0)
-		sf_verbs_recv_arrived(ep, conn, wc);
-	else if (conn != NULL)
-		sf_verbs_conn_sent(conn, wc);
-	if (conn != NULL)
-		sf_verbs_conn_touch(conn);
-}
-
-void sf_verbs_ep_settle(struct vb_ep *ep)
-{
-	struct vb_conn *conn;
-
-	do {
-		while ((conn = ep->todo) != NULL) {
-			ep->todo = conn->todo_next;
-			conn->in_todo = false;
-			sf_verbs_conn_step(conn);
-		}
-		sf_verbs_recvs_step(ep);
-		if (ep->views_stale && !ep->polling) {
-			ep->views_stale = false;
-			LIST_FOREACH (conn, &ep->conns, entry)
-				sf_verbs_conn_tell(conn, false);
-		}
-	} while (ep->todo != NULL);
-}
-
-void sf_verbs_ep_drain(struct vb_ep *ep)
-{
-	struct ibv_wc wc[POLL_BATCH];
-	int num;
-
-	do {
-		num = ibv_poll_cq(ep->cq, POLL_BATCH, wc);
-		for (int i = 0; i < num; i++)
-			completion(ep, &wc[i]);
-	} while (num == POLL_BATCH);
-	sf_verbs_ep_settle(ep);
-}
 
 /* The agent reads for an endpoint that sleeps. With sf_control_lock. */
 static void channel_readable(struct sf_channel *channel)
@@ -134,7 +72,7 @@ static bool poll_one(struct vb_ep *ep)
 	bool any;
 
 	pthread_mutex_lock(&ep->lock);
-	any = sf_ep_queue_take(&ep->queue, &due);
+	any = sf_ep_queue_pop(&ep->queue, &due);
 	if (due.event != NULL) {
 		copy = *due.event;
 		due.event->data = NULL;
@@ -172,6 +110,49 @@ uint32_t sf_verbs_ep_poll(struct sf_ep *base, uint32_t budget)
 	return ran;
 }
 
+/* ---- receives ---- */
+
+doca_error_t sf_verbs_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
+{
+	struct vb_ep *ep = vb_ep(base);
+	struct vb_mr *mr = NULL;
+	uint64_t len;
+	doca_error_t error = sf_recv_check(base, recv, &len);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	if (!vb_ep_is_ours(ep))
+		return DOCA_ERROR_FULL;
+	if (recv->iov_num != 0) {
+		mr = sf_verbs_region_mr((struct vb_region *)recv->region);
+		if (mr == NULL)
+			return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	pthread_mutex_lock(&ep->lock);
+	error = sf_verbs_recv_post(ep, recv, mr, (uint32_t)len);
+	if (error == DOCA_SUCCESS && !ep->polling)
+		sf_verbs_ep_settle(ep);
+	pthread_mutex_unlock(&ep->lock);
+	return error;
+}
+
+void sf_verbs_ep_flush_recvs(struct sf_ep *base)
+{
+	struct vb_ep *ep = vb_ep(base);
+
+	if (!vb_ep_is_ours(ep))
+		return;
+	pthread_mutex_lock(&ep->lock);
+	sf_verbs_ep_drain(ep);
+	if (ep->posted != 0) {
+		ep->flushing = true;
+		ep->flush_end = ep->order.tail;
+		ep->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
+		sf_verbs_ep_settle(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+}
+
 /* ---- life ---- */
 
 static void ep_free(struct vb_ep *ep)
@@ -202,7 +183,8 @@ static doca_error_t open_queues(struct vb_ep *ep)
 		SF_LOG_ERR("RDMA device %s gives no queue of %u completions: %s", domain->device->name, num, strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
-	return sf_verbs_recvs_open(ep);
+	doca_error_t error = sf_verbs_recvs_open(ep);
+	return error == DOCA_SUCCESS ? sf_verbs_self_join(ep) : error;
 }
 
 static doca_error_t watch_channel(struct vb_ep *ep)

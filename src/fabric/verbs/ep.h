@@ -115,45 +115,7 @@ doca_error_t sf_verbs_ep_open(struct sf_domain *domain, const struct sf_ep_handl
 void sf_verbs_ep_close(struct sf_ep *ep);
 uint32_t sf_verbs_ep_poll(struct sf_ep *ep, uint32_t budget);
 bool sf_verbs_ep_arm(struct sf_ep *ep);
-
-/* The rest with the endpoint's lock. */
-
-/* Takes what the completion queue holds to where it belongs, and does what follows from it. */
-void sf_verbs_ep_drain(struct vb_ep *ep);
-/* What follows, without a look at the completion queue. */
-void sf_verbs_ep_settle(struct vb_ep *ep);
-/* Copies the data into the event. False: no memory. */
-bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len);
-/* A posted receive is done. */
-void sf_verbs_ep_recv_due(struct vb_ep *ep, struct sf_recv *recv);
-
-/* ---- receive.c ---- */
-
-doca_error_t sf_verbs_recvs_open(struct vb_ep *ep);
-void sf_verbs_recvs_close(struct vb_ep *ep);
 doca_error_t sf_verbs_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
-/* A completion of the shared receive queue. connection is NULL when its connection is closed, or it was our own message. */
-void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct ibv_wc *wc);
-/* Part of a long message was fetched, or could not be. */
-void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t slot, bool ok);
-/* The connection is about to go: what it sent and nobody saw is flushed. */
-void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn);
-/* What is to be done again and again: takes back, reports in order. */
-void sf_verbs_recvs_step(struct vb_ep *ep);
-/* The first runs of receives. */
-uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view);
-/* The receive that was posted first is out of the order. */
-void sf_verbs_order_pop(struct vb_ep *ep);
-/* The slot's receive is one of the flushed. */
-void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t slot);
-
-/* ---- flush.c ---- */
-
 void sf_verbs_ep_flush_recvs(struct sf_ep *ep);
-doca_error_t sf_verbs_self_join(struct vb_ep *ep);
-void sf_verbs_self_sent(struct vb_ep *ep, const struct ibv_wc *wc);
-void sf_verbs_flush_view_seen(struct vb_ep *ep);
-/* While flushing. */
-void sf_verbs_flush_step(struct vb_ep *ep);
 
 #endif

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Taking posted receives back. The device does not give a shared receive back: the endpoint uses them up itself, by empty
- * messages from a queue pair to itself, and reports them once every peer has been told that they are gone.
+ * messages from a queue pair to itself, and reports them once every peer has seen that they are gone.
  */
+#include "fabric/verbs/flush.h"
+
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
-
-#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
-
-void sf_verbs_ep_flush_recvs(struct sf_ep *base)
-{
-	struct vb_ep *ep = vb_ep(base);
-
-	if (!vb_ep_is_ours(ep))
-		return;
-	pthread_mutex_lock(&ep->lock);
-	sf_verbs_ep_drain(ep);
-	if (ep->posted != 0) {
-		ep->flushing = true;
-		ep->flush_end = ep->order.tail;
-		ep->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
-		sf_verbs_ep_settle(ep);
-	}
-	pthread_mutex_unlock(&ep->lock);
-}
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/receive.h"
+#include "fabric/verbs/view.h"
 
 void sf_verbs_self_sent(struct vb_ep *ep, const struct ibv_wc *wc)
 {
@@ -79,20 +65,20 @@ static void flush_report(struct vb_ep *ep)
 		struct sf_recv *recv = ep->flushed;
 
 		ep->flushed = recv->next;
-		sf_verbs_ep_recv_due(ep, recv);
+		sf_verbs_recv_due(ep, recv);
 	}
 	ep->flushed_end = &ep->flushed;
 }
 
 /* All are back: the peers learn of it before the program does. */
-static void flush_tell(struct vb_ep *ep)
+static void flush_notify(struct vb_ep *ep)
 {
 	struct vb_conn *conn;
 
 	ep->flushing = false;
 	LIST_FOREACH (conn, &ep->conns, entry) {
 		if (conn->life == VB_CONN_UP)
-			sf_verbs_conn_tell(conn, true);
+			sf_verbs_conn_send_view(conn, true);
 	}
 	if (ep->flush_views == 0)
 		flush_report(ep);
@@ -109,7 +95,7 @@ void sf_verbs_flush_step(struct vb_ep *ep)
 	uint32_t left = flush_left(ep);
 
 	if (left == 0) {
-		flush_tell(ep);
+		flush_notify(ep);
 		return;
 	}
 	if (ep->self_broken && ep->self_out == 0) {
@@ -117,7 +103,7 @@ void sf_verbs_flush_step(struct vb_ep *ep)
 		if (sf_verbs_qp_restart(ep->self) != DOCA_SUCCESS || sf_verbs_self_join(ep) != DOCA_SUCCESS ||
 		    sf_now_ns() > ep->flush_limit_ns) {
 			flush_give_up(ep);
-			flush_tell(ep);
+			flush_notify(ep);
 			return;
 		}
 	}

@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/runtime.h"
-#include "fabric/verbs/region.h"
+#include "fabric/verbs/mr.h"
 
 #define ACCESS_DEPTH 16
 
 static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_control_lock) */
 
 /* With the lock. */
-static void settle(struct vb_import *import, doca_error_t status)
+static void access_settle(struct vb_import *import, doca_error_t status)
 {
 	import->status = status;
 	atomic_store(&import->state, status == DOCA_SUCCESS ? VB_IMPORT_READY : VB_IMPORT_FAILED);
@@ -44,10 +44,10 @@ static void import_ended(struct sf_channel *channel)
 	if (atomic_load(&import->state) != VB_IMPORT_ASKED)
 		return;
 	log_not_there(true, channel->why);
-	settle(import, DOCA_ERROR_NOT_FOUND);
+	access_settle(import, DOCA_ERROR_NOT_FOUND);
 }
 
-static doca_error_t attached(struct vb_import *import, const struct vb_msg_attached *answer)
+static doca_error_t import_attached(struct vb_import *import, const struct vb_msg_attached *answer)
 {
 	doca_error_t status = sf_msg_status(answer->head.value);
 
@@ -98,7 +98,7 @@ static bool import_message(struct sf_channel *channel, const struct sf_msg *msg,
 
 	(void)fds;
 	if (msg->kind == VB_MSG_ATTACHED && atomic_load(&import->state) == VB_IMPORT_ASKED) {
-		settle(import, attached(import, (const struct vb_msg_attached *)msg));
+		access_settle(import, import_attached(import, (const struct vb_msg_attached *)msg));
 	} else if (msg->kind == VB_MSG_GONE) {
 		atomic_store(&import->gone, true);
 		answer_gone(import);
@@ -154,11 +154,11 @@ static doca_error_t open_queues(struct vb_import *import)
 		SF_LOG_ERR("the RDMA device gives no completion queue: %s", strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
-	import->psn = sf_verbs_psn();
+	import->psn = sf_verbs_qp_random_psn();
 	return sf_verbs_qp_create(domain, import->cq, NULL, ACCESS_DEPTH, &import->qp, &inline_max);
 }
 
-static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *descriptor)
+static doca_error_t import_attach(struct vb_import *import, const struct vb_descriptor *descriptor)
 {
 	struct vb_msg_attach msg = {.token = descriptor->base.token, .region = descriptor->base.region};
 	struct vb_domain *domain = vb_domain(import->base.domain);
@@ -214,7 +214,7 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *bytes
 	pthread_mutex_init(&import->access, NULL);
 	error = open_queues(import);
 	if (error == DOCA_SUCCESS)
-		error = ask(import, &descriptor);
+		error = import_attach(import, &descriptor);
 	if (error != DOCA_SUCCESS) {
 		import_free(import);
 		return error;

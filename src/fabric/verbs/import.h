@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions of other domains. An import has a connection to its owner's agent, which tells of its end, and a queue pair of its own
+ * Regions of other domains. An import has a connection to its owner's agent, which reports its end, and a queue pair of its own
  * to the owner's device, by which sf_region_access reaches the memory; what a connection does with the region goes by the
  * connection's.
  */

@@ -70,7 +70,7 @@ static void ifaces_of(const char *device, struct ifaces *ifaces)
 	}
 }
 
-uint32_t sf_verbs_scope(const char *device, int gid_index)
+uint32_t sf_verbs_device_scope(const char *device, int gid_index)
 {
 	char index[16], name[IF_NAMESIZE];
 
@@ -80,7 +80,7 @@ uint32_t sf_verbs_scope(const char *device, int gid_index)
 }
 
 /* 0: IPv4; 1: IPv6; 2: of this connection only; 3: none */
-static int rank(const struct sockaddr *addr)
+static int address_rank(const struct sockaddr *addr)
 {
 	if (addr == NULL)
 		return 3;
@@ -100,7 +100,7 @@ static bool is_of(const struct ifaces *ifaces, const char *name)
 	return false;
 }
 
-void sf_verbs_addresses(const char *device, struct sf_addresses *addresses)
+void sf_verbs_device_addresses(const char *device, struct sf_addresses *addresses)
 {
 	struct ifaddrs *list;
 	struct ifaces ifaces;
@@ -113,7 +113,7 @@ void sf_verbs_addresses(const char *device, struct sf_addresses *addresses)
 		for (struct ifaddrs *one = list; one != NULL && addresses->num < SF_ADDRESSES_MAX; one = one->ifa_next) {
 			struct sf_address *addr = &addresses->at[addresses->num];
 
-			if (rank(one->ifa_addr) != wanted || !is_of(&ifaces, one->ifa_name))
+			if (address_rank(one->ifa_addr) != wanted || !is_of(&ifaces, one->ifa_name))
 				continue;
 			*addr = (struct sf_address){.is_ipv6 = wanted != 0};
 			if (addr->is_ipv6)

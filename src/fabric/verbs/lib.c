@@ -51,7 +51,7 @@ static const struct {
 #undef SYMBOL
 };
 
-static void load(void)
+static void library_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
@@ -73,6 +73,6 @@ static void load(void)
 
 _Bool sf_verbs_lib_load(void)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, library_load);
 	return loaded;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin on the side that is asked. */
+#include "fabric/verbs/listen.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/verbs/conn.h"
+#include "fabric/verbs/connect.h"
+#include "fabric/verbs/ep.h"
 
 /* GUARDED_BY(sf_control_lock) */
 struct vb_request {
@@ -28,7 +32,7 @@ void sf_verbs_requests_after_fork(void)
 static doca_error_t conn_join(struct vb_conn *conn, const struct sf_msg_side *side)
 {
 	conn->life = VB_CONN_JOINING;
-	return sf_verbs_conn_meet(conn, side);
+	return sf_verbs_conn_set_peer(conn, side);
 }
 
 static void conn_answer(struct vb_conn *conn, struct sf_channel *channel, const void *data, size_t len)
@@ -106,8 +110,8 @@ static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
-			    int *fds)
+doca_error_t sf_verbs_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
+					const struct sf_msg_connect *ask, int *fds)
 {
 	(void)fds;
 	return (listener->flags & SF_LISTEN_AUTO) != 0 ? accept_auto(listener, channel, ask)
@@ -144,7 +148,7 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 	if (error == DOCA_SUCCESS)
 		conn_answer(conn, request->channel, data, len);
 	else if (request->channel != NULL)
-		sf_control_refuse(request->channel, error, NULL, 0);
+		sf_control_reject(request->channel, error, NULL, 0);
 	request_free(request);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
@@ -155,10 +159,10 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 	return DOCA_SUCCESS;
 }
 
-static void request_refuse(struct vb_request *request, const void *data, size_t len)
+static void request_reject(struct vb_request *request, const void *data, size_t len)
 {
 	if (request->channel != NULL)
-		sf_control_refuse(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+		sf_control_reject(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
 	request_free(request);
 }
 
@@ -166,7 +170,7 @@ void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *reque
 {
 	(void)listener;
 	pthread_mutex_lock(&sf_control_lock);
-	request_refuse((struct vb_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	request_reject((struct vb_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -207,7 +211,7 @@ void sf_verbs_listener_close(struct sf_listener *base)
 	for (request = LIST_FIRST(&requests); request != NULL; request = next) {
 		next = LIST_NEXT(request, entry);
 		if (request->listener == listener)
-			request_refuse(request, NULL, 0);
+			request_reject(request, NULL, 0);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	while ((conn = unseen_conn(base)) != NULL)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receives of an endpoint: posting, arrival, the fetching of long messages. */
+#include "fabric/verbs/receive.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +9,16 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/conn.h"
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/mr.h"
 
 #define PULLS_OUT 4 /* work requests of one long message at a time */
+
+void sf_verbs_recv_due(struct vb_ep *ep, struct sf_recv *recv)
+{
+	ep->posted--;
+	sf_ep_queue_recv(&ep->queue, recv);
+}
 
 /* ---- rings ---- */
 
@@ -127,50 +137,25 @@ static void slot_free(struct vb_ep *ep, uint32_t index)
 	ring_push(&ep->free_slots, index);
 }
 
-static void views_changed(struct vb_ep *ep)
+doca_error_t sf_verbs_recv_post(struct vb_ep *ep, struct sf_recv *recv, struct vb_mr *mr, uint32_t len)
 {
-	ep->views_stale = true;
-	if (!ep->polling)
-		sf_verbs_ep_settle(ep);
-}
-
-doca_error_t sf_verbs_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
-{
-	struct vb_ep *ep = vb_ep(base);
-	struct vb_mr *mr = NULL;
-	uint64_t len;
-	doca_error_t error = sf_recv_check(base, recv, &len);
-
-	if (error != DOCA_SUCCESS)
-		return error;
-	if (!vb_ep_is_ours(ep))
-		return DOCA_ERROR_FULL;
-	if (recv->iov_num != 0) {
-		mr = sf_verbs_region_mr((struct vb_region *)recv->region);
-		if (mr == NULL)
-			return DOCA_ERROR_OPERATING_SYSTEM;
-	}
-	pthread_mutex_lock(&ep->lock);
 	if (ep->posted == ep->recv_max || ring_num(&ep->free_slots) == 0) {
-		error = DOCA_ERROR_FULL;
 		sf_verbs_mr_put(mr);
-	} else {
-		uint32_t index = ring_pop(&ep->free_slots);
-
-		ep->slots[index].recv = recv;
-		ep->slots[index].mr = mr;
-		ep->slots[index].len = (uint32_t)len;
-		if (slot_post(ep, index)) {
-			ep->posted++;
-			views_changed(ep);
-		} else {
-			SF_LOG_ERR("the RDMA device takes no further receive");
-			slot_free(ep, index);
-			error = DOCA_ERROR_FULL;
-		}
+		return DOCA_ERROR_FULL;
 	}
-	pthread_mutex_unlock(&ep->lock);
-	return error;
+	uint32_t index = ring_pop(&ep->free_slots);
+
+	ep->slots[index].recv = recv;
+	ep->slots[index].mr = mr;
+	ep->slots[index].len = len;
+	if (!slot_post(ep, index)) {
+		SF_LOG_ERR("the RDMA device takes no further receive");
+		slot_free(ep, index);
+		return DOCA_ERROR_FULL;
+	}
+	ep->posted++;
+	ep->views_stale = true;
+	return DOCA_SUCCESS;
 }
 
 /* ---- the end of a receive ---- */
@@ -292,7 +277,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 {
 	slot->state = VB_SLOT_READY;
 	if (ok)
-		slot->conn->pulls_made++; /* the agent tells the peer */
+		slot->conn->pulls_made++; /* the agent reports it to the peer */
 	else
 		sf_recv_abort(slot->recv);
 	sf_control_wake();
@@ -366,10 +351,8 @@ void sf_verbs_recvs_step(struct vb_ep *ep)
 		struct sf_recv *recv = slot->recv;
 
 		slot_free(ep, index);
-		sf_verbs_ep_recv_due(ep, recv);
+		sf_verbs_recv_due(ep, recv);
 	}
-	if (ep->flushing)
-		sf_verbs_flush_step(ep);
 }
 
 /* ---- life ---- */
@@ -409,8 +392,7 @@ doca_error_t sf_verbs_recvs_open(struct vb_ep *ep)
 			   strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
-	error = sf_verbs_qp_create(domain, ep->cq, ep->srq, VB_SELF_DEPTH, &ep->self, &inline_max);
-	return error == DOCA_SUCCESS ? sf_verbs_self_join(ep) : error;
+	return sf_verbs_qp_create(domain, ep->cq, ep->srq, VB_SELF_DEPTH, &ep->self, &inline_max);
 }
 
 void sf_verbs_recvs_close(struct vb_ep *ep)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "fabric/verbs/import.h"
+#include "fabric/verbs/mr.h"
 
 #define GONE_LIMIT_MS 1000 /* for importers to see that a region ends */
 
@@ -15,33 +16,6 @@ static LIST_HEAD(, vb_region) exports = LIST_HEAD_INITIALIZER(exports); /* GUARD
 static uint64_t next_id = 1;						/* GUARDED_BY(sf_control_lock) */
 
 /* ---- registrations ---- */
-
-struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access)
-{
-	struct vb_mr *mr = calloc(1, sizeof(*mr));
-
-	if (mr == NULL)
-		return NULL;
-	mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access);
-	if (mr->mr == NULL && (access & IBV_ACCESS_REMOTE_WRITE) == 0 && (access & IBV_ACCESS_LOCAL_WRITE) != 0)
-		mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access & ~IBV_ACCESS_LOCAL_WRITE); /* read-only pages */
-	if (mr->mr == NULL) {
-		SF_LOG_ERR("the RDMA device cannot take %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)", len,
-			   addr, strerror(errno));
-		free(mr);
-		return NULL;
-	}
-	atomic_init(&mr->refs, 1);
-	return mr;
-}
-
-void sf_verbs_mr_put(struct vb_mr *mr)
-{
-	if (mr == NULL || atomic_fetch_sub(&mr->refs, 1) != 1)
-		return;
-	sf_verbs_lib.dereg_mr(mr->mr);
-	free(mr);
-}
 
 static int access_of(uint32_t rights)
 {
@@ -186,21 +160,21 @@ static void served_end(struct vb_served *served)
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
-static void ring(struct vb_region *region)
+static void region_ring(struct vb_region *region)
 {
 	region->armed = false;
 	if (region->doorbell != NULL)
 		region->doorbell->ring(region->doorbell);
 }
 
-/* Once for each time that it was told: an importer that rings more often is not heard. */
+/* Once for each ARM: further rings of an importer are ignored. */
 static void served_rings(struct vb_served *served, bool busy)
 {
 	if (!served->armed)
 		return;
 	served->armed = false;
 	served->busy = busy;
-	ring(served->region);
+	region_ring(served->region);
 }
 
 static bool served_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
@@ -220,10 +194,10 @@ static void served_ended(struct sf_channel *channel)
 	struct vb_region *region = served->region;
 
 	served_end(served);
-	ring(region);
+	region_ring(region);
 }
 
-/* One that cannot be told loses its connection, which rings. */
+/* An importer that ARM cannot be sent to loses its connection, which rings. */
 static void served_arm(struct vb_served *served)
 {
 	struct sf_msg arm;
@@ -275,12 +249,12 @@ static struct vb_region *export_find(uint64_t id)
 	return NULL;
 }
 
-static doca_error_t serve(struct vb_region *region, struct sf_channel *channel, const struct vb_msg_attach *ask,
-			  struct vb_msg_attached *answer)
+static doca_error_t region_serve(struct vb_region *region, struct sf_channel *channel, const struct vb_msg_attach *ask,
+				 struct vb_msg_attached *answer)
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
 	struct vb_served *served = calloc(1, sizeof(*served));
-	uint32_t psn = sf_verbs_psn(), inline_max;
+	uint32_t psn = sf_verbs_qp_random_psn(), inline_max;
 	doca_error_t error = served != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 
 	if (error == DOCA_SUCCESS)
@@ -315,13 +289,13 @@ void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attac
 	struct vb_msg_attached answer = {0};
 	doca_error_t status;
 
-	sf_channel_take(channel);
+	sf_channel_adopt(channel);
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
 	else if (!sf_key_equal(&region->base.token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
-		status = serve(region, channel, ask, &answer);
+		status = region_serve(region, channel, ask, &answer);
 	(void)vb_msg_send(channel, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
 	if (status != DOCA_SUCCESS)
 		sf_channel_close(channel);

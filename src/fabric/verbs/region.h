@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registered memory. A region is pinned when it is first used: exported, named in a receive, or the place an operation's bytes
- * come from. The key by which importers reach it is told to whoever brings the token, so it is as secret as the token.
+ * come from. The key by which importers reach it is sent to any peer that shows the token, so it is as secret as the token.
  *
- * The end of an exported region is told to its importers, who answer once nothing of theirs is in flight, before its key is
+ * The end of an exported region is sent to its importers, which answer once nothing of theirs is in flight, before its key is
  * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
  * it still does ends its connection, as with any stale key.
  *
@@ -18,12 +18,7 @@
 
 #include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
-
-/* A registration, counted: by its region, and by what is in flight. */
-struct vb_mr {
-	struct ibv_mr *mr;
-	_Atomic uint32_t refs;
-};
+#include "fabric/verbs/mr.h"
 
 struct vb_region {
 	struct sf_region base;
@@ -35,7 +30,7 @@ struct vb_region {
 	LIST_ENTRY(vb_region) export;
 	LIST_HEAD(, vb_served) served;
 	struct sf_region_doorbell *doorbell; /* or NULL */
-	bool armed;			     /* and not rung since: whoever imports it now is told */
+	bool armed;			     /* and not rung since: a new importer is sent ARM too */
 };
 
 /* An importer of a region of ours, and the queue pair by which it reaches it without a connection. GUARDED_BY(sf_control_lock) */
@@ -44,7 +39,7 @@ struct vb_served {
 	struct vb_region *region;
 	struct sf_channel *channel;
 	struct ibv_qp *qp;
-	bool armed; /* it was told, and has not rung since */
+	bool armed; /* it was sent ARM, and has not rung since */
 	bool busy;  /* a change of its own was under way when it rang */
 };
 
@@ -59,9 +54,6 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);
 struct vb_mr *sf_verbs_region_mr(struct vb_region *region);
 /* That of whichever region holds all of these bytes; NULL if none does. */
 struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_t len);
-/* One for the caller alone. NULL, logged. */
-struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access);
-void sf_verbs_mr_put(struct vb_mr *mr);
 
 /* An importer asks. With sf_control_lock. */
 void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attach *ask);

@@ -6,15 +6,19 @@
  *   device.c      devices, domains, queue pairs	  access.c   reaching it without a connection
  *   interfaces.c  their addresses on the network	  endpoint.c     completions, what is due, poll and arm
  *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
- *   region.c      memory of ours, and who imports it	  conn.c     a connection's queue pair
+ *   region.c      memory of ours, and its importers	  conn.c     a connection's queue pair
  *   submit.c      operations				  connect.c  how connections begin and end; listen.c the other side
  */
 #include "fabric/bridge.h"
-#include "fabric/verbs/conn.h"
+#include "fabric/verbs/connect.h"
+#include "fabric/verbs/ep.h"
+#include "fabric/verbs/listen.h"
+#include "fabric/verbs/region.h"
+#include "fabric/verbs/submit.h"
 
 extern const struct sf_fabric_ops sf_verbs_ops;
 
-static bool serve(struct sf_channel *channel, const struct sf_msg *first)
+static bool channel_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	if (first->kind != VB_MSG_ATTACH)
 		return false;
@@ -22,7 +26,7 @@ static bool serve(struct sf_channel *channel, const struct sf_msg *first)
 	return true;
 }
 
-static bool tick(uint64_t now_ns)
+static bool verbs_tick(uint64_t now_ns)
 {
 	bool timed = sf_verbs_conns_tick(now_ns);
 
@@ -40,9 +44,9 @@ struct sf_control_provider sf_verbs_control = {
 	.kinds = SF_MSG_OF_VERBS,
 	.side_check = sf_verbs_end_check,
 	.check = sf_verbs_msg_check,
-	.asked = sf_verbs_asked,
-	.serve = serve,
-	.tick = tick,
+	.asked = sf_verbs_connect_requested,
+	.serve = channel_serve,
+	.tick = verbs_tick,
 	.after_fork = after_fork,
 };
 

@@ -102,7 +102,7 @@ bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes);
 
 #define VB_RUNS_MAX 14
 
-/* An endpoint's receives as told to one sender: what is posted and not taken yet, first to last, and how many messages of that
+/* An endpoint's receives as shown to one sender: what is posted and not taken yet, first to last, and how many messages of that
  * sender were counted off. Written whole by the endpoint, read with vb_view_read. */
 struct vb_view {
 	uint32_t begin; /* equals end in a view that is whole */

@@ -47,7 +47,7 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 
 /* ---- the timer ---- */
 
-bool comm_open_timer(struct sf_comm *comm)
+bool comm_timer_open(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->timer_fd}};
 
@@ -56,12 +56,12 @@ bool comm_open_timer(struct sf_comm *comm)
 }
 
 /* Without a descriptor for it the times are looked at in each poll. */
-void comm_tick(struct sf_comm *comm)
+void comm_timer_update(struct sf_comm *comm)
 {
 	const struct itimerspec soon = {.it_value = {0, comm_door_waits(comm) ? TICK_WAITING_NS : TICK_NS}};
 
 	comm->ticks = true;
-	if (comm->timer_fd >= 0 || comm_open_timer(comm))
+	if (comm->timer_fd >= 0 || comm_timer_open(comm))
 		(void)timerfd_settime(comm->timer_fd, 0, &soon, NULL);
 }
 
@@ -75,7 +75,7 @@ static void take_tick(struct sf_comm *comm)
 	comm_door_tick(comm, now);
 	comm_peers_close(comm, now, false);
 	if (!TAILQ_EMPTY(&comm->guests) || !TAILQ_EMPTY(&comm->closing) || comm->door.paused)
-		comm_tick(comm);
+		comm_timer_update(comm);
 }
 
 /* ---- close ---- */
@@ -91,7 +91,7 @@ static bool is_flushing(const struct sf_comm *comm)
 	return false;
 }
 
-static void flush(struct sf_comm *comm)
+static void peers_flush(struct sf_comm *comm)
 {
 	uint64_t until = sf_now_ns() + CLOSE_WAIT_NS;
 	struct pollfd ready = {comm->epoll_fd, POLLIN, 0};
@@ -111,7 +111,7 @@ void sf_comm_close(struct sf_comm *comm)
 		comm_peer_end(peer, false);
 	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->open)) != NULL;)
 		comm_peer_end(peer, true);
-	flush(comm);
+	peers_flush(comm);
 	comm_peers_close(comm, sf_now_ns(), true);
 	for (struct comm_send *send; (send = SLIST_FIRST(&comm->free_sends)) != NULL;) {
 		SLIST_REMOVE_HEAD(&comm->free_sends, free);
@@ -188,7 +188,7 @@ bool sf_comm_poll(struct sf_comm *comm)
 	comm->polling = true;
 	bool any = only != NULL ? comm_stream_ready(only) : take_events(comm);
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->lost), 0))
-		any |= comm_peers_tell_lost(comm);
+		any |= comm_peers_report_lost(comm);
 	comm->polling = false;
 	sf_comm_uncork(comm);
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->ending), 0))

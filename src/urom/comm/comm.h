@@ -8,7 +8,7 @@
  * uncork, go out together at its end.
  *
  * A connection is a Unix socket in the user's runtime folder, where the kernel says whose process the peer is, or TCP with
- * TLS 1.3 and a key that both ends have. A peer is told of once it has passed that; until then at most 16 bytes of it are read
+ * TLS 1.3 and a key that both ends have. A peer is reported once it has passed that; until then at most 16 bytes of it are read
  * here, the rest by OpenSSL. A connection that names a worker is handed to that worker's process: only one socket listens.
  */
 #ifndef UROM_COMM_COMM_H
@@ -32,7 +32,7 @@
 #define SF_COMM_ADDRESS_MAX 64
 #define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
 #define SF_COMM_KEY_SIZE 32
-#define SF_COMM_LISTENER UINT64_MAX /* a connection for whoever listens, not for a worker of its */
+#define SF_COMM_LISTENER UINT64_MAX /* a connection to the listener itself, not to one of its workers */
 /* Connections that have not passed yet. */
 #define SF_COMM_GUESTS_MAX 512
 #define SF_COMM_GUESTS_OF_ONE 128		    /* from one address */
@@ -112,12 +112,12 @@ struct sf_comm_target {
 	const char *devices; /* network devices that may be used; NULL: all */
 };
 
-/* Starts to connect. What is sent meanwhile goes out in order; that nobody is there is told by handler.lost. */
+/* Starts to connect. What is sent meanwhile goes out in order; handler.lost reports that no process listens there. */
 SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user,
 				    struct sf_comm_peer **peer);
 
 /* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again. TOO_BIG:
- * more than body_max or SF_COMM_HEAD_MAX. NOT_CONNECTED: the peer is lost, which a callback tells of. */
+ * more than body_max or SF_COMM_HEAD_MAX. NOT_CONNECTED: the peer is lost, which a callback reports. */
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len,
 				 const void *body, size_t body_len);
 

@@ -4,7 +4,7 @@
  *
  *   comm.c    open, close and poll      stream.c  the bytes of a connection: connect, read, write
  *   peer.c    sending, and the end      local.c   the Unix socket in the runtime folder
- *   door.c    listening: who may pass
+ *   door.c    listening: which guests may pass
  */
 #ifndef UROM_COMM_COMM_PRIVATE_H
 #define UROM_COMM_COMM_PRIVATE_H
@@ -51,7 +51,7 @@ enum comm_stage {
 enum comm_peer_state {
 	COMM_PEER_GUEST, /* has not passed: the user does not know it */
 	COMM_PEER_OPEN,
-	COMM_PEER_LOST,	     /* the user is still to be told */
+	COMM_PEER_LOST,	     /* not yet reported to the user */
 	COMM_PEER_ENDING,    /* it ended inside a poll: it is closed behind that */
 	COMM_PEER_FLUSHING,  /* until all is sent */
 	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads what was sent last */
@@ -118,9 +118,9 @@ void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_
 
 /* ---- comm.c ---- */
 
-bool comm_open_timer(struct sf_comm *comm);
+bool comm_timer_open(struct sf_comm *comm);
 /* The timer runs while somebody waits for a time to be over. */
-void comm_tick(struct sf_comm *comm);
+void comm_timer_update(struct sf_comm *comm);
 
 /* ---- peer.c ---- */
 
@@ -135,7 +135,7 @@ void comm_peer_end(struct comm_peer *peer, bool flush);
 /* The ends that waited. */
 void comm_peers_end(struct sf_comm *comm);
 /* Tells the user of lost peers. True when there were any. */
-bool comm_peers_tell_lost(struct sf_comm *comm);
+bool comm_peers_report_lost(struct sf_comm *comm);
 /* One of those that end. */
 void comm_peer_close(struct comm_peer *peer);
 /* Those whose time is over, or all of them. */
@@ -164,7 +164,7 @@ void comm_door_accept(struct sf_comm *comm);
 /* A guest's descriptor is readable, or it was not let in before. */
 void comm_guest_ready(struct comm_peer *peer);
 /* The handshake is over. */
-void comm_guest_passes(struct comm_peer *peer);
+void comm_guest_accept(struct comm_peer *peer);
 /* It is closed; what is logged of it, or NULL. */
 void comm_guest_leave(struct comm_peer *peer, const char *why);
 /* Those whose time is over, and those that wait. */

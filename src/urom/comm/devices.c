@@ -34,7 +34,7 @@ static bool is_any(const uint8_t *bytes, size_t len)
 }
 
 /* All of 127.0.0.0/8 is loopback's, though it has but one address of it. */
-static bool owns(const struct ifaddrs *at, const uint8_t *bytes, size_t len)
+static bool interface_has_address(const struct ifaddrs *at, const uint8_t *bytes, size_t len)
 {
 	size_t its_len;
 	const void *its = at->ifa_addr != NULL ? bytes_of(at->ifa_addr, &its_len) : NULL;
@@ -61,7 +61,8 @@ const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size
 	}
 	for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
 		/* An address' label, eth0:1, names the device before the colon. */
-		if (owns(at, bytes, len) && !device_list_add(names, room, at->ifa_name, strcspn(at->ifa_name, ":")))
+		if (interface_has_address(at, bytes, len) &&
+		    !device_list_add(names, room, at->ifa_name, strcspn(at->ifa_name, ":")))
 			SF_LOG_WARN("urom: the network device %s is one too many", at->ifa_name);
 	}
 	freeifaddrs(all);

@@ -37,7 +37,7 @@ void comm_guest_leave(struct comm_peer *peer, const char *why)
 	comm_peer_end(peer, false);
 }
 
-void comm_guest_passes(struct comm_peer *peer)
+void comm_guest_accept(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 
@@ -65,13 +65,13 @@ static void hand_over(struct comm_peer *peer)
 	if (result == DOCA_ERROR_AGAIN) {
 		peer->stage = COMM_WAITING;
 		comm_stream_watch(peer);
-		comm_tick(comm);
+		comm_timer_update(comm);
 		return;
 	}
 	comm_guest_leave(peer, result == DOCA_SUCCESS ? NULL : "the worker that it is for is not there");
 }
 
-static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
+static void peer_secure(struct comm_peer *peer, const struct sf_comm_key *key)
 {
 	peer->stage = COMM_SECURING;
 	if (sf_tls_begin(peer->fd, true, key->bytes, COMM_IDENTITY, &peer->tls) == DOCA_SUCCESS)
@@ -80,16 +80,16 @@ static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
 		comm_guest_leave(peer, NULL);
 }
 
-static void enter(struct comm_peer *peer)
+static void peer_enter(struct comm_peer *peer)
 {
 	const struct comm_door *door = &peer->comm->door;
 
 	if (peer->preamble.worker != SF_COMM_LISTENER)
 		hand_over(peer);
 	else if (door->has_key)
-		secure(peer, &door->key);
+		peer_secure(peer, &door->key);
 	else
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 }
 
 static void read_preamble(struct comm_peer *peer)
@@ -109,7 +109,7 @@ static void read_preamble(struct comm_peer *peer)
 	if (memcmp(&peer->preamble.magic, &magic, known) != 0)
 		comm_guest_leave(peer, "it is no program of UROM's, or of another release");
 	else if (peer->preamble_len == sizeof(peer->preamble))
-		enter(peer);
+		peer_enter(peer);
 }
 
 static bool has_closed(const struct comm_peer *peer)
@@ -185,7 +185,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 	peer->state = COMM_PEER_GUEST;
 	TAILQ_INSERT_TAIL(&comm->guests, peer, in_list);
 	comm->num_guests++;
-	comm_tick(comm);
+	comm_timer_update(comm);
 	return peer;
 }
 
@@ -213,7 +213,7 @@ static bool by_device(const struct comm_door *door, int fd)
 	return sf_comm_devices_of((const struct sockaddr *)&own, names, sizeof(names)) != NULL && any_of(names, door->devices);
 }
 
-/* Who is at the other end? False: somebody who may not be. */
+/* Identifies the peer. False: it is not permitted. */
 static bool name_guest(const struct comm_door *door, int fd, const struct sockaddr *from, char address[SF_COMM_ADDRESS_MAX])
 {
 	const int one = 1;
@@ -231,7 +231,7 @@ static bool name_guest(const struct comm_door *door, int fd, const struct sockad
 	return by_device(door, fd);
 }
 
-/* Out of descriptors or memory: who asks waits in the kernel's queue, and the door is looked at again by and by. */
+/* Out of descriptors or memory: peers wait in the kernel's queue, and accepting is retried later. */
 static void pause_door(struct sf_comm *comm, const char *why)
 {
 	struct epoll_event event = {.events = 0, .data = {.ptr = &comm->door}};
@@ -239,7 +239,7 @@ static void pause_door(struct sf_comm *comm, const char *why)
 	SF_LOG_WARN_LIMITED("urom: no connection can be taken just now: %s", why);
 	comm->door.paused = true;
 	(void)epoll_ctl(comm->epoll_fd, EPOLL_CTL_MOD, comm->door.fd, &event);
-	comm_tick(comm);
+	comm_timer_update(comm);
 }
 
 static bool is_shortage(int error)
@@ -315,9 +315,9 @@ static void take_handed(struct sf_comm *comm, int fd, struct handed *handed)
 	handed->address[sizeof(handed->address) - 1] = '\0';
 	struct comm_peer *peer = make_guest(comm, fd, handed->address, COMM_SECURING);
 	if (peer != NULL && handed->has_key != 0)
-		secure(peer, &handed->key);
+		peer_secure(peer, &handed->key);
 	else if (peer != NULL)
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 }
 
 static bool receive_one(struct sf_comm *comm)
@@ -405,7 +405,7 @@ static doca_error_t watch_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};
 
-	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_open_timer(comm)
+	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_timer_open(comm)
 		       ? DOCA_SUCCESS
 		       : DOCA_ERROR_OPERATING_SYSTEM;
 }

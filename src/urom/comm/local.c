@@ -97,7 +97,7 @@ int comm_local_connect(const struct sockaddr *address)
 	return fd;
 }
 
-/* Whoever holds the TCP port is the only one who may have the name: what lies there is left of a process that was killed. */
+/* Only the process that holds the TCP port may have the name: a socket that lies there is of a process that was killed. */
 static int listen_in(int folder, const char *name)
 {
 	struct sockaddr_un own;

@@ -135,7 +135,7 @@ void sf_comm_push(struct sf_comm *comm)
 	}
 }
 
-static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *frame)
+static doca_error_t frame_collect(struct comm_peer *peer, const struct comm_frame *frame)
 {
 	size_t size = comm_frame_size(frame->head_len, frame->body_len);
 
@@ -165,11 +165,11 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	}
 	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
 	sf_comm_cork(comm);
-	doca_error_t result = collect(peer, &frame);
+	doca_error_t result = frame_collect(peer, &frame);
 	if (result == DOCA_ERROR_AGAIN && comm->polling &&
 	    !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
 		comm_stream_write(peer);
-		result = collect(peer, &frame);
+		result = frame_collect(peer, &frame);
 	}
 	sf_comm_uncork(comm);
 	return result;
@@ -235,7 +235,7 @@ static void end_now(struct comm_peer *peer)
 	if (peer->batch != NULL)
 		end_batch(peer, true);
 	comm_stream_write(peer);
-	comm_tick(comm);
+	comm_timer_update(comm);
 }
 
 void comm_peer_end(struct comm_peer *peer, bool flush)
@@ -271,7 +271,7 @@ void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all)
 	}
 }
 
-bool comm_peers_tell_lost(struct sf_comm *comm)
+bool comm_peers_report_lost(struct sf_comm *comm)
 {
 	struct comm_peer *peer = TAILQ_FIRST(&comm->lost);
 

@@ -22,7 +22,7 @@
 
 /* ---- epoll ---- */
 
-static uint32_t awaited(const struct comm_peer *peer)
+static uint32_t events_awaited(const struct comm_peer *peer)
 {
 	if (peer->stage == COMM_WAITING)
 		return 0;
@@ -33,7 +33,7 @@ static uint32_t awaited(const struct comm_peer *peer)
 
 void comm_stream_watch(struct comm_peer *peer)
 {
-	struct epoll_event event = {.events = awaited(peer), .data = {.ptr = peer}};
+	struct epoll_event event = {.events = events_awaited(peer), .data = {.ptr = peer}};
 
 	if (event.events == peer->events || peer->fd < 0)
 		return;
@@ -41,7 +41,8 @@ void comm_stream_watch(struct comm_peer *peer)
 	(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_MOD, peer->fd, &event);
 }
 
-/* Another process may have the socket too, handed over or by a fork: then its close does not end what epoll tells of it. */
+/* Another process may have the socket too, handed over or by a fork: then its close does not end the events that epoll reports of
+ * it. */
 void comm_stream_close(struct comm_peer *peer)
 {
 	sf_tls_free(peer->tls);
@@ -116,7 +117,7 @@ bool comm_stream_discard(struct comm_peer *peer)
 	return peer->stage == COMM_READY && read_some(peer) != COMM_CLOSED;
 }
 
-static void malformed(struct comm_peer *peer)
+static void peer_malformed(struct comm_peer *peer)
 {
 	SF_LOG_WARN_LIMITED("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected",
 			    peer->base.address, peer->comm->options.body_max);
@@ -205,7 +206,7 @@ static void take_bytes(struct comm_peer *peer, size_t len)
 	if (good && peer->state == COMM_PEER_OPEN)
 		good = take_whole(peer, &at, &len);
 	if (!good) {
-		malformed(peer);
+		peer_malformed(peer);
 	} else if (len != 0 && peer->state == COMM_PEER_OPEN) {
 		if (make_room(peer, len)) {
 			memcpy(peer->part, at, len);
@@ -231,7 +232,7 @@ static void become_ready(struct comm_peer *peer)
 	comm_stream_write(peer);
 }
 
-static void connected(struct comm_peer *peer)
+static void socket_connected(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 	int error = 0;
@@ -266,7 +267,7 @@ void comm_stream_secure(struct comm_peer *peer)
 	if (result == SF_TLS_AGAIN)
 		comm_stream_watch(peer);
 	else if (result == 0 && guest)
-		comm_guest_passes(peer);
+		comm_guest_accept(peer);
 	else if (result == 0)
 		become_ready(peer);
 	else if (guest)
@@ -279,7 +280,7 @@ void comm_stream_secure(struct comm_peer *peer)
 bool comm_stream_ready(struct comm_peer *peer)
 {
 	if (peer->stage == COMM_CONNECTING)
-		connected(peer);
+		socket_connected(peer);
 	else if (peer->stage == COMM_SECURING)
 		comm_stream_secure(peer);
 	if (peer->stage != COMM_READY || peer->state != COMM_PEER_OPEN)

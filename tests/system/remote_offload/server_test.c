@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
+#include "remote_offload/clock.h"
 #include "plain_orchestrator.h"
 #include "remote_offload/frame.h"
 #include "remote_offload/server/server.h"
@@ -91,11 +91,11 @@ static int try_connect(const struct site *site)
 
 static int connect_client(const struct site *site)
 {
-	uint64_t deadline = sf_now_ms() + DEADLINE_MS;
+	uint64_t deadline = clock_ms() + DEADLINE_MS;
 	int fd;
 
 	while ((fd = try_connect(site)) < 0) {
-		assert_true(sf_now_ms() < deadline);
+		assert_true(clock_ms() < deadline);
 		poll(NULL, 0, 1);
 	}
 	return fd;
@@ -112,12 +112,12 @@ static void start_orchestrator(struct orchestrator *orchestrator)
 static void await_server(struct orchestrator *orchestrator)
 {
 	/* It waits for orchestrators once its channel can be connected to. */
-	uint64_t deadline = sf_now_ms() + DEADLINE_MS;
+	uint64_t deadline = clock_ms() + DEADLINE_MS;
 
 	do {
 		start_orchestrator(orchestrator);
 		while (!atomic_load(&orchestrator->plain.serving) && pthread_tryjoin_np(orchestrator->thread, NULL) != 0)
-			assert_true(sf_now_ms() < deadline);
+			assert_true(clock_ms() < deadline);
 	} while (!atomic_load(&orchestrator->plain.serving));
 }
 

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks
+ * How a process's workers come to know a domain: each is offered the directory by its digest, and sent it in pieces when it asks
  * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
+#include "urom/domain_notify.h"
+
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "urom/urom.h"
+#include "urom/domain.h"
+#include "urom/domain_exchange.h"
+#include "urom/worker.h"
 
 static bool is_there(const struct urom_member *member)
 {
 	return member->worker != NULL && !member->gone && member->worker->phase == UROM_WORKER_ON;
 }
 
-void urom_domain_tell_begin(struct doca_urom_domain *domain)
+void urom_domain_notify_begin(struct doca_urom_domain *domain)
 {
-	domain->phase = UROM_DOMAIN_TELLING;
+	domain->phase = UROM_DOMAIN_NOTIFYING;
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
 
@@ -23,11 +27,11 @@ void urom_domain_tell_begin(struct doca_urom_domain *domain)
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return;
 		}
-		LIST_INSERT_HEAD(&domain->telling, member, of_telling);
+		LIST_INSERT_HEAD(&domain->notifying, member, of_notifying);
 	}
 }
 
-static doca_error_t offer(struct urom_member *member)
+static doca_error_t member_offer(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
@@ -44,84 +48,84 @@ static doca_error_t offer(struct urom_member *member)
 static doca_error_t send_part(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
-	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->told, domain->number);
-	size_t left = domain->directory_len - member->told, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
+	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->sent, domain->number);
+	size_t left = domain->directory_len - member->sent, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
 
 	head.size = domain->directory_len;
 	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head),
-					   domain->directory + member->told, len);
+					   domain->directory + member->sent, len);
 	if (result == DOCA_SUCCESS)
-		member->told += len;
+		member->sent += len;
 	return result;
 }
 
 /* Nothing to do for it but to wait for its answer. */
-static bool waits(const struct urom_member *member)
+static bool member_is_waiting(const struct urom_member *member)
 {
 	return is_there(member) && member->offered && !member->ready &&
-	       (!member->wanted || member->told == member->domain->directory_len);
+	       (!member->wanted || member->sent == member->domain->directory_len);
 }
 
-bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
+bool urom_domain_notify_is_due(const struct doca_urom_domain *domain)
 {
 	const struct urom_member *member;
 
-	LIST_FOREACH (member, &domain->telling, of_telling) {
-		if (!waits(member))
+	LIST_FOREACH (member, &domain->notifying, of_notifying) {
+		if (!member_is_waiting(member))
 			return true;
 	}
-	return LIST_EMPTY(&domain->telling);
+	return LIST_EMPTY(&domain->notifying);
 }
 
 /* As far as the connection takes it. */
-static bool tell(struct urom_member *member)
+static bool member_notify(struct urom_member *member)
 {
 	struct doca_urom_domain *domain = member->domain;
-	doca_error_t result = member->offered ? DOCA_SUCCESS : offer(member);
+	doca_error_t result = member->offered ? DOCA_SUCCESS : member_offer(member);
 	bool any = false;
 
-	while (result == DOCA_SUCCESS && member->wanted && member->told < domain->directory_len) {
+	while (result == DOCA_SUCCESS && member->wanted && member->sent < domain->directory_len) {
 		result = send_part(member);
 		any = true;
 	}
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) {
-		urom_domain_fail(domain, "a worker cannot be told", result);
+		urom_domain_fail(domain, "a worker cannot be sent the directory", result);
 		return true;
 	}
 	return any;
 }
 
-bool urom_domain_tell(struct doca_urom_domain *domain)
+bool urom_domain_notify(struct doca_urom_domain *domain)
 {
 	bool any = false;
 
-	for (struct urom_member *member = LIST_FIRST(&domain->telling), *next; member != NULL; member = next) {
-		next = LIST_NEXT(member, of_telling);
+	for (struct urom_member *member = LIST_FIRST(&domain->notifying), *next; member != NULL; member = next) {
+		next = LIST_NEXT(member, of_notifying);
 		if (!is_there(member)) {
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return true;
 		}
 		if (member->ready)
-			LIST_REMOVE(member, of_telling);
+			LIST_REMOVE(member, of_notifying);
 		else
-			any |= tell(member);
-		if (domain->phase != UROM_DOMAIN_TELLING)
+			any |= member_notify(member);
+		if (domain->phase != UROM_DOMAIN_NOTIFYING)
 			return true;
 	}
-	if (!LIST_EMPTY(&domain->telling))
+	if (!LIST_EMPTY(&domain->notifying))
 		return any;
 	urom_domain_free_exchange(domain);
 	domain->phase = UROM_DOMAIN_ON;
 	return true;
 }
 
-void urom_domain_tell_more(struct doca_urom_domain *domain)
+void urom_domain_notify_more(struct doca_urom_domain *domain)
 {
 	struct urom_member *member;
 
-	LIST_FOREACH (member, &domain->telling, of_telling) {
-		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_TELLING)
-			(void)tell(member);
+	LIST_FOREACH (member, &domain->notifying, of_notifying) {
+		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_NOTIFYING)
+			(void)member_notify(member);
 	}
 }
 
@@ -132,7 +136,7 @@ static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
 	return sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), NULL, 0);
 }
 
-static void leave(struct urom_member *member)
+static void member_leave(struct urom_member *member)
 {
 	struct doca_urom_worker *worker = member->worker;
 
@@ -151,12 +155,12 @@ void urom_domain_leave(struct doca_urom_domain *domain)
 		struct urom_member *member = &domain->members[i];
 
 		if (member->offered)
-			leave(member);
+			member_leave(member);
 		member->offered = false;
 	}
 }
 
-bool urom_domains_tell_left(struct doca_urom_worker *worker)
+bool urom_leaves_send(struct doca_urom_worker *worker)
 {
 	bool any = false;
 
@@ -170,7 +174,7 @@ bool urom_domains_tell_left(struct doca_urom_worker *worker)
 	return any;
 }
 
-bool urom_domains_have_left(const struct doca_urom_worker *worker)
+bool urom_leaves_are_due(const struct doca_urom_worker *worker)
 {
 	return !STAILQ_EMPTY(&worker->leaves) && worker->phase == UROM_WORKER_ON && sf_comm_backlog(worker->peer) == 0;
 }
@@ -181,8 +185,8 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	char reason[UROM_TEXT_MAX];
 
 	LIST_FOREACH (member, &worker->members, of_worker) {
-		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered &&
-		    !member->gone)
+		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_NOTIFYING &&
+		    member->offered && !member->gone)
 			break;
 	}
 	if (member == NULL)
@@ -195,7 +199,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	}
 	member->wanted = head->kind == UROM_DOMAIN_WANTED;
 	member->ready = head->kind == UROM_DOMAIN_READY;
-	member->told = 0;
+	member->sent = 0;
 }
 
 void urom_domains_kick(const struct doca_urom_worker *worker)

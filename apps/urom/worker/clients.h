@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clients: how they come and go, and what they send. */
+#ifndef UROM_WORKER_CLIENTS_H
+#define UROM_WORKER_CLIENTS_H
+
+#include "worker.h"
+
+extern const struct sf_comm_handler clients_handler;
+
+/* A command that a plugin left in its list: its host's task fails. */
+void clients_reject_command(struct worker *worker, const struct urom_worker_cmd_desc *desc);
+/* One that is broken. */
+void client_disconnect(struct worker *worker, struct worker_client *client);
+void clients_drop_all(struct worker *worker);
+/* Disconnects those that have not joined in time. */
+void clients_expire(struct worker *worker);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one parser of the process: what doca_argp_init made and the other files ask about. It belongs to one thread.
+ *
+ * doca_argp_start reads everything first (cli.c, file.c), then checks it as a whole (check.c), and only then calls the
+ * program back: log levels (general.c), values of the file, flags and commands of the command line in their order,
+ * DPDK (dpdk.c), and the validation callback last.
+ */
+#ifndef SF_ARGP_PARSER_H
+#define SF_ARGP_PARSER_H
+
+#include <stdbool.h>
+
+#include <doca_argp.h>
+
+#include "argp/cmd.h"
+#include "argp/dpdk.h"
+
+/* Longest name of a program, without its terminator. */
+#define SF_ARGP_PROGRAM_NAME_LEN_MAX 255
+
+struct sf_argp {
+	bool initialized;
+	bool started;
+	char program_name[SF_ARGP_PROGRAM_NAME_LEN_MAX + 1];
+	void *config;
+	struct doca_argp_cmd root;	  /* the program's own flags and commands */
+	const struct doca_argp_cmd *last; /* the command that usage is about */
+	doca_argp_param_cb_t version_callback;
+	doca_argp_validation_cb_t validation_callback;
+	doca_argp_logger_cb_t logger_callback;
+	doca_argp_dpdk_cb_t dpdk_callback;
+	bool ignores_unknown_keys; /* of a parameter file */
+	struct sf_argp_eal eal;
+};
+
+extern struct sf_argp sf_argp; /* argp.c writes it; the other files ask by these functions */
+
+bool sf_argp_is_initialized(void);
+const char *sf_argp_program_name(void);
+void *sf_argp_program_config(void);
+doca_argp_logger_cb_t sf_argp_logger(void);
+doca_argp_param_cb_t sf_argp_version_callback(void);
+bool sf_argp_has_dpdk(void);
+
+#endif

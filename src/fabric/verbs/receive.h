@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receives of an endpoint: posting, arrival, the fetching of long messages. All with the endpoint's lock. */
+#ifndef SF_FABRIC_VERBS_RECEIVE_H
+#define SF_FABRIC_VERBS_RECEIVE_H
+
+#include "fabric/verbs/ep.h"
+
+doca_error_t sf_verbs_recvs_open(struct vb_ep *ep);
+void sf_verbs_recvs_close(struct vb_ep *ep);
+/* A completion of the shared receive queue. connection is NULL when its connection is closed, or it was our own message. */
+void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct ibv_wc *wc);
+/* Part of a long message was fetched, or could not be. */
+void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t slot, bool ok);
+/* The connection is about to go: what it sent and nobody saw is flushed. */
+void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn);
+/* What is to be done again and again: takes back, reports in order. */
+void sf_verbs_recvs_step(struct vb_ep *ep);
+/* The first runs of receives. */
+uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view);
+/* The receive that was posted first is out of the order. */
+void sf_verbs_order_pop(struct vb_ep *ep);
+/* The slot's receive is one of the flushed. */
+void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t slot);
+/* A posted receive is done. */
+void sf_verbs_recv_due(struct vb_ep *ep, struct sf_recv *recv);
+/* Posts a receive of len bytes; mr is the slot's from here on, or put. The views are stale then. FULL. */
+doca_error_t sf_verbs_recv_post(struct vb_ep *ep, struct sf_recv *recv, struct vb_mr *mr, uint32_t len);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The view of its receives that an endpoint writes to each of its peers. */
+#ifndef SF_FABRIC_VERBS_VIEW_H
+#define SF_FABRIC_VERBS_VIEW_H
+
+#include "fabric/verbs/conn.h"
+
+/* Writes it, or owes it. With the endpoint's lock. */
+void sf_verbs_conn_send_view(struct vb_conn *conn, bool for_flush);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the processes of a domain come to know each other. */
+#ifndef UROM_DOMAIN_EXCHANGE_H
+#define UROM_DOMAIN_EXCHANGE_H
+
+#include "urom/domain.h"
+
+doca_error_t urom_domain_begin(struct doca_urom_domain *domain);
+/* Goes on, until the phase is GATHERED or FAILED. True when anything moved. */
+bool urom_domain_exchange(struct doca_urom_domain *domain);
+void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_error_t why);
+void urom_domain_free_exchange(struct doca_urom_domain *domain);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the daemon is asked: requests of workers, and the messages that carry them. */
+#ifndef UROM_SERVICE_REQUEST_H
+#define UROM_SERVICE_REQUEST_H
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+#include <doca_urom.h>
+
+#include "urom/proto.h"
+
+enum urom_request_state { UROM_REQUEST_NONE, UROM_REQUEST_QUEUED, UROM_REQUEST_SENT, UROM_REQUEST_DONE };
+
+/* All but body under the service's lock, until DONE. */
+struct urom_request {
+	TAILQ_ENTRY(urom_request) next;
+	_Atomic(enum urom_request_state) state; /* DONE is written last, and the request is the worker's again */
+	enum urom_kind kind;			/* UROM_SPAWN or UROM_RELEASE */
+	uint64_t request, subject;
+	uint8_t *body; /* the worker's */
+	size_t body_len;
+	int wake_fd; /* the worker's: an eventfd */
+	doca_error_t status;
+	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
+	struct urom_spawned spawned;
+	pid_t process;			 /* the worker's; 0: it cannot be seen from here */
+	struct sockaddr_storage service; /* the daemon's address */
+	socklen_t service_len;
+};
+
+TAILQ_HEAD(urom_requests, urom_request);
+
+doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
+			       const void *body, size_t body_len);
+/* From any thread. Without a session it is DONE at once. */
+void urom_request_post(struct doca_urom_service *service, struct urom_request *request);
+/* Sends what is queued, and ends all requests when the session ended. True when anything was done. */
+bool urom_requests_run(struct doca_urom_service *service);
+/* The daemon answered one. UNEXPECTED: nobody has asked that. */
+doca_error_t urom_request_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len);
+/* Ends all requests; from here on none is taken. */
+void urom_requests_fail_all(struct doca_urom_service *service);
+
+#endif
