@@ -69,7 +69,7 @@ struct doca_aes_gcm {
 
 /* What a thread keeps of an output that must not be written yet. */
 #define AES_GCM_PAGE 4096
-#define AES_GCM_SCRATCH_SIZE (AES_GCM_LEN_MAX + AES_GCM_PAGE) /* the longest source and a tag, in whole pages */
+#define AES_GCM_SCRATCH_SIZE (AES_GCM_LEN_MAX + 2 * AES_GCM_PAGE) /* the longest source and a tag, from anywhere in a page */
 
 /* Threads that work: the ctx's and the engine's. */
 uint32_t aes_gcm_num_threads(const struct doca_aes_gcm *aes_gcm);
