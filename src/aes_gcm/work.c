@@ -40,7 +40,7 @@ static doca_error_t check_key(const struct aes_gcm_task *task)
 {
 	if (task->key == NULL)
 		SF_LOG_ERR("%s: the task has no key: set one that doca_aes_gcm_key_create made", task_name(task));
-	else if (task->key->aes_gcm != task_aes_gcm(task))
+	else if (!task->key_suits)
 		SF_LOG_ERR("%s: the key is another context's: create one for this context", task_name(task));
 	else
 		return DOCA_SUCCESS;
@@ -270,10 +270,9 @@ static __attribute__((noinline)) doca_error_t run_slice(struct aes_gcm_task *tas
 static inline bool is_simple(const struct doca_aes_gcm *aes_gcm, const struct aes_gcm_task *task)
 {
 	const struct doca_buf *src = task->src, *dst = task->dst;
-	const struct doca_aes_gcm_key *key = task->key;
 
-	if (src == NULL || dst == NULL || key == NULL || key->aes_gcm != aes_gcm || src->next != NULL || dst->next != NULL ||
-	    task->done != 0 || task->nonce_len == 0 || !tag_size_is_valid(task->tag_size))
+	if (src == NULL || dst == NULL || !task->key_suits || src->next != NULL || dst->next != NULL || task->done != 0 ||
+	    task->nonce_len == 0 || !tag_size_is_valid(task->tag_size))
 		return false;
 
 	const struct sf_reg *from = sf_reg_known(&aes_gcm->reg_cache, src->mmap),
