@@ -26,8 +26,8 @@ struct doca_mmap sf_buf_no_mmap = {.live_addr = UINTPTR_MAX, .lock = PTHREAD_MUT
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num)
 {
 	for (uint32_t i = num; i-- > 0;) { /* so that the first taken is the first in memory */
-		elements[i] = (struct doca_buf){
-			.source = source, .mmap = &sf_buf_no_mmap, .first = &elements[i], .next = source->free};
+		elements[i] =
+			(struct doca_buf){.source = source, .mmap = &sf_buf_no_mmap, .first = &elements[i], .next = source->free};
 		source->free = &elements[i];
 	}
 	source->num_elements += num;
