@@ -82,10 +82,10 @@ static void tasks_allocate_nothing(void **state)
 	long before = failing_alloc_count();
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct doca_buf *src = piece(f, f->memory, 3 * sizes[i]), *list = piece(f, f->memory, 77);
-		struct doca_buf *dst = room(f, f->memory + (8 << 20), 4 * sizes[i]);
+		struct doca_buf *src = source(f, f->memory, 3 * sizes[i]), *list = source(f, f->memory, 77);
+		struct doca_buf *dst = destination(f, f->memory + (8 << 20), 4 * sizes[i]);
 
-		chain(&list, piece(f, f->memory + 99, 3 * sizes[i] - 77));
+		chain(&list, source(f, f->memory + 99, 3 * sizes[i] - 77));
 		for (int kind = 0; kind < KINDS; kind++) {
 			ok(doca_buf_reset_data_len(dst));
 			ok(run_new(f, (enum kind)kind, matrix, src, dst));

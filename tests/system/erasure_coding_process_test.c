@@ -202,8 +202,9 @@ static void create_across(struct fixture *f, struct exporter *exporter, const st
 {
 	bool from_there = direction & 1, to_there = direction & 2;
 	size_t len = NUM_DATA * size, rdnc_len = NUM_RDNC * size, at = 33;
-	struct doca_buf *src = from_there ? piece_there(f, exporter, at, len) : piece(f, f->memory + at, len);
-	struct doca_buf *dst = to_there ? room_there(f, exporter, RDNC_AT + 1, rdnc_len) : room(f, f->memory + RDNC_AT, rdnc_len);
+	struct doca_buf *src = from_there ? piece_there(f, exporter, at, len) : source(f, f->memory + at, len);
+	struct doca_buf *dst =
+		to_there ? room_there(f, exporter, RDNC_AT + 1, rdnc_len) : destination(f, f->memory + RDNC_AT, rdnc_len);
 	uint8_t *expected = malloc(rdnc_len);
 
 	fill(f->memory, RDNC_AT + rdnc_len, (uint32_t)size);
@@ -267,11 +268,11 @@ static void list_over_three_processes(void **state)
 	fill(f->memory, BLOCK, 3);
 	src = piece_there(f, &exporters[0], 5000, 2 * BLOCK + 7);
 	memcpy(data, exporters[0].shadow + 5000, 2 * BLOCK + 7);
-	chain(&src, piece(f, f->memory, BLOCK));
+	chain(&src, source(f, f->memory, BLOCK));
 	memcpy(data + 2 * BLOCK + 7, f->memory, BLOCK);
 	chain(&src, piece_there(f, &exporters[1], 1, 3 * BLOCK - 7));
 	memcpy(data + 3 * BLOCK + 7, exporters[1].shadow + 1, 3 * BLOCK - 7);
-	dst = room(f, f->memory + RDNC_AT, BLOCK + 100);
+	dst = destination(f, f->memory + RDNC_AT, BLOCK + 100);
 	chain(&dst, room_there(f, &exporters[1], RDNC_AT, 2 * BLOCK - 100));
 	ref_create(DOCA_EC_MATRIX_TYPE_CAUCHY, data, NUM_DATA, rdnc, NUM_RDNC, BLOCK);
 	ok(run_new(f, CREATE, matrix, src, dst));
@@ -292,7 +293,7 @@ static void read_only_export_is_no_destination(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 128), *dst;
+	struct doca_buf *src = source(f, f->memory, 128), *dst;
 	struct exporter exporter;
 
 	exporter_begin(f, &exporter, 16, DOCA_ACCESS_FLAG_PCI_READ_ONLY);
@@ -328,7 +329,7 @@ static void exporters_that_end(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 2 << 20), *dst = room(f, f->memory + RDNC_AT, 1 << 20);
+	struct doca_buf *src = source(f, f->memory, 2 << 20), *dst = destination(f, f->memory + RDNC_AT, 1 << 20);
 
 	for (int is_killed = 0; is_killed < 2; is_killed++) {
 		struct exporter exporter;
@@ -368,7 +369,7 @@ static void killed_in_the_middle(void **state)
 	for (size_t i = 0; i < MANY; i++) {
 		src[i] = piece_there(f, &exporter, i << 20, 1 << 20);
 		dst[i] = i % 2 == 0 ? room_there(f, &exporter, RDNC_AT + (i << 18), 1 << 19)
-				    : room(f, f->memory + (i << 20), 1 << 19);
+				    : destination(f, f->memory + (i << 20), 1 << 19);
 		tasks[i] = task_of(f, CREATE, matrix, src[i], dst[i]);
 		ok(doca_task_submit(tasks[i]));
 	}
