@@ -8,8 +8,9 @@
  *     doca_compress_task_compress_deflate_set_conf(compress, compressed, failed, 16);   // and other types of task
  *     doca_ctx_start(doca_compress_as_ctx(compress));                                   // DOCA_SUCCESS: it is RUNNING
  *     doca_compress_task_compress_deflate_alloc_init(compress, src, dst, user_data, &task);
- *     doca_task_submit(doca_compress_task_compress_deflate_as_task(task));              // then doca_pe_progress() until a
- * callback doca_compress_task_compress_deflate_get_crc_cs(task);                             // in the callback
+ *     doca_task_submit(doca_compress_task_compress_deflate_as_task(task));
+ *     doca_pe_progress(pe);                                                             // until a callback
+ *     doca_compress_task_compress_deflate_get_crc_cs(task);                             // in the callback
  *
  * The source is the data sections of its list. The result is appended to the data sections of the destination's list. The room
  * behind them that the result does not need may be written to, and so may all of it by a task that fails, which adds nothing to
@@ -30,8 +31,8 @@
  *   exceeds the capabilities, a buffer outside its memory map, or a memory map without the device
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
  * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
- * - DOCA_ERROR_IO_FAILED: the source is corrupt or cut short; or the exporter of imported memory died, destroyed its memory map,
- * or does not answer
+ * - DOCA_ERROR_IO_FAILED: the source is corrupt or cut short; or the exporter of imported memory died, destroyed its memory
+ *   map, or does not answer
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or another task failed first
  *
  * A failed task takes its context to STOPPING and flushes the tasks behind it.
@@ -42,8 +43,7 @@
  *
  * The checksums are valid in the completion callback and until the next submit; else they are 0.
  *
- * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is 0, or with the other types' exceeds
- * doca_compress_cap_get_max_num_tasks()
+ * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is 0, or all types together exceed doca_compress_cap_get_max_num_tasks()
  * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_is_supported: the profile (SOFTFIELD_PROFILE) lacks this type of task
  * @retval DOCA_ERROR_BAD_STATE *_set_conf: the context is not IDLE
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING

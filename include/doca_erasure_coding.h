@@ -15,12 +15,12 @@
  * A matrix says how output blocks are computed of input blocks, over the field GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1.
  * Four types of task multiply by it; they differ in what their blocks mean:
  *
- * | task       | input blocks, in this order                                                | output blocks | | ---------- |
- * -------------------------------------------------------------------------- | ---------------------------------- | | create |
- * all data blocks                                                            | all redundancy blocks              | | update |
- * old and new block of each changed data block, then all redundancy blocks   | all redundancy blocks, anew        | | recover |
- * as many blocks as there are data blocks: the first that are not missing    | the missing blocks                 | | galois_mul
- * | one for each row of the matrix                                             | one for each column                |
+ * | task | input blocks, in this order | output blocks |
+ * | ---- | --------------------------- | ------------- |
+ * | create | all data blocks | all redundancy blocks |
+ * | update | old and new block of each changed data block, then all redundancy blocks | all redundancy blocks, anew |
+ * | recover | as many blocks as there are data blocks: the first that are not missing | the missing blocks |
+ * | galois_mul | one for each row of the matrix | one for each column |
  *
  * The input blocks are the bytes of the source's data sections, one block after the other. Where one buffer of a list ends and
  * the next begins need not be where blocks do. All blocks have one size: the length of the source, divided by the number of input
@@ -37,7 +37,7 @@
  *
  * - DOCA_ERROR_INVALID_VALUE: a source whose length is no block size times the number of input blocks, too little room in the
  *   destination, a matrix of another type of task, a list that exceeds the capabilities, a buffer outside its memory map, or a
- * memory map without the device
+ *   memory map without the device
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
  * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
  * - DOCA_ERROR_IO_FAILED: the exporter of imported memory died, destroyed its memory map, or does not answer

@@ -31,6 +31,7 @@ struct aes_gcm_task {
 	struct doca_aes_gcm_key *key;
 	const uint8_t *iv; /* the program's, until submit */
 	uint32_t iv_len, tag_size, aad_size;
+	bool key_suits;	    /* it is of the task's context; one of another context may be gone before the task is looked at */
 	uint32_t nonce_len; /* of nonce; 0: what the program gave is no IV */
 	bool encrypts;
 	uint64_t done;		       /* bytes of the source that earlier slices took, or AES_GCM_REFUSED */
@@ -69,7 +70,7 @@ struct doca_aes_gcm {
 
 /* What a thread keeps of an output that must not be written yet. */
 #define AES_GCM_PAGE 4096
-#define AES_GCM_SCRATCH_SIZE (AES_GCM_LEN_MAX + AES_GCM_PAGE) /* the longest source and a tag, in whole pages */
+#define AES_GCM_SCRATCH_SIZE (AES_GCM_LEN_MAX + 2 * AES_GCM_PAGE) /* the longest source and a tag, from anywhere in a page */
 
 /* Threads that work: the ctx's and the engine's. */
 uint32_t aes_gcm_num_threads(const struct doca_aes_gcm *aes_gcm);
@@ -97,7 +98,12 @@ struct aes_gcm_arguments {
 doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const struct aes_gcm_arguments *arguments,
 				struct aes_gcm_task **task);
 
-/* False, logged with the setter's name, for no task and for one in flight. */
-bool aes_gcm_task_is_settable(const struct aes_gcm_task *task, const char *setter);
+/* For the setters of both types; setter names the public function. Nothing, logged, for no task and for one in flight. */
+void aes_gcm_task_set_src(struct aes_gcm_task *task, const struct doca_buf *src, const char *setter);
+void aes_gcm_task_set_dst(struct aes_gcm_task *task, struct doca_buf *dst, const char *setter);
+void aes_gcm_task_set_key(struct aes_gcm_task *task, struct doca_aes_gcm_key *key, const char *setter);
+void aes_gcm_task_set_iv(struct aes_gcm_task *task, const uint8_t *iv, uint32_t iv_len, const char *setter);
+void aes_gcm_task_set_tag_size(struct aes_gcm_task *task, uint32_t tag_size, const char *setter);
+void aes_gcm_task_set_aad_size(struct aes_gcm_task *task, uint32_t aad_size, const char *setter);
 
 #endif

@@ -53,6 +53,11 @@ static doca_error_t check_alloc(const struct doca_aes_gcm *aes_gcm, int pool, co
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
+static bool key_suits(const struct aes_gcm_task *task, const struct doca_aes_gcm_key *key)
+{
+	return key != NULL && &key->aes_gcm->ctx == task->base.ctx;
+}
+
 doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const struct aes_gcm_arguments *arguments,
 				struct aes_gcm_task **out)
 {
@@ -70,6 +75,7 @@ doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const st
 	task->src = arguments->src;
 	task->dst = arguments->dst;
 	task->key = arguments->key;
+	task->key_suits = key_suits(task, arguments->key);
 	task->iv = arguments->iv;
 	task->iv_len = arguments->iv_len;
 	task->tag_size = arguments->tag_size;
@@ -79,10 +85,52 @@ doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const st
 	return DOCA_SUCCESS;
 }
 
-bool aes_gcm_task_is_settable(const struct aes_gcm_task *task, const char *setter)
+/* ---- setters: threads may be at work with what a task in flight has ---- */
+
+static bool may_set(const struct aes_gcm_task *task, const char *setter)
 {
 	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
 		return true;
 	SF_LOG_ERR("%s: %s", setter, task == NULL ? "no task given" : "the task is in flight: wait for its callback");
 	return false;
+}
+
+void aes_gcm_task_set_src(struct aes_gcm_task *task, const struct doca_buf *src, const char *setter)
+{
+	if (may_set(task, setter))
+		task->src = src;
+}
+
+void aes_gcm_task_set_dst(struct aes_gcm_task *task, struct doca_buf *dst, const char *setter)
+{
+	if (may_set(task, setter))
+		task->dst = dst;
+}
+
+void aes_gcm_task_set_key(struct aes_gcm_task *task, struct doca_aes_gcm_key *key, const char *setter)
+{
+	if (!may_set(task, setter))
+		return;
+	task->key = key;
+	task->key_suits = key_suits(task, key);
+}
+
+void aes_gcm_task_set_iv(struct aes_gcm_task *task, const uint8_t *iv, uint32_t iv_len, const char *setter)
+{
+	if (!may_set(task, setter))
+		return;
+	task->iv = iv;
+	task->iv_len = iv_len;
+}
+
+void aes_gcm_task_set_tag_size(struct aes_gcm_task *task, uint32_t tag_size, const char *setter)
+{
+	if (may_set(task, setter))
+		task->tag_size = tag_size;
+}
+
+void aes_gcm_task_set_aad_size(struct aes_gcm_task *task, uint32_t aad_size, const char *setter)
+{
+	if (may_set(task, setter))
+		task->aad_size = aad_size;
 }

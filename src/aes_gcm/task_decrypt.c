@@ -32,15 +32,9 @@ struct doca_task *doca_aes_gcm_task_decrypt_as_task(struct doca_aes_gcm_task_dec
 	return task != NULL ? &task->common.base : NULL;
 }
 
-static bool is_settable(const struct doca_aes_gcm_task_decrypt *task, const char *setter)
-{
-	return aes_gcm_task_is_settable((const struct aes_gcm_task *)task, setter);
-}
-
 void doca_aes_gcm_task_decrypt_set_src(struct doca_aes_gcm_task_decrypt *task, struct doca_buf const *src_buff)
 {
-	if (is_settable(task, __func__))
-		task->common.src = src_buff;
+	aes_gcm_task_set_src((struct aes_gcm_task *)task, src_buff, __func__);
 }
 
 struct doca_buf const *doca_aes_gcm_task_decrypt_get_src(const struct doca_aes_gcm_task_decrypt *task)
@@ -50,8 +44,7 @@ struct doca_buf const *doca_aes_gcm_task_decrypt_get_src(const struct doca_aes_g
 
 void doca_aes_gcm_task_decrypt_set_dst(struct doca_aes_gcm_task_decrypt *task, struct doca_buf *dst_buff)
 {
-	if (is_settable(task, __func__))
-		task->common.dst = dst_buff;
+	aes_gcm_task_set_dst((struct aes_gcm_task *)task, dst_buff, __func__);
 }
 
 struct doca_buf *doca_aes_gcm_task_decrypt_get_dst(const struct doca_aes_gcm_task_decrypt *task)
@@ -61,8 +54,7 @@ struct doca_buf *doca_aes_gcm_task_decrypt_get_dst(const struct doca_aes_gcm_tas
 
 void doca_aes_gcm_task_decrypt_set_key(struct doca_aes_gcm_task_decrypt *task, struct doca_aes_gcm_key *key)
 {
-	if (is_settable(task, __func__))
-		task->common.key = key;
+	aes_gcm_task_set_key((struct aes_gcm_task *)task, key, __func__);
 }
 
 struct doca_aes_gcm_key *doca_aes_gcm_task_decrypt_get_key(const struct doca_aes_gcm_task_decrypt *task)
@@ -72,10 +64,7 @@ struct doca_aes_gcm_key *doca_aes_gcm_task_decrypt_get_key(const struct doca_aes
 
 void doca_aes_gcm_task_decrypt_set_iv(struct doca_aes_gcm_task_decrypt *task, const uint8_t *iv, uint32_t iv_length)
 {
-	if (!is_settable(task, __func__))
-		return;
-	task->common.iv = iv;
-	task->common.iv_len = iv_length;
+	aes_gcm_task_set_iv((struct aes_gcm_task *)task, iv, iv_length, __func__);
 }
 
 const uint8_t *doca_aes_gcm_task_decrypt_get_iv(const struct doca_aes_gcm_task_decrypt *task, uint32_t *iv_length)
@@ -87,8 +76,7 @@ const uint8_t *doca_aes_gcm_task_decrypt_get_iv(const struct doca_aes_gcm_task_d
 
 void doca_aes_gcm_task_decrypt_set_tag_size(struct doca_aes_gcm_task_decrypt *task, uint32_t tag_size)
 {
-	if (is_settable(task, __func__))
-		task->common.tag_size = tag_size;
+	aes_gcm_task_set_tag_size((struct aes_gcm_task *)task, tag_size, __func__);
 }
 
 uint32_t doca_aes_gcm_task_decrypt_get_tag_size(const struct doca_aes_gcm_task_decrypt *task)
@@ -98,8 +86,7 @@ uint32_t doca_aes_gcm_task_decrypt_get_tag_size(const struct doca_aes_gcm_task_d
 
 void doca_aes_gcm_task_decrypt_set_aad_size(struct doca_aes_gcm_task_decrypt *task, uint32_t aad_size)
 {
-	if (is_settable(task, __func__))
-		task->common.aad_size = aad_size;
+	aes_gcm_task_set_aad_size((struct aes_gcm_task *)task, aad_size, __func__);
 }
 
 uint32_t doca_aes_gcm_task_decrypt_get_aad_size(const struct doca_aes_gcm_task_decrypt *task)

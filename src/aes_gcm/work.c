@@ -40,7 +40,7 @@ static doca_error_t check_key(const struct aes_gcm_task *task)
 {
 	if (task->key == NULL)
 		SF_LOG_ERR("%s: the task has no key: set one that doca_aes_gcm_key_create made", task_name(task));
-	else if (task->key->aes_gcm != task_aes_gcm(task))
+	else if (!task->key_suits)
 		SF_LOG_ERR("%s: the key is another context's: create one for this context", task_name(task));
 	else
 		return DOCA_SUCCESS;
@@ -199,9 +199,10 @@ static bool is_direct(const struct aes_gcm_task *task, const uint8_t *out, const
 	return task->encrypts && (from == to || from >= to + source_len + task->tag_size || to >= from + source_len);
 }
 
-static uint8_t *thread_scratch(const struct doca_aes_gcm *aes_gcm, uint32_t thread)
+/* As far into a page as the place that its bytes are copied to: that is the fastest copy. */
+static uint8_t *thread_scratch(const struct doca_aes_gcm *aes_gcm, uint32_t thread, const uint8_t *to)
 {
-	return aes_gcm->scratch + thread * AES_GCM_SCRATCH_SIZE;
+	return aes_gcm->scratch + thread * AES_GCM_SCRATCH_SIZE + (uintptr_t)to % AES_GCM_PAGE;
 }
 
 /* ---- on the ctx's thread ---- */
@@ -215,7 +216,7 @@ static struct work work_on_lists(struct aes_gcm_task *task, uint32_t thread, con
 	if (is_plain && is_direct(task, to->pieces[0].addr, from->pieces[0].addr, from->len))
 		work.out = to->pieces[0].addr;
 	else
-		work.out = thread_scratch(task_aes_gcm(task), thread);
+		work.out = thread_scratch(task_aes_gcm(task), thread, to->num != 0 ? to->pieces[0].addr : NULL);
 	return work;
 }
 
@@ -269,10 +270,9 @@ static __attribute__((noinline)) doca_error_t run_slice(struct aes_gcm_task *tas
 static inline bool is_simple(const struct doca_aes_gcm *aes_gcm, const struct aes_gcm_task *task)
 {
 	const struct doca_buf *src = task->src, *dst = task->dst;
-	const struct doca_aes_gcm_key *key = task->key;
 
-	if (src == NULL || dst == NULL || key == NULL || key->aes_gcm != aes_gcm || src->next != NULL || dst->next != NULL ||
-	    task->done != 0 || task->nonce_len == 0 || !tag_size_is_valid(task->tag_size))
+	if (src == NULL || dst == NULL || !task->key_suits || src->next != NULL || dst->next != NULL || task->done != 0 ||
+	    task->nonce_len == 0 || !tag_size_is_valid(task->tag_size))
 		return false;
 
 	const struct sf_reg *from = sf_reg_known(&aes_gcm->reg_cache, src->mmap),
@@ -305,7 +305,7 @@ static doca_error_t aes_gcm_run(struct doca_task *base)
 	size_t out_len = (size_t)output_len(task, src->data_len);
 	struct work work = {.task = task,
 			    .cipher = &task->key->ciphers[0],
-			    .out = direct ? end : thread_scratch(aes_gcm, 0),
+			    .out = direct ? end : thread_scratch(aes_gcm, 0, end),
 			    .data_end = src->data_len - source_tag(task)};
 	doca_error_t result = work_begin(&work);
 

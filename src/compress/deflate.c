@@ -7,7 +7,7 @@
 #define WINDOW_BITS (-15) /* raw, 32 KiB */
 #define MEM_LEVEL 8	  /* zlib's default */
 #define DEFLATE_IN_MAX (UINT64_C(32) << 10)
-#define INFLATE_OUT_MAX (UINT64_C(256) << 10)
+#define INFLATE_OUT_MAX (UINT64_C(512) << 10)
 
 static doca_error_t stream_prepare(z_stream *stream)
 {
@@ -109,12 +109,12 @@ static void inflate_begin(struct compress_coder *coder, const struct compress_fo
 	(void)inflateReset(&coder->inflate);
 }
 
-/* Z_BUF_ERROR is no fault: nothing was consumed, nor produced. */
+/* Z_BUF_ERROR is no fault: zlib wants more input or room. Of a stream that ends in a step with Z_FINISH, zlib saves no window. */
 static void inflate_step(struct compress_coder *coder, struct compress_step *step)
 {
 	stream_give(&coder->inflate, step);
 
-	int result = inflate(&coder->inflate, Z_NO_FLUSH);
+	int result = inflate(&coder->inflate, step->is_last ? Z_FINISH : Z_NO_FLUSH);
 
 	stream_take(&coder->inflate, step, result);
 	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)

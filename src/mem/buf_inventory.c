@@ -21,10 +21,13 @@ struct doca_buf_inventory {
 	union doca_data user_data;
 };
 
+struct doca_mmap sf_buf_no_mmap = {.live_addr = UINTPTR_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num)
 {
 	for (uint32_t i = num; i-- > 0;) { /* so that the first taken is the first in memory */
-		elements[i] = (struct doca_buf){.source = source, .first = &elements[i], .next = source->free};
+		elements[i] =
+			(struct doca_buf){.source = source, .mmap = &sf_buf_no_mmap, .first = &elements[i], .next = source->free};
 		source->free = &elements[i];
 	}
 	source->num_elements += num;

@@ -15,6 +15,10 @@ struct sf_buf_source {
 	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 };
 
+/* The memory map of the elements that are in their source: not started, so that a task with a buf that was released is refused.
+ * It takes no bufs. */
+extern struct doca_mmap sf_buf_no_mmap;
+
 /* Adds elements to the source. */
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num);
 
@@ -58,6 +62,7 @@ static inline void sf_buf_give_back(struct doca_buf *buf)
 	struct sf_buf_source *source = buf->source;
 
 	sf_mmap_buf_gone(buf->mmap);
+	buf->mmap = &sf_buf_no_mmap;
 	buf->refcount = 0;
 	buf->next = source->free;
 	source->free = buf;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "core/dev.h"
+#include "mem/buf_source.h"
 #include "mem/mmap_private.h"
 #include "validation/validation.h"
 
@@ -29,6 +30,10 @@ doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, con
 	struct sf_reg *slot = &cache->slot[sf_mmap_id(mmap) % SF_REG_SLOTS];
 	const struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, cache->dev);
 
+	if (mmap == &sf_buf_no_mmap) {
+		SF_LOG_ERR("a buffer of the task was released: release it after the task's callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	if (!mmap->started) {
 		SF_LOG_ERR("buffer's memory map is not started: call doca_mmap_start first");
 		SF_BROKEN(MMAP_003, mmap, "doca_task_submit", "a task has a buffer of it, and it is not started");

@@ -11,7 +11,8 @@
 #include "core.h"
 
 extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group,
-	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group, comch_group, consumer_group, producer_group;
+	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group, comch_group, consumer_group, producer_group,
+	compress_group, aes_gcm_group, erasure_coding_group;
 
 /* For prepare: opens the device, which is an object from then on. NULL: there is no room for one. */
 struct doca_dev *dev_add(const char *pci);

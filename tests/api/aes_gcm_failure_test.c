@@ -283,9 +283,17 @@ static void key_of_another_context(void **state)
 	ok(doca_aes_gcm_key_create(other, raw_key, DOCA_AES_GCM_KEY_256, &f->keys[1]));
 	expect_wrong(f, encrypt_task(f, &usual, src, dst), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_aes_gcm_destroy(other), DOCA_ERROR_IN_USE);
-	ok(doca_aes_gcm_key_destroy(f->keys[1]));
+
+	struct doca_task *task = encrypt_task(f, &usual, src, dst);
+
+	ok(doca_task_submit(task));
+	ok(doca_aes_gcm_key_destroy(f->keys[1])); /* its own context has no task in flight */
 	ok(doca_aes_gcm_destroy(other));
 	f->keys[1] = kept;
+	WAIT(f, f->num_failed == 2);
+	assert_int_equal(f->status, DOCA_ERROR_INVALID_VALUE);
+	doca_task_free(task);
+	run_again(f);
 	put(src);
 	put(dst);
 }

@@ -20,10 +20,9 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
-#include "support/failing_alloc.h"
+#include "support/failing_build.h"
 #include "support/test_dev.h"
 
-#define GIVE_UP 1000 /* allocations that nothing here needs */
 #define LEN (1 << 20)
 #define TAG 16
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
@@ -58,6 +57,7 @@ struct fixture {
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *plain, *sealed, *opened;
+	struct doca_aes_gcm *aes_gcm; /* of build */
 	uint8_t *memory;
 	uint32_t num_ended;
 	doca_error_t status;
@@ -116,50 +116,36 @@ static int teardown(void **state)
 	return 0;
 }
 
-static doca_error_t build(struct fixture *f, struct doca_aes_gcm **aes_gcm)
+static doca_error_t build(void *arg)
 {
-	doca_error_t result = doca_aes_gcm_create(f->dev, aes_gcm);
+	struct fixture *f = arg;
+	doca_error_t result = doca_aes_gcm_create(f->dev, &f->aes_gcm);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ok(doca_aes_gcm_task_encrypt_set_conf(*aes_gcm, (doca_aes_gcm_task_encrypt_completion_cb_t)ended,
+	ok(doca_aes_gcm_task_encrypt_set_conf(f->aes_gcm, (doca_aes_gcm_task_encrypt_completion_cb_t)ended,
 					      (doca_aes_gcm_task_encrypt_completion_cb_t)ended, 1));
-	ok(doca_aes_gcm_task_decrypt_set_conf(*aes_gcm, (doca_aes_gcm_task_decrypt_completion_cb_t)ended,
+	ok(doca_aes_gcm_task_decrypt_set_conf(f->aes_gcm, (doca_aes_gcm_task_decrypt_completion_cb_t)ended,
 					      (doca_aes_gcm_task_decrypt_completion_cb_t)ended, 1));
-	ok(doca_pe_connect_ctx(f->pe, doca_aes_gcm_as_ctx(*aes_gcm)));
-	ok(doca_ctx_set_user_data(doca_aes_gcm_as_ctx(*aes_gcm), (union doca_data){.ptr = f}));
-	return doca_ctx_start(doca_aes_gcm_as_ctx(*aes_gcm));
+	ok(doca_pe_connect_ctx(f->pe, doca_aes_gcm_as_ctx(f->aes_gcm)));
+	ok(doca_ctx_set_user_data(doca_aes_gcm_as_ctx(f->aes_gcm), (union doca_data){.ptr = f}));
+	return doca_ctx_start(doca_aes_gcm_as_ctx(f->aes_gcm));
 }
 
-static void destroy(struct doca_aes_gcm *aes_gcm)
+static void destroy(void *arg)
 {
-	if (aes_gcm == NULL)
+	struct fixture *f = arg;
+
+	if (f->aes_gcm == NULL)
 		return;
-	ok(doca_ctx_stop(doca_aes_gcm_as_ctx(aes_gcm)));
-	ok(doca_aes_gcm_destroy(aes_gcm));
+	ok(doca_ctx_stop(doca_aes_gcm_as_ctx(f->aes_gcm)));
+	ok(doca_aes_gcm_destroy(f->aes_gcm));
+	f->aes_gcm = NULL;
 }
 
 static void context_without_memory(void **state)
 {
-	struct fixture *f = *state;
-	int n;
-
-	for (n = 0; n < GIVE_UP; n++) {
-		long live = failing_alloc_live();
-		struct doca_aes_gcm *aes_gcm = NULL;
-
-		failing_alloc_after(n);
-		doca_error_t result = build(f, &aes_gcm);
-		bool failed = failing_alloc_failed();
-
-		failing_alloc_after(-1);
-		assert_int_equal(result, failed ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
-		destroy(aes_gcm);
-		assert_int_equal(failing_alloc_live(), live);
-		if (!failed)
-			break;
-	}
-	assert_in_range(n, 2, GIVE_UP - 1);
+	failing_build(build, destroy, *state, 2);
 }
 
 /* libcrypto does not tell why it refuses a key, and can do without some of what it asks for. */
@@ -167,19 +153,18 @@ static void key_without_memory(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_aes_gcm_key *key;
-	struct doca_aes_gcm *aes_gcm;
 	int n, num_refused = 0;
 
-	ok(build(f, &aes_gcm));
-	ok(doca_aes_gcm_key_create(aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &key)); /* what libcrypto allocates once and keeps */
+	ok(build(f));
+	ok(doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &key)); /* what libcrypto allocates once and keeps */
 	ok(doca_aes_gcm_key_destroy(key));
 	ERR_clear_error(); /* the same for its errors */
-	for (n = 0; n < GIVE_UP; n++) {
+	for (n = 0; n < FAILING_BUILD_GIVE_UP; n++) {
 		long live = failing_alloc_live();
 
 		key = NULL;
 		failing_alloc_after(n);
-		doca_error_t result = doca_aes_gcm_key_create(aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &key);
+		doca_error_t result = doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &key);
 		bool failed = failing_alloc_failed();
 
 		failing_alloc_after(-1);
@@ -196,9 +181,9 @@ static void key_without_memory(void **state)
 		if (!failed)
 			break;
 	}
-	assert_in_range(n, 2, GIVE_UP - 1);
+	assert_in_range(n, 2, FAILING_BUILD_GIVE_UP - 1);
 	assert_true(num_refused >= 2);
-	destroy(aes_gcm);
+	destroy(f);
 }
 
 static void run(struct fixture *f, struct doca_task *task, struct doca_buf *dst)
@@ -216,19 +201,18 @@ static void tasks_allocate_nothing(void **state)
 	static const size_t lengths[] = {0, 64, 4096, 100 * 1024, LEN};
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 0};
-	struct doca_aes_gcm *aes_gcm;
 	struct doca_aes_gcm_key *keys[2];
 	struct doca_aes_gcm_task_encrypt *encrypt;
 	struct doca_aes_gcm_task_decrypt *decrypt;
 
-	ok(build(f, &aes_gcm));
-	ok(doca_aes_gcm_key_create(aes_gcm, zeros, DOCA_AES_GCM_KEY_128, &keys[0]));
-	ok(doca_aes_gcm_key_create(aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &keys[1]));
+	ok(build(f));
+	ok(doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_128, &keys[0]));
+	ok(doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &keys[1]));
 
 	long before = failing_alloc_count();
 
-	ok(doca_aes_gcm_task_encrypt_alloc_init(aes_gcm, f->plain, f->sealed, NULL, NULL, 12, TAG, 0, data, &encrypt));
-	ok(doca_aes_gcm_task_decrypt_alloc_init(aes_gcm, f->sealed, f->opened, NULL, NULL, 12, TAG, 0, data, &decrypt));
+	ok(doca_aes_gcm_task_encrypt_alloc_init(f->aes_gcm, f->plain, f->sealed, NULL, NULL, 12, TAG, 0, data, &encrypt));
+	ok(doca_aes_gcm_task_decrypt_alloc_init(f->aes_gcm, f->sealed, f->opened, NULL, NULL, 12, TAG, 0, data, &decrypt));
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (uint32_t iv_len = 8; iv_len <= 12; iv_len += 4) {
 			ok(doca_buf_set_data(f->plain, f->memory, lengths[i]));
@@ -247,7 +231,7 @@ static void tasks_allocate_nothing(void **state)
 	doca_task_free(doca_aes_gcm_task_decrypt_as_task(decrypt));
 	ok(doca_aes_gcm_key_destroy(keys[0]));
 	ok(doca_aes_gcm_key_destroy(keys[1]));
-	destroy(aes_gcm);
+	destroy(f);
 }
 
 int main(void)

@@ -8,9 +8,8 @@
 #include <cmocka.h>
 
 #include "support/compress_rig.h"
-#include "support/failing_alloc.h"
+#include "support/failing_build.h"
 
-#define GIVE_UP 1000 /* allocations that it does not need */
 #define LEN ((size_t)1 << 20)
 
 static int setup(void **state)
@@ -28,45 +27,42 @@ static int teardown(void **state)
 	return 0;
 }
 
+struct made {
+	struct rig *rig;
+	struct doca_compress *compress;
+};
+
 /* Another context on the rig's device and progress engine. */
-static doca_error_t build(struct rig *rig, struct doca_compress **compress)
+static doca_error_t build(void *arg)
 {
+	struct made *made = arg;
 	struct rig other = {0};
-	doca_error_t result = doca_compress_create(rig->dev, compress);
+	doca_error_t result = doca_compress_create(made->rig->dev, &made->compress);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	other.compress = *compress;
+	other.compress = made->compress;
 	rig_configure(&other, 2);
-	ok(doca_pe_connect_ctx(rig->pe, doca_compress_as_ctx(*compress)));
-	return doca_ctx_start(doca_compress_as_ctx(*compress));
+	ok(doca_pe_connect_ctx(made->rig->pe, doca_compress_as_ctx(made->compress)));
+	return doca_ctx_start(doca_compress_as_ctx(made->compress));
+}
+
+static void destroy(void *arg)
+{
+	struct made *made = arg;
+
+	if (made->compress == NULL)
+		return;
+	ok(doca_ctx_stop(doca_compress_as_ctx(made->compress)));
+	ok(doca_compress_destroy(made->compress));
+	made->compress = NULL;
 }
 
 static void without_memory(void **state)
 {
-	struct rig *rig = *state;
-	int n;
+	struct made made = {.rig = *state};
 
-	for (n = 0; n < GIVE_UP; n++) {
-		long live = failing_alloc_live();
-		struct doca_compress *compress = NULL;
-
-		failing_alloc_after(n);
-
-		doca_error_t result = build(rig, &compress);
-		bool failed = failing_alloc_failed();
-
-		failing_alloc_after(-1);
-		assert_int_equal(result, failed ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
-		if (compress != NULL) {
-			ok(doca_ctx_stop(doca_compress_as_ctx(compress)));
-			ok(doca_compress_destroy(compress));
-		}
-		assert_int_equal(failing_alloc_live(), live);
-		if (!failed)
-			break;
-	}
-	assert_in_range(n, 4, GIVE_UP - 1); /* the context, its coders, deflate's four, inflate's two */
+	failing_build(build, destroy, &made, 4); /* the context, its coders, deflate's four, inflate's two */
 }
 
 static void tasks_allocate_nothing(void **state)

@@ -130,6 +130,28 @@ static void fields_are_kept_when_freed(void **state)
 	rig_put(dst);
 }
 
+/* Behind it in its inventory are others that were never taken. */
+static void a_released_buffer_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src, *dst = destination(f, 100, 10);
+	struct doca_buf_inventory *inventory;
+
+	assert_int_equal(doca_buf_inventory_create(3, &inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_data(inventory, f->mmap, f->memory, 10, &src), DOCA_SUCCESS);
+
+	struct doca_task *task = rig_task(&f->rig, src, dst);
+
+	rig_put(src);
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+	RIG_WAIT(&f->rig, f->rig.num_failed == 1);
+	assert_int_equal(f->rig.status, DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(rig_data_len(dst), 0);
+	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
+	rig_put(dst);
+}
+
 /* ---- copies ---- */
 
 static void data_is_appended(void **state)
@@ -457,6 +479,7 @@ int main(void)
 		T(start_needs_a_progress_engine),
 		T(as_many_tasks_as_configured),
 		T(fields_are_kept_when_freed),
+		T(a_released_buffer_is_refused),
 		T(data_is_appended),
 		T(large_copy_is_done_in_slices),
 		T(overlapping_copy_is_a_move),

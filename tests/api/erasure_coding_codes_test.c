@@ -44,8 +44,8 @@ static void code_begin(struct fixture *f, struct code *code, uint32_t seed)
 
 	code->matrix = matrix_of(f, code->type, code->num_data, code->num_rdnc);
 	fill(f->memory, code->num_data * code->size, seed);
-	src = piece(f, f->memory, code->num_data * code->size);
-	dst = room(f, rdnc, rdnc_len);
+	src = source(f, f->memory, code->num_data * code->size);
+	dst = destination(f, rdnc, rdnc_len);
 	memset(computed(f, code), GUARD, rdnc_len);
 	ok(run_new(f, CREATE, code->matrix, src, dst));
 	assert_int_equal(data_len(dst), rdnc_len);
@@ -71,7 +71,7 @@ static struct doca_buf *survivors(struct fixture *f, const struct code *code, co
 		for (num = 0; num < left && i + num < code->num_data + code->num_rdnc && !lost[i + num]; num++)
 			;
 		if (num != 0)
-			chain(&head, piece(f, block(f, code, i), num * code->size));
+			chain(&head, source(f, block(f, code, i), num * code->size));
 		left -= num;
 		num += num == 0;
 	}
@@ -81,7 +81,7 @@ static struct doca_buf *survivors(struct fixture *f, const struct code *code, co
 static void recover(struct fixture *f, const struct code *code, const struct doca_ec_matrix *matrix, const bool *lost,
 		    const uint32_t *missing, size_t num_missing)
 {
-	struct doca_buf *src = survivors(f, code, lost), *dst = room(f, computed(f, code), num_missing * code->size);
+	struct doca_buf *src = survivors(f, code, lost), *dst = destination(f, computed(f, code), num_missing * code->size);
 
 	memset(computed(f, code), GUARD, (num_missing + 1) * code->size);
 	ok(run_new(f, RECOVER, matrix, src, dst));
@@ -150,7 +150,7 @@ static void change(struct fixture *f, const struct code *code, uint32_t pattern)
 	size_t rdnc_len = code->num_rdnc * code->size;
 	uint32_t indices[BLOCKS];
 	size_t num = 0;
-	struct doca_buf *src = NULL, *dst = room(f, rdnc, rdnc_len);
+	struct doca_buf *src = NULL, *dst = destination(f, rdnc, rdnc_len);
 	struct doca_ec_matrix *matrix;
 
 	memcpy(old, f->memory, code->num_data * code->size);
@@ -159,10 +159,10 @@ static void change(struct fixture *f, const struct code *code, uint32_t pattern)
 			continue;
 		indices[num++] = i;
 		fill(block(f, code, i), code->size, pattern * 100 + i);
-		chain(&src, piece(f, old + i * code->size, code->size));
-		chain(&src, piece(f, block(f, code, i), code->size));
+		chain(&src, source(f, old + i * code->size, code->size));
+		chain(&src, source(f, block(f, code, i), code->size));
 	}
-	chain(&src, piece(f, rdnc, rdnc_len));
+	chain(&src, source(f, rdnc, rdnc_len));
 	ok(doca_ec_matrix_create_update(f->ec, code->matrix, indices, num, &matrix));
 	ok(run_new(f, UPDATE, matrix, src, dst));
 	ref_create(code->type, f->memory, code->num_data, old, code->num_rdnc, code->size);
@@ -259,8 +259,8 @@ static void raw_matrix_is_the_same(void **state)
 	}
 	ok(doca_ec_matrix_create_from_raw(f->ec, raw, 6, 3, &matrix));
 	memset(raw, 0, sizeof(raw)); /* it keeps none of it */
-	src = piece(f, f->memory, 6 * code.size);
-	dst = room(f, again, 3 * code.size);
+	src = source(f, f->memory, 6 * code.size);
+	dst = destination(f, again, 3 * code.size);
 	for (int kind = 0; kind < KINDS; kind++) { /* a coding matrix suits all of them */
 		ok(doca_buf_reset_data_len(dst));
 		memset(again, 0, 3 * code.size);
@@ -281,7 +281,7 @@ static void raw_matrix_at_the_limit(void **state)
 	enum { INPUTS = 512, OUTPUTS = 256, LEN = 64 };
 	struct fixture *f = *state;
 	uint8_t *raw = malloc(INPUTS * OUTPUTS), *out = f->memory + INPUTS * LEN, *expected = out + OUTPUTS * LEN;
-	struct doca_buf *src = piece(f, f->memory, INPUTS * LEN), *dst = room(f, out, OUTPUTS * LEN);
+	struct doca_buf *src = source(f, f->memory, INPUTS * LEN), *dst = destination(f, out, OUTPUTS * LEN);
 	struct doca_ec_matrix *matrix;
 
 	fill(raw, INPUTS * OUTPUTS, 5);
@@ -333,7 +333,7 @@ static void altered_blocks_are_not_recovered_from(void **state)
 		if (lost[number])
 			continue;
 
-		struct doca_buf *src = survivors(f, &code, lost), *dst = room(f, computed(f, &code), 2 * code.size);
+		struct doca_buf *src = survivors(f, &code, lost), *dst = destination(f, computed(f, &code), 2 * code.size);
 
 		block(f, &code, number)[100] ^= 1;
 		ok(run_new(f, RECOVER, matrix, src, dst));

@@ -3,91 +3,17 @@
 #ifndef ERASURE_CODING_FIXTURE_H
 #define ERASURE_CODING_FIXTURE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <doca_buf.h>
-#include <doca_buf_inventory.h>
-#include <doca_ctx.h>
 #include <doca_erasure_coding.h>
-#include <doca_mmap.h>
-#include <doca_pe.h>
 
+#include "offload_fixture.h"
 #include "support/ec_reference.h"
-#include "support/test_dev.h"
 
 #define SIZE (24 << 20)
 #define BUFS 1024
 #define TASKS 8 /* of each type */
-#define WAIT_S 60
 #define GUARD 0x5a
-#define ok(call) assert_int_equal(call, DOCA_SUCCESS)
 
 enum kind { CREATE, UPDATE, RECOVER, MUL, KINDS };
-
-struct fixture {
-	struct doca_dev *dev;
-	struct doca_pe *pe;
-	struct doca_ec *ec;
-	struct doca_ctx *ctx;
-	struct doca_buf_inventory *inventory;
-	struct doca_mmap *mmap;
-	uint8_t *memory;
-	uint32_t num_good, num_failed;
-	doca_error_t status;
-	enum doca_ctx_states state;
-};
-
-static inline void good(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-	struct fixture *f = ctx_user_data.ptr;
-
-	(void)task_user_data;
-	f->num_good++;
-	f->status = doca_task_get_status(task);
-}
-
-static inline void failed(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-	struct fixture *f = ctx_user_data.ptr;
-
-	(void)task_user_data;
-	f->num_failed++;
-	f->status = doca_task_get_status(task);
-}
-
-static inline void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
-				 enum doca_ctx_states next)
-{
-	(void)ctx;
-	(void)prev;
-	((struct fixture *)user_data.ptr)->state = next;
-}
-
-#define WAIT(f, condition)                                                                                                       \
-	do {                                                                                                                     \
-		time_t deadline = time(NULL) + WAIT_S;                                                                           \
-		while (!(condition)) {                                                                                           \
-			(void)doca_pe_progress((f)->pe);                                                                         \
-			if (time(NULL) > deadline)                                                                               \
-				fail_msg("timed out: %s", #condition);                                                           \
-		}                                                                                                                \
-	} while (0)
-
-static inline void start(struct fixture *f)
-{
-	ok(doca_ctx_start(f->ctx));
-	assert_int_equal(f->state, DOCA_CTX_STATE_RUNNING);
-}
-
-static inline void stop(struct fixture *f)
-{
-	(void)doca_ctx_stop(f->ctx);
-	WAIT(f, f->state == DOCA_CTX_STATE_IDLE);
-}
 
 static inline doca_error_t configure(struct fixture *f, enum kind kind, uint32_t num)
 {
@@ -111,24 +37,12 @@ static inline int setup(void **state)
 {
 	static struct fixture f;
 
-	memset(&f, 0, sizeof(f));
-	f.dev = test_dev_open(0);
-	f.memory = malloc(SIZE);
-	ok(doca_pe_create(&f.pe));
+	fixture_open(&f, SIZE, BUFS);
 	ok(doca_ec_create(f.dev, &f.ec));
-	f.ctx = doca_ec_as_ctx(f.ec);
-	ok(doca_pe_connect_ctx(f.pe, f.ctx));
-	ok(doca_ctx_set_user_data(f.ctx, (union doca_data){.ptr = &f}));
-	ok(doca_ctx_set_state_changed_cb(f.ctx, state_changed));
+	fixture_connect(&f, doca_ec_as_ctx(f.ec));
 	for (int kind = 0; kind < KINDS; kind++)
 		ok(configure(&f, (enum kind)kind, TASKS));
 	start(&f);
-	ok(doca_mmap_create(&f.mmap));
-	ok(doca_mmap_add_dev(f.mmap, f.dev));
-	ok(doca_mmap_set_memrange(f.mmap, f.memory, SIZE));
-	ok(doca_mmap_start(f.mmap));
-	ok(doca_buf_inventory_create(BUFS, &f.inventory));
-	ok(doca_buf_inventory_start(f.inventory));
 	*state = &f;
 	return 0;
 }
@@ -138,12 +52,8 @@ static inline int teardown(void **state)
 	struct fixture *f = *state;
 
 	stop(f);
-	ok(doca_buf_inventory_destroy(f->inventory));
-	ok(doca_mmap_destroy(f->mmap));
 	ok(doca_ec_destroy(f->ec));
-	ok(doca_pe_destroy(f->pe));
-	ok(doca_dev_close(f->dev));
-	free(f->memory);
+	fixture_close(f);
 	return 0;
 }
 
@@ -156,22 +66,6 @@ static inline void fill(uint8_t *bytes, size_t len, uint32_t seed)
 	}
 }
 
-static inline struct doca_buf *piece(struct fixture *f, const uint8_t *at, size_t len)
-{
-	struct doca_buf *buf;
-
-	ok(doca_buf_inventory_buf_get_by_data(f->inventory, f->mmap, (void *)(uintptr_t)at, len, &buf));
-	return buf;
-}
-
-static inline struct doca_buf *room(struct fixture *f, uint8_t *at, size_t len)
-{
-	struct doca_buf *buf;
-
-	ok(doca_buf_inventory_buf_get_by_addr(f->inventory, f->mmap, at, len, &buf));
-	return buf;
-}
-
 /* Appends to a list, or begins it. */
 static inline void chain(struct doca_buf **head, struct doca_buf *buf)
 {
@@ -179,19 +73,6 @@ static inline void chain(struct doca_buf **head, struct doca_buf *buf)
 		*head = buf;
 	else
 		ok(doca_buf_chain_list(*head, buf));
-}
-
-static inline void put(struct doca_buf *buf)
-{
-	ok(doca_buf_dec_refcount(buf, NULL));
-}
-
-static inline size_t data_len(const struct doca_buf *buf)
-{
-	size_t len;
-
-	ok(doca_buf_get_data_len(buf, &len));
-	return len;
 }
 
 static inline struct doca_ec_matrix *matrix_of(struct fixture *f, enum doca_ec_matrix_type type, size_t num_data, size_t num_rdnc)
@@ -241,35 +122,10 @@ static inline struct doca_task *task_of(struct fixture *f, enum kind kind, const
 	return task;
 }
 
-static inline doca_error_t run(struct fixture *f, struct doca_task *task)
-{
-	uint32_t num = f->num_good + f->num_failed;
-
-	ok(doca_task_submit(task));
-	WAIT(f, f->num_good + f->num_failed == num + 1);
-	return f->status;
-}
-
 static inline doca_error_t run_new(struct fixture *f, enum kind kind, const struct doca_ec_matrix *matrix,
 				   const struct doca_buf *src, struct doca_buf *dst)
 {
-	struct doca_task *task = task_of(f, kind, matrix, src, dst);
-	doca_error_t status = run(f, task);
-
-	doca_task_free(task);
-	return status;
-}
-
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with status and ends the run. */
-static inline void expect_wrong(struct fixture *f, struct doca_task *task, doca_error_t status)
-{
-	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(f->state, DOCA_CTX_STATE_RUNNING);
-	assert_int_equal(run(f, task), status);
-	assert_int_equal(f->state, DOCA_CTX_STATE_STOPPING);
-	doca_task_free(task);
-	WAIT(f, f->state == DOCA_CTX_STATE_IDLE);
-	start(f);
+	return run_once(f, task_of(f, kind, matrix, src, dst));
 }
 
 static inline void expect_filled(const uint8_t *at, size_t len, uint8_t byte)

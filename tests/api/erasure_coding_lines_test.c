@@ -106,8 +106,9 @@ static void wrong_tasks(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1), *update;
-	struct doca_buf *odd = piece(f, f->memory, 100), *large = piece(f, f->memory, 10 << 20), *src = piece(f, f->memory, 128);
-	struct doca_buf *dst = room(f, f->memory + (12 << 20), 5 << 20), *small = room(f, f->memory, 63);
+	struct doca_buf *odd = source(f, f->memory, 100), *large = source(f, f->memory, 10 << 20),
+			*src = source(f, f->memory, 128);
+	struct doca_buf *dst = destination(f, f->memory + (12 << 20), 5 << 20), *small = destination(f, f->memory, 63);
 	struct doca_task *task, *tasks[TASKS];
 	uint32_t index = 1;
 
@@ -142,7 +143,7 @@ static void missing_right(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 128), *dst;
+	struct doca_buf *src = source(f, f->memory, 128), *dst;
 	struct doca_mmap *mmap;
 
 	ok(doca_mmap_create(&mmap));

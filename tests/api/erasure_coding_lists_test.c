@@ -34,7 +34,7 @@ static void cut(struct fixture *f, struct pieces *pieces, uint8_t *begin, size_t
 		part = part > len ? len : part;
 		pieces->at[i] = begin;
 		pieces->len[i] = part;
-		chain(&pieces->head, is_source ? piece(f, begin, part) : room(f, begin, part));
+		chain(&pieces->head, is_source ? source(f, begin, part) : destination(f, begin, part));
 		begin += part + APART;
 		len -= part;
 	}
@@ -100,7 +100,7 @@ static void blocks_are_appended(void **state)
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_VANDERMONDE, 2, 1);
 	uint8_t *out = f->memory + OTHER;
-	struct doca_buf *src = piece(f, f->memory, 256), *dst = room(f, out, 1000);
+	struct doca_buf *src = source(f, f->memory, 256), *dst = destination(f, out, 1000);
 
 	fill(f->memory, 256, 1);
 	memset(out, GUARD, 1000);
@@ -126,10 +126,10 @@ static void destination_too_small(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		size_t len = NUM_RDNC * sizes[i];
 		uint8_t *out = f->memory + OTHER;
-		struct doca_buf *src = piece(f, f->memory, NUM_DATA * sizes[i]), *dst = room(f, out, len - 1);
-		struct doca_buf *list = room(f, out, len / 2);
+		struct doca_buf *src = source(f, f->memory, NUM_DATA * sizes[i]), *dst = destination(f, out, len - 1);
+		struct doca_buf *list = destination(f, out, len / 2);
 
-		chain(&list, room(f, out + len, len - len / 2 - 1));
+		chain(&list, destination(f, out + len, len - len / 2 - 1));
 		memset(out, GUARD, 2 * len);
 		expect_wrong(f, task_of(f, CREATE, matrix, src, dst), DOCA_ERROR_INVALID_VALUE);
 		expect_wrong(f, task_of(f, CREATE, matrix, src, list), DOCA_ERROR_INVALID_VALUE);
@@ -154,10 +154,10 @@ static void wrong_sizes(void **state)
 	const size_t lengths[] = {0, 1, 64, 127, 129, 2 * 63, 2 * 65, 2 * 96, 1 << 20 | 64, 2 * max + 128};
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		struct doca_buf *src = piece(f, f->memory, lengths[i]), *dst = room(f, f->memory + OTHER, 6 << 20);
-		struct doca_buf *list = piece(f, f->memory, 0);
+		struct doca_buf *src = source(f, f->memory, lengths[i]), *dst = destination(f, f->memory + OTHER, 6 << 20);
+		struct doca_buf *list = source(f, f->memory, 0);
 
-		chain(&list, piece(f, f->memory, lengths[i]));
+		chain(&list, source(f, f->memory, lengths[i]));
 		memset(f->memory + OTHER, GUARD, 6 << 20);
 		expect_wrong(f, task_of(f, CREATE, matrix, src, dst), DOCA_ERROR_INVALID_VALUE);
 		expect_wrong(f, task_of(f, CREATE, matrix, list, dst), DOCA_ERROR_INVALID_VALUE);
@@ -173,13 +173,13 @@ static void lists_that_are_too_long(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 1, 1);
-	struct doca_buf *list[2] = {NULL, NULL}, *src = piece(f, f->memory, 64), *dst = room(f, f->memory + OTHER, 64);
+	struct doca_buf *list[2] = {NULL, NULL}, *src = source(f, f->memory, 64), *dst = destination(f, f->memory + OTHER, 64);
 	uint32_t max;
 
 	ok(doca_ec_cap_get_max_buf_list_len(doca_dev_as_devinfo(f->dev), &max));
 	for (uint32_t i = 0; i <= max; i++) {
-		chain(&list[0], piece(f, f->memory + 64 * i, 64));
-		chain(&list[1], room(f, f->memory + OTHER + 64 * i, 64));
+		chain(&list[0], source(f, f->memory + 64 * i, 64));
+		chain(&list[1], destination(f, f->memory + OTHER + 64 * i, 64));
 	}
 	expect_wrong(f, task_of(f, CREATE, matrix, list[0], dst), DOCA_ERROR_INVALID_VALUE);
 	expect_wrong(f, task_of(f, CREATE, matrix, src, list[1]), DOCA_ERROR_INVALID_VALUE);
@@ -196,7 +196,8 @@ static void destination_that_is_read_only(void **state)
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 2);
 	struct doca_mmap *mmap;
-	struct doca_buf *src, *dst, *second, *right = room(f, f->memory + OTHER, 128), *list = room(f, f->memory + OTHER, 64);
+	struct doca_buf *src, *dst, *second, *right = destination(f, f->memory + OTHER, 128),
+					     *list = destination(f, f->memory + OTHER, 64);
 
 	ok(doca_mmap_create(&mmap));
 	ok(doca_mmap_add_dev(mmap, f->dev));

@@ -8,69 +8,59 @@
 #include <cmocka.h>
 
 #include "erasure_coding_fixture.h"
-#include "support/failing_alloc.h"
+#include "support/failing_build.h"
 
-#define GIVE_UP 1000 /* allocations that nothing here needs */
+struct made {
+	struct fixture *f;
+	struct doca_ec *ec;
+	struct doca_ec_matrix *matrices[4];
+};
 
 /* Everything that can be made, as far as it goes. */
-static doca_error_t build(struct fixture *f, struct doca_ec **ec, struct doca_ec_matrix *matrices[4])
+static doca_error_t build(void *arg)
 {
+	struct made *made = arg;
 	uint32_t index = 1;
 	uint8_t raw[6] = {1, 2, 3, 4, 5, 6};
-	doca_error_t result = doca_ec_create(f->dev, ec);
+	doca_error_t result = doca_ec_create(made->f->dev, &made->ec);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ok(doca_ec_task_create_set_conf(*ec, (doca_ec_task_create_completion_cb_t)good,
+	ok(doca_ec_task_create_set_conf(made->ec, (doca_ec_task_create_completion_cb_t)good,
 					(doca_ec_task_create_completion_cb_t)failed, 4));
-	ok(doca_pe_connect_ctx(f->pe, doca_ec_as_ctx(*ec)));
-	result = doca_ctx_start(doca_ec_as_ctx(*ec));
+	ok(doca_pe_connect_ctx(made->f->pe, doca_ec_as_ctx(made->ec)));
+	result = doca_ctx_start(doca_ec_as_ctx(made->ec));
 	if (result == DOCA_SUCCESS)
-		result = doca_ec_matrix_create(*ec, DOCA_EC_MATRIX_TYPE_CAUCHY, 3, 2, &matrices[0]);
+		result = doca_ec_matrix_create(made->ec, DOCA_EC_MATRIX_TYPE_CAUCHY, 3, 2, &made->matrices[0]);
 	if (result == DOCA_SUCCESS)
-		result = doca_ec_matrix_create_from_raw(*ec, raw, 3, 2, &matrices[1]);
+		result = doca_ec_matrix_create_from_raw(made->ec, raw, 3, 2, &made->matrices[1]);
 	if (result == DOCA_SUCCESS)
-		result = doca_ec_matrix_create_update(*ec, matrices[0], &index, 1, &matrices[2]);
+		result = doca_ec_matrix_create_update(made->ec, made->matrices[0], &index, 1, &made->matrices[2]);
 	if (result == DOCA_SUCCESS)
-		result = doca_ec_matrix_create_recover(*ec, matrices[0], &index, 1, &matrices[3]);
+		result = doca_ec_matrix_create_recover(made->ec, made->matrices[0], &index, 1, &made->matrices[3]);
 	return result;
 }
 
-static void destroy_all(struct doca_ec *ec, struct doca_ec_matrix *matrices[4])
+static void destroy(void *arg)
 {
+	struct made *made = arg;
+
 	for (int i = 0; i < 4; i++) {
-		if (matrices[i] != NULL)
-			ok(doca_ec_matrix_destroy(matrices[i]));
+		if (made->matrices[i] != NULL)
+			ok(doca_ec_matrix_destroy(made->matrices[i]));
 	}
-	if (ec == NULL)
-		return;
-	ok(doca_ctx_stop(doca_ec_as_ctx(ec)));
-	ok(doca_ec_destroy(ec));
+	if (made->ec != NULL) {
+		ok(doca_ctx_stop(doca_ec_as_ctx(made->ec)));
+		ok(doca_ec_destroy(made->ec));
+	}
+	*made = (struct made){.f = made->f};
 }
 
 static void each_allocation_that_fails(void **state)
 {
-	struct fixture *f = *state;
-	int n;
+	struct made made = {.f = *state};
 
-	for (n = 0; n < GIVE_UP; n++) {
-		struct doca_ec_matrix *matrices[4] = {NULL};
-		struct doca_ec *ec = NULL;
-		long live = failing_alloc_live();
-
-		failing_alloc_after(n);
-
-		doca_error_t result = build(f, &ec, matrices);
-		bool is_out = failing_alloc_failed();
-
-		failing_alloc_after(-1);
-		assert_int_equal(result, is_out ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
-		destroy_all(ec, matrices);
-		assert_int_equal(failing_alloc_live(), live);
-		if (!is_out)
-			break;
-	}
-	assert_in_range(n, 10, GIVE_UP - 1); /* context, tasks, staging; two for each matrix, and one to invert */
+	failing_build(build, destroy, &made, 10); /* context, tasks, staging; two for each matrix, and one to invert */
 }
 
 /* Of every type and size, in one buffer and in a list in which blocks straddle. */
@@ -82,10 +72,10 @@ static void tasks_allocate_nothing(void **state)
 	long before = failing_alloc_count();
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct doca_buf *src = piece(f, f->memory, 3 * sizes[i]), *list = piece(f, f->memory, 77);
-		struct doca_buf *dst = room(f, f->memory + (8 << 20), 4 * sizes[i]);
+		struct doca_buf *src = source(f, f->memory, 3 * sizes[i]), *list = source(f, f->memory, 77);
+		struct doca_buf *dst = destination(f, f->memory + (8 << 20), 4 * sizes[i]);
 
-		chain(&list, piece(f, f->memory + 99, 3 * sizes[i] - 77));
+		chain(&list, source(f, f->memory + 99, 3 * sizes[i] - 77));
 		for (int kind = 0; kind < KINDS; kind++) {
 			ok(doca_buf_reset_data_len(dst));
 			ok(run_new(f, (enum kind)kind, matrix, src, dst));

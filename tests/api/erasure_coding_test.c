@@ -20,7 +20,7 @@ static void null_arguments(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 1, 1), *made;
-	struct doca_buf *buf = piece(f, f->memory, 64);
+	struct doca_buf *buf = source(f, f->memory, 64);
 	struct doca_task *task;
 	struct doca_ec *ec;
 	uint32_t number, index = 0;
@@ -98,7 +98,7 @@ static void number_of_tasks(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 1, 1);
-	struct doca_buf *buf = piece(f, f->memory, 64);
+	struct doca_buf *buf = source(f, f->memory, 64);
 	struct doca_task *tasks[TASKS], *none;
 
 	for (int kind = 0; kind < KINDS; kind++) {
@@ -180,8 +180,8 @@ static void wrong_indices(void **state)
 static void matrices_of_other_types(void **state)
 {
 	struct fixture *f = *state;
-	struct doca_buf *src = piece(f, f->memory, 2 * 64), *four = piece(f, f->memory, 4 * 64),
-			*dst = room(f, f->memory + OTHER, 128);
+	struct doca_buf *src = source(f, f->memory, 2 * 64), *four = source(f, f->memory, 4 * 64),
+			*dst = destination(f, f->memory + OTHER, 128);
 	uint32_t index = 0;
 	struct doca_ec_matrix *coding = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 2), *update, *recover, *none;
 	struct doca_task *task;
@@ -270,8 +270,8 @@ static void setters_and_getters(void **state)
 	union doca_data data = {.u64 = 12345};
 	struct doca_ec_matrix *matrix[2] = {matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 3, 1),
 					    matrix_of(f, DOCA_EC_MATRIX_TYPE_VANDERMONDE, 2, 1)};
-	struct doca_buf *src[2] = {piece(f, f->memory, 100), piece(f, f->memory, 128)};
-	struct doca_buf *dst[2] = {room(f, f->memory + 4096, 10), room(f, f->memory + 4096, 4 * 64)};
+	struct doca_buf *src[2] = {source(f, f->memory, 100), source(f, f->memory, 128)};
+	struct doca_buf *dst[2] = {destination(f, f->memory + 4096, 10), destination(f, f->memory + 4096, 4 * 64)};
 	uint32_t num_good = 0;
 
 	fill(f->memory, 128, 4);
@@ -294,7 +294,7 @@ static void task_without_a_part(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1), *recover;
-	struct doca_buf *src = piece(f, f->memory, 128), *dst = room(f, f->memory + 4096, 64);
+	struct doca_buf *src = source(f, f->memory, 128), *dst = destination(f, f->memory + 4096, 64);
 	uint32_t index = 0;
 
 	ok(doca_ec_matrix_create_recover(f->ec, matrix, &index, 1, &recover));
@@ -332,8 +332,8 @@ static void many_at_once(void **state)
 	for (size_t i = 0; i < NUM; i++) {
 		size_t size = i % 5 == 0 ? 1 << 18 : 64 * (1 + i);
 
-		src[i] = piece(f, f->memory, 4 * size);
-		dst[i] = room(f, f->memory + (4 << 18) + i * (2 << 18), 2 * size);
+		src[i] = source(f, f->memory, 4 * size);
+		dst[i] = destination(f, f->memory + (4 << 18) + i * (2 << 18), 2 * size);
 		tasks[i] = task_of(f, (enum kind)(i % KINDS), matrix, src[i], dst[i]);
 		ok(doca_task_submit(tasks[i]));
 	}
@@ -356,7 +356,7 @@ static void large_tasks_take_turns(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 8 << 20), *dst = room(f, f->memory + OTHER, 4 << 20);
+	struct doca_buf *src = source(f, f->memory, 8 << 20), *dst = destination(f, f->memory + OTHER, 4 << 20);
 	struct doca_task *task = task_of(f, CREATE, matrix, src, dst);
 	uint32_t num = 0;
 
@@ -380,8 +380,8 @@ static void no_wake_up_is_lost(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src[2] = {piece(f, f->memory, 128), piece(f, f->memory, 512 << 10)};
-	struct doca_buf *dst = room(f, f->memory + OTHER, 256 << 10);
+	struct doca_buf *src[2] = {source(f, f->memory, 128), source(f, f->memory, 512 << 10)};
+	struct doca_buf *dst = destination(f, f->memory + OTHER, 256 << 10);
 	struct doca_task *tasks[2] = {task_of(f, CREATE, matrix, src[0], dst), task_of(f, CREATE, matrix, src[1], dst)};
 	doca_notification_handle_t handle;
 
@@ -414,8 +414,8 @@ static void stop_with_tasks_in_flight(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *small = piece(f, f->memory, 128), *large = piece(f, f->memory, 8 << 20);
-	struct doca_buf *dst = room(f, f->memory + OTHER, 8 << 20);
+	struct doca_buf *small = source(f, f->memory, 128), *large = source(f, f->memory, 8 << 20);
+	struct doca_buf *dst = destination(f, f->memory + OTHER, 8 << 20);
 	struct doca_task *tasks[4];
 
 	for (int i = 0; i < 4; i++) {
@@ -442,7 +442,7 @@ static void stop_with_tasks_in_flight(void **state)
 static void matrices_outlive_their_context(void **state)
 {
 	struct fixture *f = *state;
-	struct doca_buf *src = piece(f, f->memory, 128), *dst = room(f, f->memory + OTHER, 64);
+	struct doca_buf *src = source(f, f->memory, 128), *dst = destination(f, f->memory + OTHER, 64);
 	struct doca_ec_matrix *matrix;
 	struct doca_ec *other;
 

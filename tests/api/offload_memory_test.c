@@ -22,10 +22,9 @@
 #include <doca_pe.h>
 #include <doca_sha.h>
 
-#include "support/failing_alloc.h"
+#include "support/failing_build.h"
 #include "support/test_dev.h"
 
-#define GIVE_UP 1000 /* allocations that neither needs */
 #define LEN (1 << 20)
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
 
@@ -59,6 +58,8 @@ struct fixture {
 	struct doca_buf *src, *dst;
 	uint8_t *memory;
 	uint32_t num_ended;
+	struct doca_dma *dma; /* of build_dma */
+	struct doca_sha *sha; /* of build_sha */
 };
 
 static void ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -111,93 +112,64 @@ static doca_error_t run_ctx(struct fixture *f, struct doca_ctx *ctx)
 	return doca_ctx_start(ctx);
 }
 
-static doca_error_t build_dma(struct fixture *f, struct doca_dma **dma)
+static doca_error_t build_dma(void *arg)
 {
-	doca_error_t result = doca_dma_create(f->dev, dma);
+	struct fixture *f = arg;
+	doca_error_t result = doca_dma_create(f->dev, &f->dma);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ok(doca_dma_task_memcpy_set_conf(*dma, (doca_dma_task_memcpy_completion_cb_t)ended,
+	ok(doca_dma_task_memcpy_set_conf(f->dma, (doca_dma_task_memcpy_completion_cb_t)ended,
 					 (doca_dma_task_memcpy_completion_cb_t)ended, 4));
-	return run_ctx(f, doca_dma_as_ctx(*dma));
+	return run_ctx(f, doca_dma_as_ctx(f->dma));
 }
 
-static doca_error_t build_sha(struct fixture *f, struct doca_sha **sha)
+static doca_error_t build_sha(void *arg)
 {
-	doca_error_t result = doca_sha_create(f->dev, sha);
+	struct fixture *f = arg;
+	doca_error_t result = doca_sha_create(f->dev, &f->sha);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ok(doca_sha_task_hash_set_conf(*sha, (doca_sha_task_hash_completion_cb_t)ended, (doca_sha_task_hash_completion_cb_t)ended,
-				       1));
-	ok(doca_sha_task_partial_hash_set_conf(*sha, (doca_sha_task_partial_hash_completion_cb_t)ended,
+	ok(doca_sha_task_hash_set_conf(f->sha, (doca_sha_task_hash_completion_cb_t)ended,
+				       (doca_sha_task_hash_completion_cb_t)ended, 1));
+	ok(doca_sha_task_partial_hash_set_conf(f->sha, (doca_sha_task_partial_hash_completion_cb_t)ended,
 					       (doca_sha_task_partial_hash_completion_cb_t)ended, 1));
-	return run_ctx(f, doca_sha_as_ctx(*sha));
+	return run_ctx(f, doca_sha_as_ctx(f->sha));
 }
 
-static void destroy_dma(struct doca_dma *dma)
+static void destroy_dma(void *arg)
 {
-	if (dma == NULL)
+	struct fixture *f = arg;
+
+	if (f->dma == NULL)
 		return;
-	ok(doca_ctx_stop(doca_dma_as_ctx(dma)));
-	ok(doca_dma_destroy(dma));
+	ok(doca_ctx_stop(doca_dma_as_ctx(f->dma)));
+	ok(doca_dma_destroy(f->dma));
+	f->dma = NULL;
 }
 
-static void destroy_sha(struct doca_sha *sha)
+static void destroy_sha(void *arg)
 {
-	if (sha == NULL)
+	struct fixture *f = arg;
+
+	if (f->sha == NULL)
 		return;
-	ok(doca_ctx_stop(doca_sha_as_ctx(sha)));
-	ok(doca_sha_destroy(sha));
+	ok(doca_ctx_stop(doca_sha_as_ctx(f->sha)));
+	ok(doca_sha_destroy(f->sha));
+	f->sha = NULL;
 }
 
 static void dma_without_memory(void **state)
 {
-	struct fixture *f = *state;
-	int n;
-
-	for (n = 0; n < GIVE_UP; n++) {
-		long live = failing_alloc_live();
-		struct doca_dma *dma = NULL;
-
-		failing_alloc_after(n);
-		doca_error_t result = build_dma(f, &dma);
-		bool failed = failing_alloc_failed();
-
-		failing_alloc_after(-1);
-		assert_int_equal(result, failed ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
-		destroy_dma(dma);
-		assert_int_equal(failing_alloc_live(), live);
-		if (!failed)
-			break;
-	}
-	assert_in_range(n, 1, GIVE_UP - 1);
+	failing_build(build_dma, destroy_dma, *state, 1);
 }
 
 static void sha_without_memory(void **state)
 {
-	struct fixture *f = *state;
-	struct doca_sha *sha = NULL;
-	int n;
-
-	ok(build_sha(f, &sha)); /* what libcrypto allocates once and keeps */
-	destroy_sha(sha);
-	for (n = 0; n < GIVE_UP; n++) {
-		long live = failing_alloc_live();
-
-		sha = NULL;
-		failing_alloc_after(n);
-		doca_error_t result = build_sha(f, &sha);
-		bool failed = failing_alloc_failed();
-
-		failing_alloc_after(-1);
-		assert_int_equal(result, failed ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS);
-		destroy_sha(sha);
-		assert_int_equal(failing_alloc_live(), live);
-		if (!failed)
-			break;
-	}
-	assert_in_range(n, 1, GIVE_UP - 1);
+	ok(build_sha(*state)); /* what libcrypto allocates once and keeps */
+	destroy_sha(*state);
+	failing_build(build_sha, destroy_sha, *state, 1);
 }
 
 static void run(struct fixture *f, struct doca_task *task, size_t len)
@@ -216,20 +188,18 @@ static void tasks_allocate_nothing(void **state)
 	static const size_t lengths[] = {64, 4096, 100 * 1024, LEN};
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 0};
-	struct doca_dma *dma;
-	struct doca_sha *sha;
 	struct doca_dma_task_memcpy *copy;
 	struct doca_sha_task_hash *hash;
 	struct doca_sha_task_partial_hash *partial;
 
-	ok(build_dma(f, &dma));
-	ok(build_sha(f, &sha));
+	ok(build_dma(f));
+	ok(build_sha(f));
 
 	long before = failing_alloc_count();
 
-	ok(doca_dma_task_memcpy_alloc_init(dma, f->src, f->dst, data, &copy));
-	ok(doca_sha_task_hash_alloc_init(sha, DOCA_SHA_ALGORITHM_SHA1, f->src, f->dst, data, &hash));
-	ok(doca_sha_task_partial_hash_alloc_init(sha, DOCA_SHA_ALGORITHM_SHA1, f->src, f->dst, data, &partial));
+	ok(doca_dma_task_memcpy_alloc_init(f->dma, f->src, f->dst, data, &copy));
+	ok(doca_sha_task_hash_alloc_init(f->sha, DOCA_SHA_ALGORITHM_SHA1, f->src, f->dst, data, &hash));
+	ok(doca_sha_task_partial_hash_alloc_init(f->sha, DOCA_SHA_ALGORITHM_SHA1, f->src, f->dst, data, &partial));
 	for (int algorithm = 0; algorithm < 3; algorithm++) {
 		ok(doca_sha_task_hash_set_algorithm(hash, (enum doca_sha_algorithm)algorithm));
 		for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -246,8 +216,8 @@ static void tasks_allocate_nothing(void **state)
 	doca_task_free(doca_dma_task_memcpy_as_task(copy));
 	doca_task_free(doca_sha_task_hash_as_task(hash));
 	doca_task_free(doca_sha_task_partial_hash_as_task(partial));
-	destroy_dma(dma);
-	destroy_sha(sha);
+	destroy_dma(f);
+	destroy_sha(f);
 }
 
 int main(void)

@@ -4,26 +4,15 @@
 #define SHA_FIXTURE_H
 
 #include <openssl/evp.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include <doca_buf.h>
-#include <doca_buf_inventory.h>
-#include <doca_ctx.h>
-#include <doca_mmap.h>
-#include <doca_pe.h>
 #include <doca_sha.h>
 
-#include "support/test_dev.h"
+#include "offload_fixture.h"
 
 #define SIZE (2 << 20)
 #define ROOM 4096 /* at the end, for digests */
 #define BUFS 256
 #define LOG_TASKS 3
-#define WAIT_S 20
 
 static const struct {
 	enum doca_sha_algorithm algorithm;
@@ -39,109 +28,23 @@ static const struct {
 	 64, 128},
 };
 
-struct fixture {
-	struct doca_dev *dev;
-	struct doca_pe *pe;
-	struct doca_sha *sha;
-	struct doca_ctx *ctx;
-	struct doca_buf_inventory *inventory;
-	struct doca_mmap *mmap;
-	uint8_t *memory, *room;
-	uint32_t num_good, num_failed;
-	doca_error_t status;
-	enum doca_ctx_states state;
-};
-
-static inline void ended(struct fixture *f, struct doca_task *task, bool good)
-{
-	if (good)
-		f->num_good++;
-	else
-		f->num_failed++;
-	f->status = doca_task_get_status(task);
-}
-
-static inline void hash_good(struct doca_sha_task_hash *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-	(void)task_user_data;
-	ended(ctx_user_data.ptr, doca_sha_task_hash_as_task(task), true);
-}
-
-static inline void hash_failed(struct doca_sha_task_hash *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-	(void)task_user_data;
-	ended(ctx_user_data.ptr, doca_sha_task_hash_as_task(task), false);
-}
-
-static inline void partial_good(struct doca_sha_task_partial_hash *task, union doca_data task_user_data,
-				union doca_data ctx_user_data)
-{
-	(void)task_user_data;
-	ended(ctx_user_data.ptr, doca_sha_task_partial_hash_as_task(task), true);
-}
-
-static inline void partial_failed(struct doca_sha_task_partial_hash *task, union doca_data task_user_data,
-				  union doca_data ctx_user_data)
-{
-	(void)task_user_data;
-	ended(ctx_user_data.ptr, doca_sha_task_partial_hash_as_task(task), false);
-}
-
-static inline void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
-				 enum doca_ctx_states next)
-{
-	(void)ctx;
-	(void)prev;
-	((struct fixture *)user_data.ptr)->state = next;
-}
-
-#define WAIT(f, condition)                                                                                                       \
-	do {                                                                                                                     \
-		time_t deadline = time(NULL) + WAIT_S;                                                                           \
-		while (!(condition)) {                                                                                           \
-			(void)doca_pe_progress((f)->pe);                                                                         \
-			if (time(NULL) > deadline)                                                                               \
-				fail_msg("timed out: %s", #condition);                                                           \
-		}                                                                                                                \
-	} while (0)
-
-static inline void start(struct fixture *f)
-{
-	assert_int_equal(doca_ctx_start(f->ctx), DOCA_SUCCESS);
-	assert_int_equal(f->state, DOCA_CTX_STATE_RUNNING);
-}
-
-static inline void stop(struct fixture *f)
-{
-	(void)doca_ctx_stop(f->ctx);
-	WAIT(f, f->state == DOCA_CTX_STATE_IDLE);
-}
+static const doca_sha_task_hash_completion_cb_t hash_good = (doca_sha_task_hash_completion_cb_t)good,
+						hash_failed = (doca_sha_task_hash_completion_cb_t)failed;
+static const doca_sha_task_partial_hash_completion_cb_t partial_good = (doca_sha_task_partial_hash_completion_cb_t)good,
+							partial_failed = (doca_sha_task_partial_hash_completion_cb_t)failed;
 
 static inline int setup(void **state)
 {
 	static struct fixture f;
 
-	memset(&f, 0, sizeof(f));
-	f.dev = test_dev_open(0);
-	f.memory = malloc(SIZE);
+	fixture_open(&f, SIZE, BUFS);
+	fixture_fill(&f);
 	f.room = f.memory + SIZE - ROOM;
-	for (size_t i = 0; i < SIZE; i++)
-		f.memory[i] = (uint8_t)(i * 7 + (i >> 11));
-	assert_int_equal(doca_pe_create(&f.pe), DOCA_SUCCESS);
-	assert_int_equal(doca_sha_create(f.dev, &f.sha), DOCA_SUCCESS);
-	f.ctx = doca_sha_as_ctx(f.sha);
-	assert_int_equal(doca_pe_connect_ctx(f.pe, f.ctx), DOCA_SUCCESS);
-	assert_int_equal(doca_ctx_set_user_data(f.ctx, (union doca_data){.ptr = &f}), DOCA_SUCCESS);
-	assert_int_equal(doca_ctx_set_state_changed_cb(f.ctx, state_changed), DOCA_SUCCESS);
-	assert_int_equal(doca_sha_task_hash_set_conf(f.sha, hash_good, hash_failed, LOG_TASKS), DOCA_SUCCESS);
-	assert_int_equal(doca_sha_task_partial_hash_set_conf(f.sha, partial_good, partial_failed, LOG_TASKS), DOCA_SUCCESS);
+	ok(doca_sha_create(f.dev, &f.sha));
+	fixture_connect(&f, doca_sha_as_ctx(f.sha));
+	ok(doca_sha_task_hash_set_conf(f.sha, hash_good, hash_failed, LOG_TASKS));
+	ok(doca_sha_task_partial_hash_set_conf(f.sha, partial_good, partial_failed, LOG_TASKS));
 	start(&f);
-	assert_int_equal(doca_mmap_create(&f.mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_add_dev(f.mmap, f.dev), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_set_memrange(f.mmap, f.memory, SIZE), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_start(f.mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_buf_inventory_create(BUFS, &f.inventory), DOCA_SUCCESS);
-	assert_int_equal(doca_buf_inventory_start(f.inventory), DOCA_SUCCESS);
 	*state = &f;
 	return 0;
 }
@@ -151,42 +54,19 @@ static inline int teardown(void **state)
 	struct fixture *f = *state;
 
 	stop(f);
-	assert_int_equal(doca_buf_inventory_destroy(f->inventory), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_sha_destroy(f->sha), DOCA_SUCCESS);
-	assert_int_equal(doca_pe_destroy(f->pe), DOCA_SUCCESS);
-	assert_int_equal(doca_dev_close(f->dev), DOCA_SUCCESS);
-	free(f->memory);
+	ok(doca_sha_destroy(f->sha));
+	fixture_close(f);
 	return 0;
 }
 
 static inline struct doca_buf *piece(struct fixture *f, size_t offset, size_t len)
 {
-	struct doca_buf *buf;
-
-	assert_int_equal(doca_buf_inventory_buf_get_by_data(f->inventory, f->mmap, f->memory + offset, len, &buf), DOCA_SUCCESS);
-	return buf;
+	return source(f, f->memory + offset, len);
 }
 
 static inline struct doca_buf *room(struct fixture *f, size_t len)
 {
-	struct doca_buf *buf;
-
-	assert_int_equal(doca_buf_inventory_buf_get_by_addr(f->inventory, f->mmap, f->room, len, &buf), DOCA_SUCCESS);
-	return buf;
-}
-
-static inline void put(struct doca_buf *buf)
-{
-	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
-}
-
-static inline size_t data_len(const struct doca_buf *buf)
-{
-	size_t len;
-
-	assert_int_equal(doca_buf_get_data_len(buf, &len), DOCA_SUCCESS);
-	return len;
+	return destination(f, f->room, len);
 }
 
 static inline void expect_digest(const uint8_t *digest, const void *message, size_t len, int kind)
@@ -195,15 +75,6 @@ static inline void expect_digest(const uint8_t *digest, const void *message, siz
 
 	assert_int_equal(EVP_Digest(message, len, expected, NULL, EVP_get_digestbyname(kinds[kind].name), NULL), 1);
 	assert_memory_equal(digest, expected, kinds[kind].size);
-}
-
-static inline doca_error_t run(struct fixture *f, struct doca_task *task)
-{
-	uint32_t num = f->num_good + f->num_failed;
-
-	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
-	WAIT(f, f->num_good + f->num_failed == num + 1);
-	return f->status;
 }
 
 static inline struct doca_sha_task_hash *hash(struct fixture *f, int kind, const struct doca_buf *src, struct doca_buf *dst)
@@ -229,23 +100,7 @@ static inline struct doca_sha_task_partial_hash *partial(struct fixture *f, int 
 
 static inline doca_error_t run_hash(struct fixture *f, int kind, const struct doca_buf *src, struct doca_buf *dst)
 {
-	struct doca_task *task = doca_sha_task_hash_as_task(hash(f, kind, src, dst));
-	doca_error_t status = run(f, task);
-
-	doca_task_free(task);
-	return status;
-}
-
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with status and ends the run. */
-static inline void expect_wrong(struct fixture *f, struct doca_task *task, doca_error_t status)
-{
-	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(f->state, DOCA_CTX_STATE_RUNNING);
-	assert_int_equal(run(f, task), status);
-	assert_int_equal(f->state, DOCA_CTX_STATE_STOPPING);
-	doca_task_free(task);
-	WAIT(f, f->state == DOCA_CTX_STATE_IDLE);
-	start(f);
+	return run_once(f, doca_sha_task_hash_as_task(hash(f, kind, src, dst)));
 }
 
 #endif

@@ -9,10 +9,8 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,24 +27,16 @@
 #include <doca_pe.h>
 
 #include "base/little.h"
-#include "support/check.h"
+#include "support/exporter.h"
 
 #define LEN (4 << 20) /* of the exporter's memory, and of the importer's */
 #define MEMORY_LEN (LEN + 8192)
-#define DESCRIPTOR_MAX 4096
 #define TAG 16
 #define AAD 20
 #define TEXT_MAX 700000
 #define BUFS 64
 #define WAIT_S 20
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
-
-/* What the exporter sends. */
-struct exported {
-	uint64_t addr;
-	size_t descriptor_len;
-	uint8_t descriptor[DESCRIPTOR_MAX];
-};
 
 static const uint8_t raw_key[32] = {5}, iv[12] = {6};
 
@@ -55,46 +45,19 @@ static uint8_t pattern(size_t i)
 	return (uint8_t)(i * 13 + (i >> 10));
 }
 
-static struct doca_dev *open_pci(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t is_equal;
-
-	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
-			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	CHECK(dev != NULL);
-	return dev;
-}
-
 /* ---- the exporter ---- */
 
 /* 'c': the sum of its bytes. The offset makes the first and the last page its own in part only. */
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = open_pci("d8:00.0");
+	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
 	uint8_t *memory = aligned_alloc(4096, MEMORY_LEN), *start = memory + offset;
-	struct exported exported = {.addr = (uintptr_t)start};
-	const void *descriptor;
 	struct doca_mmap *mmap;
 	char command;
 
 	for (size_t i = 0; i < LEN; i++)
 		start[i] = pattern(i);
-	CHECK(doca_mmap_create(&mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_memrange(mmap, start, LEN) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_permissions(mmap, permissions) == DOCA_SUCCESS);
-	CHECK(doca_mmap_start(mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_export_pci(mmap, dev, &descriptor, &exported.descriptor_len) == DOCA_SUCCESS);
-	CHECK(exported.descriptor_len <= DESCRIPTOR_MAX);
-	memcpy(exported.descriptor, descriptor, exported.descriptor_len);
-	CHECK(send(socket, &exported, sizeof(exported), 0) == sizeof(exported));
+	mmap = exporter_export(socket, dev, start, LEN, permissions);
 	while (recv(socket, &command, 1, 0) == 1) {
 		uint64_t sum = sf_checksum(SF_CHECKSUM_BEGIN, start, LEN);
 
@@ -156,7 +119,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	f.dev = open_pci("03:00.0");
+	f.dev = exporter_open("03:00.0");
 	f.memory = malloc(LEN);
 	memset(f.memory, 0xa5, LEN);
 	ok(doca_pe_create(&f.pe));
@@ -207,26 +170,8 @@ static int teardown(void **state)
 /* Starts an exporter, and imports. */
 static void meet(struct fixture *f, size_t offset, uint32_t permissions)
 {
-	struct exported exported;
-	char args[3][24];
-	int sockets[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
-	assert_int_equal(fcntl(sockets[0], F_SETFD, FD_CLOEXEC), 0);
-	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
-	snprintf(args[1], sizeof(args[1]), "%zu", offset);
-	snprintf(args[2], sizeof(args[2]), "%u", permissions);
-	f->pid = fork();
-	assert_true(f->pid >= 0);
-	if (f->pid == 0) {
-		execl("/proc/self/exe", "aes_gcm_process_test", args[0], args[1], args[2], (char *)NULL);
-		_exit(127);
-	}
-	close(sockets[1]);
-	f->socket = sockets[0];
-	assert_int_equal(recv(f->socket, &exported, sizeof(exported), 0), sizeof(exported));
-	ok(doca_mmap_create_from_export(NULL, exported.descriptor, exported.descriptor_len, f->dev, &f->imported));
-	f->there = (uint8_t *)(uintptr_t)exported.addr;
+	f->pid = exporter_spawn("aes_gcm_process_test", offset, permissions, &f->socket);
+	f->imported = exporter_import(f->socket, f->dev, &f->there);
 }
 
 static uint64_t sum_there(struct fixture *f)

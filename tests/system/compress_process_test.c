@@ -9,80 +9,35 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/little.h"
-#include "support/check.h"
 #include "support/compress_rig.h"
+#include "support/exporter.h"
 
-#define HOST_DEVICE "d8:00.0"
 #define LEN ((size_t)2 << 20)
 #define RAGGED 16 /* off a page, so that the ends are no mapped pages */
 #define PLAIN_LEN ((size_t)600001)
 #define OUT_AT (LEN / 2) /* in the exporter's memory, where results go */
 #define SEED 3
-#define DESCRIPTOR_MAX 4096
-
-/* What an exporter sends. */
-struct exported {
-	uint64_t addr;
-	size_t descriptor_len;
-	uint8_t descriptor[DESCRIPTOR_MAX];
-};
-
-static struct doca_dev *open_pci(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t is_equal;
-
-	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
-			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	CHECK(dev != NULL);
-	return dev;
-}
 
 /* ---- the exporter ---- */
 
-static struct doca_mmap *export_memory(int socket, struct doca_dev *dev, uint8_t *start, uint32_t permissions)
-{
-	struct exported exported = {.addr = (uintptr_t)start};
-	const void *descriptor;
-	struct doca_mmap *mmap;
-
-	CHECK(doca_mmap_create(&mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_memrange(mmap, start, LEN) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_permissions(mmap, permissions) == DOCA_SUCCESS);
-	CHECK(doca_mmap_start(mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_export_pci(mmap, dev, &descriptor, &exported.descriptor_len) == DOCA_SUCCESS);
-	memcpy(exported.descriptor, descriptor, exported.descriptor_len);
-	CHECK(send(socket, &exported, sizeof(exported), 0) == sizeof(exported));
-	return mmap;
-}
-
 /* Answers each byte with the checksum of the memory; q ends it. */
-static int run_exporter(int socket, uint32_t permissions)
+static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = open_pci(HOST_DEVICE);
-	uint8_t *memory = aligned_alloc(4096, LEN + 4096), *start = memory + RAGGED;
+	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
+	uint8_t *memory = aligned_alloc(4096, LEN + 4096), *start = memory + offset;
 	char command;
 
 	CHECK(memory != NULL);
 	memset(memory, 0, LEN + 4096);
 	rig_fill(start, PLAIN_LEN, SEED);
 
-	struct doca_mmap *mmap = export_memory(socket, dev, start, permissions);
+	struct doca_mmap *mmap = exporter_export(socket, dev, start, LEN, permissions);
 
 	while (recv(socket, &command, 1, 0) == 1 && command != 'q') {
 		uint64_t sum = sf_checksum(SF_CHECKSUM_BEGIN, start, LEN);
@@ -106,33 +61,10 @@ struct fixture {
 	uint8_t *shadow; /* what is in it */
 };
 
-static void exporter_start(struct fixture *f, uint32_t permissions)
-{
-	int sockets[2];
-	char args[2][16];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
-	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
-	snprintf(args[1], sizeof(args[1]), "%u", permissions);
-	f->pid = fork();
-	assert_true(f->pid >= 0);
-	if (f->pid == 0) {
-		close(sockets[0]);
-		execl("/proc/self/exe", "compress_process_test", args[0], args[1], (char *)NULL);
-		_exit(127);
-	}
-	close(sockets[1]);
-	f->socket = sockets[0];
-}
-
 static void meet(struct fixture *f, uint32_t permissions)
 {
-	struct exported exported;
-
-	exporter_start(f, permissions);
-	assert_int_equal(recv(f->socket, &exported, sizeof(exported), 0), sizeof(exported));
-	ok(doca_mmap_create_from_export(NULL, exported.descriptor, exported.descriptor_len, f->rig.dev, &f->imported));
-	f->there = (uint8_t *)(uintptr_t)exported.addr;
+	f->pid = exporter_spawn("compress_process_test", RAGGED, permissions, &f->socket);
+	f->imported = exporter_import(f->socket, f->rig.dev, &f->there);
 }
 
 /* What the exporter has is what the shadow has: nothing beside a result was written. */
@@ -150,7 +82,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	rig_init(&f.rig, open_pci("03:00.0"), 2 * LEN);
+	rig_init(&f.rig, exporter_open("03:00.0"), 2 * LEN);
 	f.shadow = calloc(1, LEN);
 	rig_fill(f.shadow, PLAIN_LEN, SEED);
 	*state = &f;
@@ -292,7 +224,7 @@ int main(int argc, char **argv)
 		T(no_right_to_write_there),    T(exporter_that_is_killed),
 	};
 
-	if (argc == 3)
-		return run_exporter(atoi(argv[1]), (uint32_t)atoi(argv[2]));
+	if (argc == 4)
+		return run_exporter(atoi(argv[1]), (size_t)atol(argv[2]), (uint32_t)atol(argv[3]));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

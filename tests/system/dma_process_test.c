@@ -23,22 +23,13 @@
 #include <doca_sha.h>
 
 #include "base/little.h"
-#include "support/check.h"
 #include "support/dma_rig.h"
+#include "support/exporter.h"
 
-#define HOST_DEVICE "d8:00.0"
 #define LEN (8 << 20)
 #define MEMORY_LEN (LEN + 8192)
 #define SHARED SIZE_MAX /* an offset that stands for memory of that kind */
-#define DESCRIPTOR_MAX 4096
-#define MANY 4 /* tasks under way, each large enough for engine threads */
-
-/* What an exporter sends. */
-struct exported {
-	uint64_t addr;
-	size_t len, descriptor_len;
-	uint8_t descriptor[DESCRIPTOR_MAX];
-};
+#define MANY 4		/* tasks under way, each large enough for engine threads */
 
 /* The byte that an exporter of this seed has at i in the beginning. */
 static uint8_t pattern(unsigned int seed, size_t i)
@@ -47,40 +38,6 @@ static uint8_t pattern(unsigned int seed, size_t i)
 }
 
 /* ---- the exporter ---- */
-
-static struct doca_dev *open_pci(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t is_equal;
-
-	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
-			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	CHECK(dev != NULL);
-	return dev;
-}
-
-static struct doca_mmap *export_memory(int socket, struct doca_dev *dev, uint8_t *start, uint32_t permissions)
-{
-	struct exported exported = {.addr = (uintptr_t)start, .len = LEN};
-	const void *descriptor;
-	struct doca_mmap *mmap;
-
-	CHECK(doca_mmap_create(&mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_memrange(mmap, start, LEN) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_permissions(mmap, permissions) == DOCA_SUCCESS);
-	CHECK(doca_mmap_start(mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_export_pci(mmap, dev, &descriptor, &exported.descriptor_len) == DOCA_SUCCESS);
-	memcpy(exported.descriptor, descriptor, exported.descriptor_len);
-	CHECK(send(socket, &exported, sizeof(exported), 0) == sizeof(exported));
-	return mmap;
-}
 
 /* Shared memory cannot be moved to where others could map it: the kernel carries all of it over. */
 static uint8_t *make_memory(bool is_shared)
@@ -97,14 +54,14 @@ static uint8_t *make_memory(bool is_shared)
 
 static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t permissions, bool is_shared)
 {
-	struct doca_dev *dev = open_pci(HOST_DEVICE);
+	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
 	uint8_t *memory = make_memory(is_shared), *start = memory + offset;
 	struct doca_mmap *mmap;
 	char command;
 
 	for (size_t i = 0; i < LEN; i++)
 		start[i] = pattern(seed, i);
-	mmap = export_memory(socket, dev, start, permissions);
+	mmap = exporter_export(socket, dev, start, LEN, permissions);
 	while (recv(socket, &command, 1, 0) == 1 && command != 'q') {
 		uint64_t sum = 0;
 
@@ -116,7 +73,7 @@ static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t p
 		}
 		CHECK(send(socket, &sum, sizeof(sum), 0) == sizeof(sum));
 		if (command == 'r')
-			mmap = export_memory(socket, dev, start, permissions);
+			mmap = exporter_export(socket, dev, start, LEN, permissions);
 	}
 	if (mmap != NULL)
 		CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
@@ -198,7 +155,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	rig_prepare(&f.rig, open_pci("03:00.0"));
+	rig_prepare(&f.rig, exporter_open("03:00.0"));
 	rig_start(&f.rig);
 	f.memory = malloc(2 * LEN);
 	memset(f.memory, 0xa5, 2 * LEN);

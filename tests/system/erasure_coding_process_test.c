@@ -9,9 +9,7 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,41 +18,16 @@
 #include "api/erasure_coding_fixture.h"
 #include "base/clock.h"
 #include "base/little.h"
-#include "support/check.h"
+#include "support/exporter.h"
 
-#define HOST_DEVICE "d8:00.0"
 #define LEN (6 << 20)
 #define SHARED SIZE_MAX /* an offset that stands for memory that nobody can map */
-#define DESCRIPTOR_MAX 4096
 #define NUM_DATA 6
 #define NUM_RDNC 3
 #define RDNC_AT (4 << 20) /* of the exporter's memory, and of ours: there are the redundancy blocks */
 #define MANY 4
 
-struct exported {
-	uint64_t addr;
-	size_t descriptor_len;
-	uint8_t descriptor[DESCRIPTOR_MAX];
-};
-
 /* ---- the exporter ---- */
-
-static struct doca_dev *open_pci(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t is_equal;
-
-	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
-			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	CHECK(dev != NULL);
-	return dev;
-}
 
 /* Shared memory cannot be moved to where others could map it: the kernel carries all of it over. */
 static uint8_t *make_memory(size_t offset)
@@ -66,33 +39,16 @@ static uint8_t *make_memory(size_t offset)
 	return offset == SHARED ? memory : memory + offset;
 }
 
-static struct doca_mmap *export_memory(int socket, struct doca_dev *dev, uint8_t *start, uint32_t permissions)
-{
-	struct exported exported = {.addr = (uintptr_t)start};
-	const void *descriptor;
-	struct doca_mmap *mmap;
-
-	CHECK(doca_mmap_create(&mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_memrange(mmap, start, LEN) == DOCA_SUCCESS);
-	CHECK(doca_mmap_set_permissions(mmap, permissions) == DOCA_SUCCESS);
-	CHECK(doca_mmap_start(mmap) == DOCA_SUCCESS);
-	CHECK(doca_mmap_export_pci(mmap, dev, &descriptor, &exported.descriptor_len) == DOCA_SUCCESS);
-	memcpy(exported.descriptor, descriptor, exported.descriptor_len);
-	CHECK(send(socket, &exported, sizeof(exported), 0) == sizeof(exported));
-	return mmap;
-}
-
 /* 'c' asks for the checksum of the memory, 'e' ends the export. */
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = open_pci(HOST_DEVICE);
+	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
 	uint8_t *start = make_memory(offset);
 	struct doca_mmap *mmap;
 	char command;
 
 	fill(start, LEN, 1);
-	mmap = export_memory(socket, dev, start, permissions);
+	mmap = exporter_export(socket, dev, start, LEN, permissions);
 	while (recv(socket, &command, 1, 0) == 1) {
 		uint64_t sum = command == 'c' ? sf_checksum(SF_CHECKSUM_BEGIN, start, LEN) : 0;
 
@@ -120,26 +76,8 @@ struct exporter {
 
 static void exporter_begin(struct fixture *f, struct exporter *exporter, size_t offset, uint32_t permissions)
 {
-	struct exported exported;
-	char args[3][24];
-	int sockets[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
-	assert_int_equal(fcntl(sockets[0], F_SETFD, FD_CLOEXEC), 0);
-	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
-	snprintf(args[1], sizeof(args[1]), "%zu", offset);
-	snprintf(args[2], sizeof(args[2]), "%u", permissions);
-	exporter->pid = fork();
-	assert_true(exporter->pid >= 0);
-	if (exporter->pid == 0) {
-		execl("/proc/self/exe", "erasure_coding_process_test", args[0], args[1], args[2], (char *)NULL);
-		_exit(127);
-	}
-	close(sockets[1]);
-	exporter->socket = sockets[0];
-	assert_int_equal(recv(exporter->socket, &exported, sizeof(exported), 0), sizeof(exported));
-	ok(doca_mmap_create_from_export(NULL, exported.descriptor, exported.descriptor_len, f->dev, &exporter->imported));
-	exporter->there = (uint8_t *)(uintptr_t)exported.addr;
+	exporter->pid = exporter_spawn("erasure_coding_process_test", offset, permissions, &exporter->socket);
+	exporter->imported = exporter_import(exporter->socket, f->dev, &exporter->there);
 	exporter->shadow = malloc(LEN);
 	fill(exporter->shadow, LEN, 1);
 }
@@ -202,8 +140,9 @@ static void create_across(struct fixture *f, struct exporter *exporter, const st
 {
 	bool from_there = direction & 1, to_there = direction & 2;
 	size_t len = NUM_DATA * size, rdnc_len = NUM_RDNC * size, at = 33;
-	struct doca_buf *src = from_there ? piece_there(f, exporter, at, len) : piece(f, f->memory + at, len);
-	struct doca_buf *dst = to_there ? room_there(f, exporter, RDNC_AT + 1, rdnc_len) : room(f, f->memory + RDNC_AT, rdnc_len);
+	struct doca_buf *src = from_there ? piece_there(f, exporter, at, len) : source(f, f->memory + at, len);
+	struct doca_buf *dst =
+		to_there ? room_there(f, exporter, RDNC_AT + 1, rdnc_len) : destination(f, f->memory + RDNC_AT, rdnc_len);
 	uint8_t *expected = malloc(rdnc_len);
 
 	fill(f->memory, RDNC_AT + rdnc_len, (uint32_t)size);
@@ -267,11 +206,11 @@ static void list_over_three_processes(void **state)
 	fill(f->memory, BLOCK, 3);
 	src = piece_there(f, &exporters[0], 5000, 2 * BLOCK + 7);
 	memcpy(data, exporters[0].shadow + 5000, 2 * BLOCK + 7);
-	chain(&src, piece(f, f->memory, BLOCK));
+	chain(&src, source(f, f->memory, BLOCK));
 	memcpy(data + 2 * BLOCK + 7, f->memory, BLOCK);
 	chain(&src, piece_there(f, &exporters[1], 1, 3 * BLOCK - 7));
 	memcpy(data + 3 * BLOCK + 7, exporters[1].shadow + 1, 3 * BLOCK - 7);
-	dst = room(f, f->memory + RDNC_AT, BLOCK + 100);
+	dst = destination(f, f->memory + RDNC_AT, BLOCK + 100);
 	chain(&dst, room_there(f, &exporters[1], RDNC_AT, 2 * BLOCK - 100));
 	ref_create(DOCA_EC_MATRIX_TYPE_CAUCHY, data, NUM_DATA, rdnc, NUM_RDNC, BLOCK);
 	ok(run_new(f, CREATE, matrix, src, dst));
@@ -292,7 +231,7 @@ static void read_only_export_is_no_destination(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 128), *dst;
+	struct doca_buf *src = source(f, f->memory, 128), *dst;
 	struct exporter exporter;
 
 	exporter_begin(f, &exporter, 16, DOCA_ACCESS_FLAG_PCI_READ_ONLY);
@@ -328,7 +267,7 @@ static void exporters_that_end(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
-	struct doca_buf *src = piece(f, f->memory, 2 << 20), *dst = room(f, f->memory + RDNC_AT, 1 << 20);
+	struct doca_buf *src = source(f, f->memory, 2 << 20), *dst = destination(f, f->memory + RDNC_AT, 1 << 20);
 
 	for (int is_killed = 0; is_killed < 2; is_killed++) {
 		struct exporter exporter;
@@ -368,7 +307,7 @@ static void killed_in_the_middle(void **state)
 	for (size_t i = 0; i < MANY; i++) {
 		src[i] = piece_there(f, &exporter, i << 20, 1 << 20);
 		dst[i] = i % 2 == 0 ? room_there(f, &exporter, RDNC_AT + (i << 18), 1 << 19)
-				    : room(f, f->memory + (i << 20), 1 << 19);
+				    : destination(f, f->memory + (i << 20), 1 << 19);
 		tasks[i] = task_of(f, CREATE, matrix, src[i], dst[i]);
 		ok(doca_task_submit(tasks[i]));
 	}
