@@ -12,7 +12,7 @@
 
 #include "base/runtime_folder.h"
 
-#define PREFIX "status."
+#define PREFIX SF_STATUS_PREFIX
 #define NAMES_MAX 8 /* of one process: another container may have its number */
 #define READS_MAX 4 /* of a page that is just written */
 
@@ -150,6 +150,7 @@ static bool page_read(struct scan *scan, const char *name, int fd)
 
 		if (len < 0)
 			return true;
+		scan->reader->name = name;
 		if (sf_status_page_parse(scan->bytes, (size_t)len, &scan->page))
 			return scan->reader->page(scan->reader, lock.l_pid > 0 ? lock.l_pid : 0, &scan->page);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
 #include "core/gpu.h"
@@ -25,8 +26,10 @@ static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 
 	ctx->state = next;
 	sf_status_ctx_state(ctx, next);
+	SF_TRACE(state, SF_TRACE_STATE, ctx, prev, next, ctx->ops->name);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, next);
+	SF_TRACE(state__end, SF_TRACE_STATE_END, ctx, 0, next, NULL);
 }
 
 /* ---- the library's side ---- */
@@ -135,9 +138,11 @@ static void stopping_begin(struct doca_ctx *ctx)
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
 	sf_status_ctx_state(ctx, DOCA_CTX_STATE_STOPPING);
+	SF_TRACE(state, SF_TRACE_STATE, ctx, prev, DOCA_CTX_STATE_STOPPING, ctx->ops->name);
 	cancel(ctx);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
+	SF_TRACE(state__end, SF_TRACE_STATE_END, ctx, 0, DOCA_CTX_STATE_STOPPING, NULL);
 	ctx->in_progress_call = nested;
 }
 

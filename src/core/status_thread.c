@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trace_own.h"
 #include "core/pe_checks.h"
 #include "core/stall.h"
 #include "core/status_private.h"
@@ -142,6 +143,7 @@ static void *run(void *argument)
 		if (!has_begun)
 			thread_begin(&own);
 		has_begun = true;
+		sf_trace_tick(own.fd >= 0 ? own.name : "");
 		/* A program's log backend may start and stop contexts. */
 		for (uint32_t i = 0; i < num; i++)
 			sf_stall_report(&cases[i], thread.page, &own);
@@ -212,6 +214,7 @@ void sf_status_thread_wake(void)
 void sf_status_thread_rest(void)
 {
 	thread.is_resting = true;
+	sf_trace_rest();
 	sf_status_file_close(&thread.file);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/region.h"
 #include "fabric/mapping.h"
@@ -290,6 +291,10 @@ static void deliver(struct tcp_session *session)
 	recv->header_len = reading->head.header_len;
 	memcpy(recv->header, reading->fixed + (recv->kind == SF_OP_WRITE ? sizeof(struct tcp_target) : 0), recv->header_len);
 	session->reading.recv = NULL;
+	SF_PROBE(deliver, recv, session->heard, recv->len);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
+				sf_op_name(recv->kind));
 	session->heard++;
 	session->ops->filled(session, recv);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "fabric/verbs/conn.h"
 
 #define POLL_BATCH 16
@@ -145,6 +146,8 @@ static bool poll_one(struct vb_ep *ep)
 		sf_ep_event_run(&ep->handler, &copy);
 		free(copy.data);
 	} else if (due.recv != NULL) {
+		if (due.recv->conn != NULL)
+			SF_TRACE(deliver, SF_TRACE_DELIVER, due.recv, 0, due.recv->len, sf_op_name(due.recv->kind));
 		due.recv->done(due.recv);
 	} else if (due.op != NULL) {
 		due.op->done(due.op);

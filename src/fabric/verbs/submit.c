@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "fabric/verbs/conn.h"
 
 static struct vb_op *op_at(struct vb_conn *conn, uint32_t number)
@@ -429,6 +430,8 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 		op->status = before;   /* the peer's view may have come meanwhile: the first reason is none any more */
 		error = submit(conn, op, len);
 	}
+	if (error == DOCA_SUCCESS)
+		SF_TRACE(send, SF_TRACE_SEND, op, 0, (uint32_t)len, sf_op_name(op->kind));
 	if (error == DOCA_SUCCESS && !ep->polling)
 		sf_verbs_ep_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
