@@ -35,9 +35,8 @@ enum sf_trace_kind {
 	SF_TRACE_ARM,	       /* object: progress engine: a notification was requested; value: 1, something was due */
 	SF_TRACE_WAKE,	       /* value: the descriptor that was rung */
 	SF_TRACE_AWAKE,	       /* object: progress engine: the notification was cleared */
-	SF_TRACE_WORK,	       /* name: what one of the library's own threads begins */
+	SF_TRACE_WORK,	       /* name: the message that the agent begins with; value: its kind; object: its channel */
 	SF_TRACE_WORK_END,
-	SF_TRACE_MESSAGE, /* to the agent; value: kind; object: its channel */
 	SF_TRACE_KINDS,
 };
 

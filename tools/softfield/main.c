@@ -14,6 +14,7 @@ static const struct command {
 } commands[] = {
 	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain}, {"node", tool_node},
 	{"ps", tool_ps},	   {"rdma", tool_rdma},	    {"run", tool_run},	       {"topology", tool_topology},
+	{"trace", tool_trace},
 };
 
 static const char usage[] =
@@ -28,6 +29,8 @@ static const char usage[] =
 	"  run --node NAME [--] PROGRAM ...    run a program that sees what that node sees\n"
 	"  topology check FILE                 is the topology file usable? If not, what is wrong and where\n"
 	"  topology show                       the topology in use, as JSON (a start for a file of your own)\n"
+	"  trace PID ... [-t SECONDS] [-o FILE]   what these processes do, from now on, for the viewer Perfetto\n"
+	"  trace --convert FILE ... [-o FILE]  what SOFTFIELD_TRACE has kept, for Perfetto\n"
 	"  --help, --version\n"
 	"\n"
 	"SOFTFIELD_TOPOLOGY names the topology file; without it there is one host with one BlueField.\n"
