@@ -10,8 +10,8 @@
 
 #include "base/trace_format.h"
 
-#define TRACE_EVENTS_MAX (8u << 20) /* of a process, 256 MiB; what comes after that is counted as lost */
-#define TRACE_THREADS_MAX 1024	    /* of a process, one after the other */
+#define TRACE_EVENTS_MAX (SF_TRACE_RINGS_MAX * SF_TRACE_EVENTS) /* of a process, 64 MiB; what comes after that is lost */
+#define TRACE_THREADS_MAX 1024 /* of a process, one after the other */
 
 struct trace_thread {
 	uint32_t id;

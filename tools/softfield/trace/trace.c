@@ -114,6 +114,8 @@ static bool read_all(struct trace_target *targets, size_t num, bool *has_begun, 
 		*has_begun |= targets[i].process.fd >= 0;
 		*is_over &= targets[i].is_over;
 	}
+	for (size_t i = 0; i < num; i++)
+		*is_over |= targets[i].process.num_events == TRACE_EVENTS_MAX; /* the others' would be without their peer's */
 	return true;
 }
 
