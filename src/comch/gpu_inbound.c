@@ -59,6 +59,8 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 	gpu_receiver_next(&in->receiver);
 	SF_TRACE(deliver, SF_TRACE_DELIVER, &task->recv, 0, arrived->len, "from a kernel");
 	comch_task_post_recv_arrived(task, &arrival);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 }
 
 static void cut(struct gpu_inbound *in)

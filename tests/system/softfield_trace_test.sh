@@ -36,7 +36,7 @@ expect 'their timelines are put together' 0 "$softfield" trace --convert "$work"
 out_has 'run.pftrace: 2 processes, [4-9] threads, [0-9]+ events in [0-9.]+ s$'
 shown 'it can be read' "$work/run.pftrace"
 json_has 'len(t["processes"]) == 2 and t["threads"].count("softfield-agent") == 2'
-json_has 'all(t["names"][n] == t["names"]["BEGIN rdma send"] >= 200 for n in ("BEGIN callback: rdma send", "INSTANT send", "INSTANT deliver: send")) and all(t["names"].get(n) for n in ("BEGIN rdma: RUNNING", "BEGIN rdma: IDLE", "BEGIN connect", "BEGIN callback: rdma receive"))'
+json_has 'all(t["names"][n] == t["names"]["BEGIN rdma send"] >= 200 for n in ("BEGIN callback: rdma send", "INSTANT send", "BEGIN deliver: send")) and all(t["names"].get(n) for n in ("BEGIN rdma: RUNNING", "BEGIN rdma: IDLE", "BEGIN connect", "BEGIN callback: rdma receive"))'
 json_has 'len(t["flows"]) >= t["names"]["BEGIN rdma send"] and all(f["processes"] == 2 for f in t["flows"] if "send" in f["steps"])'
 json_has 't["open"] == 0 and all(sorted(f["steps"]) == ["callback: rdma receive", "callback: rdma send", "deliver: send", "rdma send", "send"] and f["steps"][:2] == ["rdma send", "send"] for f in t["flows"] if "send" in f["steps"])'
 expect 'a run by TCP' 0 env SOFTFIELD_FABRIC=tcp SOFTFIELD_TRACE="$work/tcp" "$softfield" rdma bench --op send --test latency --sizes 64 --count 100

@@ -75,6 +75,8 @@ static void recv_run(const struct loop_ep *ep, struct sf_recv *recv)
 		SF_TRACE(deliver, SF_TRACE_DELIVER, recv, sf_trace_flow((uintptr_t)ep, recv->place), recv->len,
 			 sf_op_name(recv->kind));
 	recv->done(recv);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 }
 
 /* Takes the next due thing under the lock and runs it without. */

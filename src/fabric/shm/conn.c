@@ -63,8 +63,7 @@ static void deliver(struct shm_conn *conn, const struct record *record, struct s
 	recv->header_len = record->header_len;
 	memcpy(recv->header, record->bytes, record->header_len);
 	shm_rx_advance(&conn->rx, record->lines);
-	shm_trace_deliver(conn, recv, record->ticket, record->msg_len);
-	recv->done(recv);
+	shm_deliver(conn, recv, record->ticket, record->msg_len);
 }
 
 static void receive_again(struct shm_ep *ep, struct shm_slot *slot)

@@ -10,7 +10,7 @@
 #define SHM_NO_TICKET UINT64_MAX
 
 void sf_shm_trace_sent(const struct shm_conn *conn, const struct sf_op *op, uint64_t ticket, uint64_t len);
-void sf_shm_trace_delivered(const struct shm_conn *conn, const struct sf_recv *recv, uint64_t ticket, uint32_t len);
+void sf_shm_trace_delivered(const struct shm_conn *conn, struct sf_recv *recv, uint64_t ticket, uint32_t len);
 
 /* Before the peer can see the message. */
 static inline void shm_trace_send(const struct shm_conn *conn, const struct sf_op *op, uint64_t ticket, uint64_t len)
@@ -20,12 +20,14 @@ static inline void shm_trace_send(const struct shm_conn *conn, const struct sf_o
 		sf_shm_trace_sent(conn, op, ticket, len);
 }
 
-/* Before the receive is done. */
-static inline void shm_trace_deliver(const struct shm_conn *conn, const struct sf_recv *recv, uint64_t ticket, uint32_t len)
+/* The receive is done. */
+static inline void shm_deliver(const struct shm_conn *conn, struct sf_recv *recv, uint64_t ticket, uint32_t len)
 {
 	SF_PROBE(deliver, recv, ticket, len);
 	if (sf_trace_on())
 		sf_shm_trace_delivered(conn, recv, ticket, len);
+	else
+		recv->done(recv);
 }
 
 #endif

@@ -280,6 +280,14 @@ static void request_begin(struct tcp_session *session)
 	}
 }
 
+/* By whichever thread reads: the endpoint's own looks at it later. */
+static __attribute__((cold)) void delivered_trace(const struct tcp_session *session, const struct sf_recv *recv)
+{
+	sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
+			sf_op_name(recv->kind));
+	sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
+}
+
 static void deliver(struct tcp_session *session)
 {
 	const struct tcp_reading *reading = &session->reading;
@@ -293,8 +301,7 @@ static void deliver(struct tcp_session *session)
 	session->reading.recv = NULL;
 	SF_PROBE(deliver, recv, session->heard, recv->len);
 	if (sf_trace_on())
-		sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
-				sf_op_name(recv->kind));
+		delivered_trace(session, recv);
 	session->heard++;
 	session->ops->filled(session, recv);
 }

@@ -149,6 +149,8 @@ static bool poll_one(struct vb_ep *ep)
 		if (due.recv->conn != NULL)
 			SF_TRACE(deliver, SF_TRACE_DELIVER, due.recv, 0, due.recv->len, sf_op_name(due.recv->kind));
 		due.recv->done(due.recv);
+		if (sf_trace_on())
+			sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 	} else if (due.op != NULL) {
 		due.op->done(due.op);
 	}

@@ -14,15 +14,27 @@
 #define NO_LANE UINT32_MAX
 #define TRACKS_AT 0x10000u /* of a process, behind its threads' */
 
+#define DEPTH_KEPT 8	 /* slices inside each other of which we know the names */
+#define OPEN_MIN_NS 100000000 /* what has not ended for so long is told */
+
 /* Where the tasks of one type are shown that overlap: each lane has one at a time. */
 struct lane {
 	uint32_t next_free;
 };
 
+/* The slices of a thread that are open. */
+struct stack {
+	uint32_t depth;
+	struct {
+		uint64_t ns;
+		char name[SF_TRACE_NAME_MAX + 32];
+	} slices[DEPTH_KEPT];
+};
+
 struct shown {
 	const struct trace_process *process;
 	uint64_t track; /* its threads' and others follow */
-	uint32_t *depths; /* of slices that are open, thread by thread */
+	struct stack *stacks; /* thread by thread */
 	struct inflight tasks, contexts;
 	struct lane *lanes;
 	uint32_t num_lanes, room, num_contexts;
@@ -47,18 +59,18 @@ static bool shown_init(struct shown *shown, const struct trace_process *process,
 {
 	shown->process = process;
 	shown->track = (uint64_t)(number + 1) << 40;
-	shown->depths = calloc(process->num_threads > 0 ? process->num_threads : 1, sizeof(*shown->depths));
+	shown->stacks = calloc(process->num_threads > 0 ? process->num_threads : 1, sizeof(*shown->stacks));
 	for (uint32_t i = 0; i < SF_TRACE_NAMES_MAX; i++) {
 		shown->free[i] = NO_LANE;
 		memcpy(shown->names[i], process->names[i], SF_TRACE_NAME_MAX);
 		make_printable(shown->names[i]);
 	}
-	return shown->depths != NULL;
+	return shown->stacks != NULL;
 }
 
 static void shown_fini(struct shown *shown)
 {
-	free(shown->depths);
+	free(shown->stacks);
 	free(shown->lanes);
 	inflight_fini(&shown->tasks);
 	inflight_fini(&shown->contexts);
@@ -116,8 +128,14 @@ static void arg_add(struct pftrace_event *event, const char *name, uint64_t numb
 
 static void slice_begin(struct conversion *to, struct shown *shown, const struct trace_item *item, struct pftrace_event *event)
 {
+	struct stack *stack = &shown->stacks[item->thread];
+
 	event->type = PFTRACE_BEGIN;
-	shown->depths[item->thread]++;
+	if (stack->depth < DEPTH_KEPT) {
+		stack->slices[stack->depth].ns = item->ns;
+		snprintf(stack->slices[stack->depth].name, sizeof(stack->slices[0].name), "%s", event->name);
+	}
+	stack->depth++;
 	pftrace_event(to->out, event);
 }
 
@@ -126,9 +144,9 @@ static void slice_end(struct conversion *to, struct shown *shown, const struct t
 {
 	const struct pftrace_event event = {.type = PFTRACE_END, .ns = item->ns, .track = thread_track(shown, item->thread)};
 
-	if (shown->depths[item->thread] == 0)
+	if (shown->stacks[item->thread].depth == 0)
 		return;
-	shown->depths[item->thread]--;
+	shown->stacks[item->thread].depth--;
 	pftrace_event(to->out, &event);
 }
 
@@ -159,6 +177,7 @@ static bool task_begin(struct conversion *to, struct shown *shown, const struct 
 		return false;
 	task->lane = lane;
 	task->submit = event->name;
+	task->begin_ns = item->ns;
 	task->track = slice.track = shown->track + TRACKS_AT + 2 * lane;
 	slice.name = shown->names[event->name];
 	arg_add(&slice, "task", event->object, NULL);
@@ -237,13 +256,17 @@ static void instant(struct conversion *to, const struct shown *shown, const stru
 	pftrace_event(to->out, &event);
 }
 
-static void message(struct conversion *to, const struct shown *shown, const struct trace_item *item,
-		    const struct sf_trace_event *event)
+static void deliver_begin(struct conversion *to, struct shown *shown, const struct trace_item *item,
+			  const struct sf_trace_event *event)
 {
+	struct pftrace_event slice = {
+		.ns = item->ns, .track = thread_track(shown, item->thread), .category = "message", .flow = item->flow};
 	char name[SF_TRACE_NAME_MAX + 16];
 
-	snprintf(name, sizeof(name), "%s%s", event->kind == SF_TRACE_SEND ? "" : "deliver: ", shown->names[event->name]);
-	instant(to, shown, item, "message", name, "bytes", event->value);
+	snprintf(name, sizeof(name), "deliver: %s", shown->names[event->name]);
+	slice.name = name;
+	arg_add(&slice, "bytes", event->value, NULL);
+	slice_begin(to, shown, item, &slice);
 }
 
 static void work_begin(struct conversion *to, struct shown *shown, const struct trace_item *item,
@@ -276,13 +299,16 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 	case SF_TRACE_STATE:
 		return state_show(to, shown, item, event);
 	case SF_TRACE_CALLBACK_END:
+	case SF_TRACE_DELIVER_END:
 	case SF_TRACE_STATE_END:
 	case SF_TRACE_WORK_END:
 		slice_end(to, shown, item);
 		break;
 	case SF_TRACE_SEND:
+		instant(to, shown, item, "message", shown->names[event->name], "bytes", event->value);
+		break;
 	case SF_TRACE_DELIVER:
-		message(to, shown, item, event);
+		deliver_begin(to, shown, item, event);
 		break;
 	case SF_TRACE_ARM:
 		instant(to, shown, item, "wake", event->value != 0 ? "arm: something is due" : "arm", "engine", event->object);
@@ -300,6 +326,77 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 		break;
 	}
 	return true;
+}
+
+/* ---- what is open at the end ---- */
+
+static struct trace_open *open_add(struct trace_count *count, uint32_t process, uint64_t ns)
+{
+	struct trace_open *open = &count->open[count->num_open];
+
+	if (count->num_open == TRACE_OPEN_MAX)
+		return NULL;
+	count->num_open++;
+	*open = (struct trace_open){.process = process, .ns = ns};
+	return open;
+}
+
+/* When the process was seen last: it may have no event for long. */
+static uint64_t end_of(const struct trace_process *process, uint64_t last_ns)
+{
+	uint64_t ns = process->head.last[process->head.last_stamp].ns;
+
+	return ns > last_ns ? ns : last_ns;
+}
+
+/* The innermost one that is known is what the thread is at. */
+static void slices_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < shown->process->num_threads; i++) {
+		const struct stack *stack = &shown->stacks[i];
+		uint32_t at = stack->depth < DEPTH_KEPT ? stack->depth : DEPTH_KEPT;
+		struct trace_open *open = NULL;
+
+		if (at > 0 && end_ns - stack->slices[at - 1].ns >= OPEN_MIN_NS)
+			open = open_add(count, process, end_ns - stack->slices[at - 1].ns);
+		if (open == NULL)
+			continue;
+		open->thread = i;
+		snprintf(open->name, sizeof(open->name), "%s", stack->slices[at - 1].name);
+	}
+}
+
+static void tasks_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
+{
+	size_t nums[SF_TRACE_NAMES_MAX] = {0};
+	uint64_t oldest[SF_TRACE_NAMES_MAX];
+	struct trace_open *open;
+
+	for (size_t i = 0; i < shown->tasks.num; i++) {
+		const struct inflight_task *task = &shown->tasks.all[i];
+
+		if (nums[task->submit]++ == 0 || task->begin_ns < oldest[task->submit])
+			oldest[task->submit] = task->begin_ns;
+	}
+	for (uint32_t i = 0; i < SF_TRACE_NAMES_MAX; i++) {
+		open = nums[i] > 0 && end_ns - oldest[i] >= OPEN_MIN_NS ? open_add(count, process, end_ns - oldest[i]) : NULL;
+		if (open == NULL)
+			continue;
+		open->num = nums[i];
+		snprintf(open->name, sizeof(open->name), "%s", shown->names[i]);
+	}
+}
+
+static void open_find(struct trace_count *count, const struct conversion *to, size_t num)
+{
+	uint64_t last_ns = to->order->num > 0 ? to->order->items[to->order->num - 1].ns : 0;
+
+	for (size_t i = 0; i < num; i++) {
+		uint64_t end_ns = end_of(to->all[i].process, last_ns);
+
+		slices_open(count, &to->all[i], (uint32_t)i, end_ns);
+		tasks_open(count, &to->all[i], (uint32_t)i, end_ns);
+	}
 }
 
 static enum trace_result items_write(struct conversion *to, const struct trace_process *processes, size_t num)
@@ -328,6 +425,8 @@ enum trace_result trace_convert(FILE *out, const struct trace_process *processes
 	to.all = calloc(num > 0 ? num : 1, sizeof(*to.all));
 	if (result == TRACE_DONE)
 		result = to.all != NULL ? items_write(&to, processes, num) : TRACE_NO_MEMORY;
+	if (result == TRACE_DONE)
+		open_find(count, &to, num);
 	for (size_t i = 0; i < num && to.all != NULL; i++)
 		shown_fini(&to.all[i]);
 	free(to.all);

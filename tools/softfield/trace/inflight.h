@@ -13,7 +13,7 @@ struct inflight_task {
 	uint64_t flow;	/* of the message that it sends, or that filled it */
 	size_t submit;	/* the place of its submit among the events */
 	uint32_t lane;
-	uint64_t track;
+	uint64_t track, begin_ns;
 };
 
 struct inflight {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "trace/collect.h"
 #include "trace/convert.h"
+#include "printable.h"
 #include "tool.h"
 
 #define TARGETS_MAX 64
@@ -38,7 +39,24 @@ static void interrupted(int signal)
 
 /* ---- writing ---- */
 
-static int finish(FILE *out, const struct options *options, enum trace_result result, const struct trace_count *count, size_t num)
+/* What may be the cause of a hang. */
+static void print_open(const struct trace_process *process, const struct trace_open *open)
+{
+	const struct trace_thread *thread = open->num == 0 ? &process->threads[open->thread] : NULL;
+	char name[SF_TRACE_TEXT_MAX], seconds[32];
+
+	snprintf(name, sizeof(name), "%s", process->head.program);
+	make_printable(name);
+	snprintf(seconds, sizeof(seconds), "%.1f s", (double)open->ns / 1e9);
+	if (thread != NULL)
+		printf("process %u (%s): thread %u is in \"%s\" for %s\n", process->head.pid, name, thread->id, open->name, seconds);
+	else
+		printf("process %u (%s): %zu task%s \"%s\" in flight, the oldest for %s\n", process->head.pid, name, open->num,
+		       open->num == 1 ? "" : "s", open->name, seconds);
+}
+
+static int finish(FILE *out, const struct options *options, enum trace_result result, const struct trace_count *count,
+		  const struct trace_process *processes, size_t num)
 {
 	bool is_written = ferror(out) == 0;
 
@@ -57,6 +75,8 @@ static int finish(FILE *out, const struct options *options, enum trace_result re
 		printf(", %llu lost: they came faster than they were read, or before the ring's beginning",
 		       (unsigned long long)count->num_lost);
 	printf("\nOpen it in Perfetto: https://ui.perfetto.dev\n");
+	for (size_t i = 0; i < count->num_open; i++)
+		print_open(&processes[count->open[i].process], &count->open[i]);
 	return TOOL_OK;
 }
 
@@ -64,10 +84,12 @@ static int write_out(const struct options *options, const struct trace_process *
 {
 	FILE *out = fopen(options->out, "wbe");
 	struct trace_count count;
+	enum trace_result result;
 
 	if (out == NULL)
 		return tool_fail("cannot write %s: %s", options->out, strerror(errno));
-	return finish(out, options, trace_convert(out, processes, num, &count), &count, num);
+	result = trace_convert(out, processes, num, &count);
+	return finish(out, options, result, &count, processes, num);
 }
 
 /* ---- files ---- */
