@@ -2,7 +2,8 @@
 /*
  * What the timeline costs while it is on: tasks that do nothing, submitted and completed with it and without it in turns. Four
  * things happen to each, in three records: its submit, its end at which its callback begins, and the callback's end. Prints the
- * medians of the processor's time; fails over the limit, which is a thing's. How long the processor takes to tell the time is most of it, and printed too.
+ * medians of the processor's time; fails over the limit, which is a thing's. How long the processor takes to tell the time is
+ * most of it, and printed too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,8 @@ static bool measure(struct doca_pe *pe, struct doca_task **tasks)
 		ticks[i] = counter();
 	}
 	thing = (median(on, RUNS) - median(off, RUNS)) / THINGS;
-	printf("empty task, timeline off: %.1f ns, on: %.1f ns; an event: %.1f ns (limit %.0f; a look at the counter takes %.1f)\n",
+	printf("empty task, timeline off: %.1f ns, on: %.1f ns; an event: %.1f ns (limit %.0f; a look at the counter takes "
+	       "%.1f)\n",
 	       off[RUNS / 2], on[RUNS / 2], thing, LIMIT_NS, median(ticks, RUNS));
 	return thing <= LIMIT_NS;
 }

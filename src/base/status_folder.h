@@ -30,8 +30,8 @@ bool sf_status_file_write(const struct sf_status_file *file, const void *bytes, 
 /* Removes it. */
 void sf_status_file_close(struct sf_status_file *file);
 
-/* Removes the page of that name, if it is one and its process is dead; likewise a timeline in the runtime folder, and a request for
- * one, whose owners have them locked in the same way. Other names, and this process's, are left alone. */
+/* Removes the page of that name, if it is one and its process is dead; likewise a timeline in the runtime folder, and a request
+ * for one, whose owners have them locked in the same way. Other names, and this process's, are left alone. */
 SF_API void sf_status_page_sweep(int folder, const char *name);
 
 struct sf_status_reader {

@@ -34,7 +34,8 @@ static inline bool sf_trace_on(void)
 
 /* Adds an event to this thread's ring. name: a text that stays, or NULL. Any thread, also with locks held; blocks for a thread's
  * first event only, to make its ring. */
-SF_API void sf_trace_record(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value, const char *name);
+SF_API void sf_trace_record(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
+			    const char *name);
 
 /* The same for what began at `ticks`, which sf_trace_ticks gave. */
 SF_API void sf_trace_record_at(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other,
@@ -53,7 +54,8 @@ SF_API void sf_trace_record_once(enum sf_trace_kind kind, const volatile void *o
 			sf_trace_record(kind, object, other, value, name);                                                       \
 	} while (0)
 
-/* The flow of a message that both sides number alike: `salt` names the place that counts (sf_trace_salt), `number` the message. */
+/* The flow of a message that both sides number alike: `salt` names the place that counts (sf_trace_salt), `number` the message.
+ */
 static inline uint64_t sf_trace_flow(uint64_t salt, uint64_t number)
 {
 	uint64_t flow = (salt ^ number) * UINT64_C(0x9e3779b97f4a7c15);

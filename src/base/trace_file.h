@@ -11,7 +11,7 @@
 #include "base/visibility.h"
 
 struct sf_trace_file {
-	struct sf_trace_head *head; /* NULL: there is none */
+	struct sf_trace_head *head;	/* NULL: there is none */
 	uint32_t num_rings, last_stamp; /* what the head says of them is for readers: another process may write there */
 	int fd;
 	dev_t device;

@@ -33,10 +33,10 @@ enum sf_trace_kind {
 	SF_TRACE_SEND,	       /* object: operation; other: flow; value: bytes; name: what it does */
 	SF_TRACE_DELIVER,      /* object: receive; other: flow; value: bytes. The library begins to look at it */
 	SF_TRACE_DELIVER_END,
-	SF_TRACE_ARM,	       /* object: progress engine: a notification was requested; value: 1, something was due */
-	SF_TRACE_WAKE,	       /* value: the descriptor that was rung */
-	SF_TRACE_AWAKE,	       /* object: progress engine: the notification was cleared */
-	SF_TRACE_WORK,	       /* name: the message that the agent begins with; value: its kind; object: its channel */
+	SF_TRACE_ARM,	/* object: progress engine: a notification was requested; value: 1, something was due */
+	SF_TRACE_WAKE,	/* value: the descriptor that was rung */
+	SF_TRACE_AWAKE, /* object: progress engine: the notification was cleared */
+	SF_TRACE_WORK,	/* name: the message that the agent begins with; value: its kind; object: its channel */
 	SF_TRACE_WORK_END,
 	SF_TRACE_KINDS,
 };

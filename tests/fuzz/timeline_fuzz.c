@@ -94,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace_process_open(&process, timeline_make(data, size))) {
 		CHECK(trace_process_read(&process) && trace_process_read(&process));
 		for (uint32_t i = 0; i < process.num_threads; i++)
-			CHECK(process.threads[i].num <= TRACE_EVENTS_MAX && strlen(process.threads[i].name) < SF_TRACE_THREAD_MAX);
+			CHECK(process.threads[i].num <= TRACE_EVENTS_MAX &&
+			      strlen(process.threads[i].name) < SF_TRACE_THREAD_MAX);
 		out = open_memstream(&bytes, &len);
 		CHECK(out != NULL);
 		CHECK(trace_convert(out, &process, 1, &count) != TRACE_NO_MEMORY);

@@ -12,9 +12,8 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain}, {"node", tool_node},
-	{"ps", tool_ps},	   {"rdma", tool_rdma},	    {"run", tool_run},	       {"topology", tool_topology},
-	{"trace", tool_trace},
+	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain},	 {"node", tool_node},	{"ps", tool_ps},
+	{"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology}, {"trace", tool_trace},
 };
 
 static const char usage[] =

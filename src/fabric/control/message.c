@@ -120,8 +120,9 @@ doca_error_t sf_msg_status(uint32_t status)
 const char *sf_msg_name(uint16_t kind)
 {
 	static const char *const names[SF_MSG_KINDS] = {
-		[SF_MSG_HELLO] = "hello",   [SF_MSG_CONNECT] = "connect", [SF_MSG_PENDING] = "pending", [SF_MSG_ACCEPT] = "accept",
-		[SF_MSG_REFUSE] = "refuse", [SF_MSG_LOCATE] = "locate",	  [SF_MSG_ADDRESS] = "address", [SF_MSG_ALIVE] = "alive",
+		[SF_MSG_HELLO] = "hello",     [SF_MSG_CONNECT] = "connect", [SF_MSG_PENDING] = "pending",
+		[SF_MSG_ACCEPT] = "accept",   [SF_MSG_REFUSE] = "refuse",   [SF_MSG_LOCATE] = "locate",
+		[SF_MSG_ADDRESS] = "address", [SF_MSG_ALIVE] = "alive",
 	};
 	static const char *const others[] = {"shm message", "verbs message", "tcp message"};
 

@@ -13,7 +13,8 @@ __attribute__((cold)) void sf_shm_trace_sent(const struct shm_conn *conn, const 
 	sf_trace_record(SF_TRACE_SEND, op, flow, len_of(len), sf_op_name(op->kind));
 }
 
-__attribute__((cold)) void sf_shm_trace_delivered(const struct shm_conn *conn, struct sf_recv *recv, uint64_t ticket, uint32_t len)
+__attribute__((cold)) void sf_shm_trace_delivered(const struct shm_conn *conn, struct sf_recv *recv, uint64_t ticket,
+						  uint32_t len)
 {
 	sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(sf_trace_salt(conn->key.bytes), ticket), len,
 			sf_op_name(recv->kind));

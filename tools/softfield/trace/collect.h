@@ -12,8 +12,8 @@
 struct trace_target {
 	pid_t pid; /* as seen from here */
 	char page_name[NAME_MAX + 1];
-	uint32_t own_pid;    /* as the process itself knows it */
-	int request_fd;	     /* locked while the timeline is wanted; -1 */
+	uint32_t own_pid; /* as the process itself knows it */
+	int request_fd;	  /* locked while the timeline is wanted; -1 */
 	char request[PATH_MAX];
 	struct trace_process process; /* fd -1: not begun yet */
 	bool is_over;		      /* the process ended */

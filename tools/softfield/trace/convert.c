@@ -14,7 +14,7 @@
 #define NO_LANE UINT32_MAX
 #define TRACKS_AT 0x10000u /* of a process, behind its threads' */
 
-#define DEPTH_KEPT 8	 /* slices inside each other of which we know the names */
+#define DEPTH_KEPT 8	      /* slices inside each other of which we know the names */
 #define OPEN_MIN_NS 100000000 /* what has not ended for so long is told */
 
 /* Where the tasks of one type are shown that overlap: each lane has one at a time. */
@@ -33,7 +33,7 @@ struct stack {
 
 struct shown {
 	const struct trace_process *process;
-	uint64_t track; /* its threads' and others follow */
+	uint64_t track;	      /* its threads' and others follow */
 	struct stack *stacks; /* thread by thread */
 	struct inflight tasks, contexts;
 	struct lane *lanes;

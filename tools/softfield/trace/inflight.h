@@ -10,8 +10,8 @@
 
 struct inflight_task {
 	uint64_t address, size;
-	uint64_t flow;	/* of the message that it sends, or that filled it */
-	size_t submit;	/* the place of its submit among the events */
+	uint64_t flow; /* of the message that it sends, or that filled it */
+	size_t submit; /* the place of its submit among the events */
 	uint32_t lane;
 	uint64_t track, begin_ns;
 };
@@ -21,7 +21,8 @@ struct inflight {
 	size_t num, room;
 };
 
-/* Returns the task, zeroed but for address and size; NULL: no memory. One that was there at this address is replaced: look first. */
+/* Returns the task, zeroed but for address and size; NULL: no memory. One that was there at this address is replaced: look first.
+ */
 struct inflight_task *inflight_add(struct inflight *list, uint64_t address, uint64_t size);
 /* The task that holds the address; NULL: none does. Valid until the list changes. */
 struct inflight_task *inflight_find(const struct inflight *list, uint64_t address);

@@ -154,7 +154,8 @@ static bool ring_read(struct trace_process *process, uint32_t number, struct sf_
 	struct sf_trace_ring ring, after;
 	uint64_t from;
 
-	if (!bytes_read(process->fd, &ring, sizeof(ring), at) || ring.first > ring.head || ring.head < process->rings[number].next)
+	if (!bytes_read(process->fd, &ring, sizeof(ring), at) || ring.first > ring.head ||
+	    ring.head < process->rings[number].next)
 		return true;
 	if (process->rings[number].thread == NO_THREAD || process->rings[number].first != ring.first) {
 		if (!thread_add(process, &ring, &process->rings[number].thread))

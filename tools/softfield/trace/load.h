@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the timelines that processes keep (base/trace_format.h). All in them is another process's word, and may change while it is
- * read: it is copied by read calls, never mapped, and each number is checked. */
+/* Reads the timelines that processes keep (base/trace_format.h). All in them is another process's word, and may change while it
+ * is read: it is copied by read calls, never mapped, and each number is checked. */
 #ifndef TOOL_TRACE_LOAD_H
 #define TOOL_TRACE_LOAD_H
 
@@ -11,7 +11,7 @@
 #include "base/trace_format.h"
 
 #define TRACE_EVENTS_MAX (SF_TRACE_RINGS_MAX * SF_TRACE_EVENTS) /* of a process, 64 MiB; what comes after that is lost */
-#define TRACE_THREADS_MAX 1024 /* of a process, one after the other */
+#define TRACE_THREADS_MAX 1024					/* of a process, one after the other */
 
 struct trace_thread {
 	uint32_t id;
@@ -27,7 +27,7 @@ struct trace_process {
 	struct trace_thread *threads;
 	uint32_t num_threads;
 	struct {
-		uint32_t thread;     /* that has it now, or UINT32_MAX */
+		uint32_t thread;      /* that has it now, or UINT32_MAX */
 		uint64_t first, next; /* its first event, and the next to be read */
 	} rings[SF_TRACE_RINGS_MAX];
 	size_t num_events;

@@ -24,7 +24,7 @@
 struct options {
 	bool convert, all;
 	const char *out;
-	uint64_t seconds; /* 0: until Ctrl-C */
+	uint64_t seconds;	       /* 0: until Ctrl-C */
 	const char *args[TARGETS_MAX]; /* processes, or files */
 	size_t num;
 };
@@ -49,7 +49,8 @@ static void print_open(const struct trace_process *process, const struct trace_o
 	make_printable(name);
 	snprintf(seconds, sizeof(seconds), "%.1f s", (double)open->ns / 1e9);
 	if (thread != NULL)
-		printf("process %u (%s): thread %u is in \"%s\" for %s\n", process->head.pid, name, thread->id, open->name, seconds);
+		printf("process %u (%s): thread %u is in \"%s\" for %s\n", process->head.pid, name, thread->id, open->name,
+		       seconds);
 	else
 		printf("process %u (%s): %zu task%s \"%s\" in flight, the oldest for %s\n", process->head.pid, name, open->num,
 		       open->num == 1 ? "" : "s", open->name, seconds);
@@ -64,8 +65,9 @@ static int finish(FILE *out, const struct options *options, enum trace_result re
 	if (result == TRACE_NO_MEMORY)
 		return tool_fail("no memory to convert so many events");
 	if (result == TRACE_NO_TIME)
-		return tool_fail("a timeline was kept before the last boot, or on another machine, and its process was killed early: its "
-				 "times are not known");
+		return tool_fail(
+			"a timeline was kept before the last boot, or on another machine, and its process was killed early: its "
+			"times are not known");
 	if (!is_written)
 		return tool_fail("cannot write %s: %s", options->out, strerror(errno));
 	printf("%s: %zu process%s, %zu thread%s, %zu events in %.3f s", options->out, num, num == 1 ? "" : "es",
@@ -262,9 +264,10 @@ int tool_trace(int argc, char **argv)
 	for (int i = 1, used; i < argc; i += used) {
 		used = option_take(&options, argc - i, argv + i);
 		if (used == 0)
-			return tool_usage_error("trace takes PID ... or --all, -t SECONDS (1 to %d) and -o FILE, or --convert FILE ... and "
-						"-o FILE; %d at most; not %s",
-						SECONDS_MAX, TARGETS_MAX, argv[i]);
+			return tool_usage_error(
+				"trace takes PID ... or --all, -t SECONDS (1 to %d) and -o FILE, or --convert FILE ... and "
+				"-o FILE; %d at most; not %s",
+				SECONDS_MAX, TARGETS_MAX, argv[i]);
 	}
 	if (options.all ? options.num > 0 || options.convert : options.num == 0)
 		return tool_usage_error("trace needs PID ..., --all, or --convert FILE ...");
