@@ -247,16 +247,17 @@ static void request_follow(const char *page_name)
 	failure_report(error);
 }
 
-void sf_trace_tick(const char *page_name)
+bool sf_trace_tick(const char *page_name)
 {
 	if (!trace.is_variable)
 		request_follow(page_name);
 	if (!sf_trace_on())
-		return;
+		return false;
 	pthread_mutex_lock(&lock);
 	if (trace.file.head != NULL)
 		sf_trace_file_stamp(&trace.file);
 	pthread_mutex_unlock(&lock);
+	return sf_trace_on();
 }
 
 void sf_trace_rest(void)

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* At each tick of the status thread, without its lock: begins or ends what `softfield trace` asks for, and notes the time.
- * page_name: of the process's status page; empty without one. */
-void sf_trace_tick(const char *page_name);
+ * page_name: of the process's status page; empty without one. Returns true if the timeline is on. */
+bool sf_trace_tick(const char *page_name);
 
 /* The process has no page any more: nobody can ask. */
 void sf_trace_rest(void);

@@ -10,6 +10,7 @@
 #include "core/ctx_private.h"
 #include "core/submit.h"
 #include "core/gpu.h"
+#include "core/task_trace.h"
 #include "validation/validation.h"
 
 static const char *state_name(enum doca_ctx_states state)
@@ -269,6 +270,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	result = pools_build(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_ctx_trace_follow(ctx);
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
 	ctx->cancelled = ctx->has_failed = false;

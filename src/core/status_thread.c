@@ -121,6 +121,17 @@ static void thread_begin(const struct sf_status_file *own)
 	(void)sf_status_folder_read(&sweep); /* processes that were killed leave their pages */
 }
 
+/* Contexts that start later go by the switch themselves. */
+static void trace_look(const struct sf_status_file *own)
+{
+	static bool was_on;
+	bool is_on = sf_trace_tick(own->fd >= 0 ? own->name : "");
+
+	if (is_on != was_on)
+		sf_status_trace_follow();
+	was_on = is_on;
+}
+
 static void *run(void *argument)
 {
 	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
@@ -143,7 +154,7 @@ static void *run(void *argument)
 		if (!has_begun)
 			thread_begin(&own);
 		has_begun = true;
-		sf_trace_tick(own.fd >= 0 ? own.name : "");
+		trace_look(&own);
 		/* A program's log backend may start and stop contexts. */
 		for (uint32_t i = 0; i < num; i++)
 			sf_stall_report(&cases[i], thread.page, &own);

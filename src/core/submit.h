@@ -24,18 +24,18 @@ static inline bool sf_task_is_submittable(const struct doca_task *task)
 /* Says in the log why a task is not submittable. INVALID_VALUE: none was given; BAD_STATE else. */
 SF_API doca_error_t sf_task_submit_refused(const struct doca_task *task);
 
-/* Both for while the timeline is on. */
-SF_API doca_error_t sf_task_submit_traced(struct doca_task *task, uint32_t flags);
-SF_API void sf_task_end_traced(struct doca_task *task, doca_error_t status);
+/* In place of the library's submit, for a context with faults or while the timeline is on. */
+SF_API doca_error_t sf_task_submit_watched(struct doca_task *task, uint32_t flags);
+
+/* Tells the claim. */
+SF_API void sf_task_end_claimed(struct doca_task *task);
 
 /* To the library. */
 static inline doca_error_t sf_task_start(struct doca_task *task, uint32_t flags)
 {
 	SF_PROBE(submit, task, task->ctx, flags);
-	if (sf_trace_on())
-		return sf_task_submit_traced(task, flags);
-	if (__builtin_expect(task->ctx->faults != NULL, 0))
-		return sf_task_submit_faulty(task, flags);
+	if (__builtin_expect(SF_SWITCHED(task->ctx->is_watched), 0))
+		return sf_task_submit_watched(task, flags);
 	return task->cls->submit(task, flags);
 }
 
@@ -69,22 +69,17 @@ static inline void sf_task_end(struct doca_task *task, doca_error_t status)
 	const struct sf_task_pool *pool = task->pool;
 
 	SF_PROBE(complete, task, ctx, status);
-	if (sf_trace_on()) {
-		sf_task_end_traced(task, status);
-		return;
-	}
 	task->status = status;
 	if (__builtin_expect(task->claim != NULL, 0)) {
-		task->state = SF_TASK_CLAIMED;
-		task->claim->completed(task->claim, task);
+		sf_task_end_claimed(task);
 		ctx->num_ended++;
 		return;
 	}
 	task->state = SF_TASK_ALLOCATED;
 	if (__builtin_expect(status == DOCA_SUCCESS, 1))
-		pool->completed(task, task->user_data, ctx->user_data);
+		SF_SWITCHED(pool->completed)(task, task->user_data, ctx->user_data);
 	else
-		pool->failed(task, task->user_data, ctx->user_data);
+		SF_SWITCHED(pool->failed)(task, task->user_data, ctx->user_data);
 	SF_PROBE(callback__end, ctx, 0, 0);
 	ctx->num_ended++;
 }

@@ -196,7 +196,7 @@ static void task_complete(struct conversion *to, struct shown *shown, const stru
 
 	if (task != NULL)
 		task_end(to, shown, task, (uint16_t)task->submit, item->ns);
-	snprintf(name, sizeof(name), "%s: %s", event->kind == SF_TRACE_COMPLETE ? "callback" : "completed in a graph",
+	snprintf(name, sizeof(name), "%s: %s", event->kind == SF_TRACE_COMPLETE ? "callback" : "completed",
 		 shown->names[event->name]);
 	slice.name = name;
 	arg_add(&slice, "task", event->object, NULL);
