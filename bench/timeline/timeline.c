@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/trace.h"
+#include "core/task_trace.h"
 #include "measure.h"
 #include "support/test_ctx.h"
 
@@ -40,11 +41,12 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static double run(struct doca_pe *pe, struct doca_task **tasks, bool on)
+static double run(struct doca_pe *pe, struct test_ctx *test, struct doca_task **tasks, bool on)
 {
 	uint64_t begin;
 
 	__atomic_store_n(&sf_trace_is_on, on, __ATOMIC_RELAXED);
+	sf_ctx_trace_follow(&test->base);
 	begin = cpu_ns();
 	for (int round = 0; round < SUBMITS / TASKS; round++) {
 		for (int i = 0; i < TASKS; i++)
@@ -78,13 +80,13 @@ static int run_again(char **argv)
 	return system(command) != 0 || status != 0; // NOLINT
 }
 
-static bool measure(struct doca_pe *pe, struct doca_task **tasks)
+static bool measure(struct doca_pe *pe, struct test_ctx *test, struct doca_task **tasks)
 {
 	double off[RUNS], on[RUNS], ticks[RUNS], thing;
 
 	for (int i = 0; i < RUNS; i++) {
-		off[i] = run(pe, tasks, false);
-		on[i] = run(pe, tasks, true);
+		off[i] = run(pe, test, tasks, false);
+		on[i] = run(pe, test, tasks, true);
 		ticks[i] = counter();
 	}
 	thing = (median(on, RUNS) - median(off, RUNS)) / THINGS;
@@ -111,7 +113,7 @@ int main(int argc, char **argv)
 	check(doca_ctx_start(&test.base), "start");
 	for (int i = 0; i < TASKS; i++)
 		check(test_task_alloc(&test, &tasks[i]), "allocate");
-	is_good = measure(pe, tasks);
+	is_good = measure(pe, &test, tasks);
 	for (int i = 0; i < TASKS; i++)
 		doca_task_free(tasks[i]);
 	check(doca_ctx_stop(&test.base), "stop");

@@ -10,6 +10,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/trace_clock.h"
 #include "base/trace_file.h"
 #include "base/trace_own.h"
 #include "base/trace_request.h"
@@ -171,30 +172,35 @@ static inline uint16_t name_of(struct ring *ring, const char *text)
 
 /* ---- events ---- */
 
-static inline void record(struct ring *ring, const struct sf_trace_event *event)
+static inline void record(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
+			  const char *name)
 {
-	sf_trace_ring_events(ring->shared)[ring->head & (SF_TRACE_EVENTS - 1)] = *event;
+	struct ring *ring = own_ring;
+	struct sf_trace_event *event;
+
+	if (__builtin_expect(ring == NULL, 0))
+		ring = ring_open();
+	if (__builtin_expect(ring == NULL, 0))
+		return;
+	event = &sf_trace_ring_events(ring->shared)[ring->head & (SF_TRACE_EVENTS - 1)];
+	event->ticks = ticks;
+	event->object = (uintptr_t)object;
+	event->other = other;
+	event->value = value;
+	event->name = name_of(ring, name);
+	event->kind = (uint8_t)kind;
 	__atomic_store_n(&ring->shared->head, ++ring->head, __ATOMIC_RELEASE);
 }
 
 void sf_trace_record_at(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
 			const char *name)
 {
-	struct ring *ring = own_ring;
-	struct sf_trace_event event = {.ticks = ticks, .object = (uintptr_t)object, .other = other, .value = value};
-
-	if (__builtin_expect(ring == NULL, 0))
-		ring = ring_open();
-	if (__builtin_expect(ring == NULL, 0))
-		return;
-	event.kind = (uint8_t)kind;
-	event.name = name_of(ring, name);
-	record(ring, &event);
+	record(ticks, kind, object, other, value, name);
 }
 
 void sf_trace_record(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value, const char *name)
 {
-	sf_trace_record_at(sf_trace_clock_ticks(), kind, object, other, value, name);
+	record(sf_trace_clock_ticks(), kind, object, other, value, name);
 }
 
 uint64_t sf_trace_ticks(void)

@@ -1,45 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/trace_file.h"
+#include "base/trace_clock.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
-
-#include "base/clock.h"
 
 #define STAMP_TRIES 5
 
 #if defined(__x86_64__)
 
-static bool counter_is_steady; /* it goes at one speed, also while a core sleeps */
+bool sf_trace_counter_is_steady;
 
 static __attribute__((constructor)) void clock_choose(void)
 {
 	unsigned int a, b, c, d;
 
-	counter_is_steady = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
-}
-
-uint64_t sf_trace_clock_ticks(void)
-{
-	return __builtin_expect(counter_is_steady, 1) ? __rdtsc() : sf_now_ns();
+	sf_trace_counter_is_steady = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
 }
 
 enum sf_trace_clock sf_trace_clock_kind(void)
 {
-	return counter_is_steady ? SF_TRACE_CLOCK_CPU : SF_TRACE_CLOCK_NS;
+	return sf_trace_counter_is_steady ? SF_TRACE_CLOCK_CPU : SF_TRACE_CLOCK_NS;
 }
 
 #elif defined(__aarch64__)
-
-uint64_t sf_trace_clock_ticks(void)
-{
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-}
 
 enum sf_trace_clock sf_trace_clock_kind(void)
 {
@@ -47,11 +31,6 @@ enum sf_trace_clock sf_trace_clock_kind(void)
 }
 
 #else
-
-uint64_t sf_trace_clock_ticks(void)
-{
-	return sf_now_ns();
-}
 
 enum sf_trace_clock sf_trace_clock_kind(void)
 {

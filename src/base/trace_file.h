@@ -8,7 +8,6 @@
 #include <sys/types.h>
 
 #include "base/trace_format.h"
-#include "base/visibility.h"
 
 struct sf_trace_file {
 	struct sf_trace_head *head;	/* NULL: there is none */
@@ -35,12 +34,6 @@ bool sf_trace_file_copy(const struct sf_trace_file *file, const char *path);
 
 /* In a child: the file is the parent's. */
 void sf_trace_file_forget(struct sf_trace_file *file);
-
-/* Ticks of the clock that timelines go by here. */
-SF_API uint64_t sf_trace_clock_ticks(void);
-/* Which one that is, and the same moment by both. */
-SF_API enum sf_trace_clock sf_trace_clock_kind(void);
-SF_API struct sf_trace_stamp sf_trace_clock_stamp(void);
 
 static inline struct sf_trace_event *sf_trace_ring_events(struct sf_trace_ring *ring)
 {

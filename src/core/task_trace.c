@@ -32,6 +32,7 @@ void sf_task_end_claimed(struct doca_task *task)
 	task->claim->completed(task->claim, task);
 	if (is_on)
 		sf_trace_record(SF_TRACE_CALLBACK_END, ctx, 0, 0, NULL);
+	ctx->num_ended++;
 }
 
 /* In place of both of the program's callbacks. The task may be gone after it. */

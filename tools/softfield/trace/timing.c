@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/trace_file.h"
+#include "base/trace_clock.h"
 
 #define SPAN_MIN_NS UINT64_C(1000000000) /* between two stamps: then what one is wrong by no longer counts */
 #define TICKS_PER_NS_MAX 64		 /* a counter is neither faster nor slower than this */
