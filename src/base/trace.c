@@ -242,8 +242,6 @@ static void request_follow(const char *page_name)
 	bool is_wanted = page_name[0] != '\0' && sf_trace_is_requested(page_name);
 	int error = 0;
 
-	if (is_wanted == __atomic_load_n(&sf_trace_is_on, __ATOMIC_RELAXED))
-		return;
 	pthread_mutex_lock(&lock);
 	trace.has_failed = trace.has_failed && is_wanted; /* said once for a request */
 	if (is_wanted && trace.file.head == NULL && !trace.has_failed)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The timeline: what happens to tasks and messages, thread by thread (docs/timeline.md). It is always compiled in. While it is
- * off, a place where something happens costs one load of a global and a branch that is not taken; and, where <sys/sdt.h> is, the
- * no-op of a USDT probe `softfield:NAME`, to which bpftrace and the like attach whether the timeline is on or off.
+ * off, a place where something happens costs one load of a global and a branch that is not taken (a task not even that:
+ * core/task_trace.h); and, where <sys/sdt.h> is, the no-op of a USDT probe `softfield:NAME`, to which bpftrace and the like
+ * attach whether the timeline is on or off.
  */
 #ifndef SF_BASE_TRACE_H
 #define SF_BASE_TRACE_H
