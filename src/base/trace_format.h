@@ -23,7 +23,7 @@
 #define SF_TRACE_EVENTS 32768 /* of a ring; a power of two */
 
 enum sf_trace_kind {
-	SF_TRACE_SUBMIT = 1,   /* object: task; other: its context; value: bytes of the task; name: of its type */
+	SF_TRACE_SUBMIT = 1,   /* object: task; other: its context; value: bytes of the task, and a bit; name: of its type */
 	SF_TRACE_AGAIN,	       /* as SUBMIT: it was refused, and perhaps more often after that */
 	SF_TRACE_COMPLETE,     /* object: task; other: its context; value: status. Its callback begins */
 	SF_TRACE_COMPLETE_BY,  /* as COMPLETE: whoever claims the task is told, a graph say */
@@ -40,6 +40,9 @@ enum sf_trace_kind {
 	SF_TRACE_WORK_END,
 	SF_TRACE_KINDS,
 };
+
+/* Of the value of a submit: the task waits for what may never happen, as a receive does. */
+#define SF_TRACE_MAY_WAIT (UINT32_C(1) << 31)
 
 /* What a flow is: events with the same one, in any process, belong to one message. 0: none. */
 struct sf_trace_event {

@@ -15,7 +15,8 @@ doca_error_t sf_task_submit_watched(struct doca_task *task, uint32_t flags)
 	if (begun == 0)
 		return result;
 	if (result == DOCA_SUCCESS)
-		sf_trace_record_at(begun, SF_TRACE_SUBMIT, task, (uintptr_t)ctx, (uint32_t)cls->size, cls->name);
+		sf_trace_record_at(begun, SF_TRACE_SUBMIT, task, (uintptr_t)ctx,
+				   (uint32_t)cls->size | (cls->may_wait ? SF_TRACE_MAY_WAIT : 0), cls->name);
 	else if (result == DOCA_ERROR_AGAIN)
 		sf_trace_record_once(SF_TRACE_AGAIN, task, (uintptr_t)ctx, (uint32_t)cls->size, cls->name);
 	return result;

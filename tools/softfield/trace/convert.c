@@ -172,12 +172,13 @@ static bool task_begin(struct conversion *to, struct shown *shown, const struct 
 	if (task != NULL) /* its end was overwritten */
 		task_end(to, shown, task, (uint16_t)task->submit, item->ns);
 	lane = lane_take(to->out, shown, event->name);
-	task = lane != NO_LANE ? inflight_add(&shown->tasks, event->object, event->value) : NULL;
+	task = lane != NO_LANE ? inflight_add(&shown->tasks, event->object, event->value & ~SF_TRACE_MAY_WAIT) : NULL;
 	if (task == NULL)
 		return false;
 	task->lane = lane;
 	task->submit = event->name;
 	task->begin_ns = item->ns;
+	task->may_wait = (event->value & SF_TRACE_MAY_WAIT) != 0;
 	task->track = slice.track = shown->track + TRACKS_AT + 2 * lane;
 	slice.name = shown->names[event->name];
 	arg_add(&slice, "task", event->object, NULL);
@@ -375,6 +376,8 @@ static void tasks_open(struct trace_count *count, const struct shown *shown, uin
 	for (size_t i = 0; i < shown->tasks.num; i++) {
 		const struct inflight_task *task = &shown->tasks.all[i];
 
+		if (task->may_wait)
+			continue;
 		if (nums[task->submit]++ == 0 || task->begin_ns < oldest[task->submit])
 			oldest[task->submit] = task->begin_ns;
 	}

@@ -14,6 +14,7 @@ struct inflight_task {
 	size_t submit; /* the place of its submit among the events */
 	uint32_t lane;
 	uint64_t track, begin_ns;
+	bool may_wait; /* for ever */
 };
 
 struct inflight {

@@ -50,7 +50,7 @@ static bool flow_follow(const struct trace_order *order, size_t at, struct infli
 
 	switch ((enum sf_trace_kind)event->kind) {
 	case SF_TRACE_SUBMIT:
-		task = inflight_add(list, event->object, event->value);
+		task = inflight_add(list, event->object, event->value & ~SF_TRACE_MAY_WAIT);
 		if (task == NULL)
 			return false;
 		task->submit = at;

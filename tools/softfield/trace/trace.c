@@ -128,14 +128,14 @@ static int convert_files(const struct options *options)
 
 /* ---- processes ---- */
 
-static bool read_all(struct trace_target *targets, size_t num, bool *has_begun, bool *is_over)
+static bool read_all(struct trace_target *targets, size_t num, size_t *num_begun, bool *is_over)
 {
-	*has_begun = false;
+	*num_begun = 0;
 	*is_over = true;
 	for (size_t i = 0; i < num; i++) {
 		if (!trace_target_read(&targets[i]))
 			return false;
-		*has_begun |= targets[i].process.fd >= 0;
+		*num_begun += targets[i].process.fd >= 0;
 		*is_over &= targets[i].is_over;
 	}
 	for (size_t i = 0; i < num; i++)
@@ -143,24 +143,27 @@ static bool read_all(struct trace_target *targets, size_t num, bool *has_begun, 
 	return true;
 }
 
-/* Until the time is over, which begins with the first process that has begun; or Ctrl-C; or the end of all. */
+/* Until the time is over, which begins when all processes have begun; or Ctrl-C; or the end of all. */
 static int collect(struct trace_target *targets, size_t num, const struct options *options)
 {
 	const struct timespec pause = {.tv_nsec = READ_PAUSE_NS};
 	uint64_t begin_ns = sf_now_ns(), end_ns = 0;
-	bool has_begun, is_over = false;
+	size_t num_begun;
+	bool is_over = false;
 
 	while (!is_interrupted && !is_over && (end_ns == 0 || sf_now_ns() < end_ns)) {
 		nanosleep(&pause, NULL);
-		if (!read_all(targets, num, &has_begun, &is_over))
+		if (!read_all(targets, num, &num_begun, &is_over))
 			return TOOL_FAILED;
-		if (has_begun && end_ns == 0 && options->seconds != 0)
+		bool is_late = sf_now_ns() - begin_ns > BEGIN_LIMIT_NS;
+
+		if ((num_begun == num || is_late) && end_ns == 0 && options->seconds != 0)
 			end_ns = sf_now_ns() + options->seconds * 1000000000;
-		if (!has_begun && sf_now_ns() - begin_ns > BEGIN_LIMIT_NS)
+		if (num_begun == 0 && is_late)
 			return tool_fail("process %d does not begin: is it stopped, or its runtime folder full? See softfield ps",
 					 (int)targets[0].pid);
 	}
-	return read_all(targets, num, &has_begun, &is_over) ? TOOL_OK : TOOL_FAILED;
+	return read_all(targets, num, &num_begun, &is_over) ? TOOL_OK : TOOL_FAILED;
 }
 
 static int write_targets(const struct options *options, struct trace_target *targets, size_t num)
