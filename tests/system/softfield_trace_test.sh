@@ -25,6 +25,11 @@ await() {
 	check "$what" [ "$tries" -lt 600 ]
 }
 
+# runs NUM: so many processes are to be seen.
+runs() {
+	[ "$("$softfield" ps --json | grep -c own_pid)" = "$1" ]
+}
+
 # shown WHAT FILE: what Perfetto would show of it, for json_has.
 shown() {
 	expect "$1" 0 python3 "$perfetto" "$protoc" "$2"
@@ -66,6 +71,7 @@ SOFTFIELD_TRACE="$work/client-of" "$peer" client 'a name' <"$work/client" >"$wor
 client=$!
 exec 4>"$work/client"
 await 'a client connects' grep -q connected "$work/client.out"
+await 'both are seen' runs 2
 "$softfield" trace --all -o "$work/live.pftrace" >"$work/live.out" 2>&1 3>&- 4>&- &
 tracer=$!
 await 'the server begins its timeline' [ -s "$work/runtime/trace.$server" ]
@@ -97,6 +103,17 @@ kill -9 "$client"
 exec 4>&- 3>&-
 wait "$server"
 check 'a file of the runtime folder goes with its process' [ ! -e "$work/runtime/trace.$server" ]
+
+# Contexts that run are switched over. What two busy processes do in a second is too much to look at one by one.
+"$softfield" rdma bench --op send --test latency --sizes 64 --count 100000000 --events >/dev/null 2>&1 &
+busy=$!
+await 'two processes are busy' runs 2
+expect 'busy processes' 0 "$softfield" trace --all -t 1 -o "$work/busy.pftrace"
+out_has 'busy.pftrace: 2 processes'
+for what in 'rdma send' 'callback: rdma send' 'callback: rdma receive' 'deliver: send'; do
+	check "what they do has \"$what\"" grep -qaF "$what" "$work/busy.pftrace"
+done
+kill "$busy"
 
 if [ -n "$library" ]; then
 	readelf -n "$library" >"$work/out" 2>&1
