@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log_rate.h"
+#include "base/trace.h"
 
 #define RINGS 64 /* that may be under way before their results are taken back */
 
@@ -87,6 +88,7 @@ void sf_doorbell_ring(int fd)
 
 	if (fd < 0)
 		return;
+	SF_TRACE(wake, SF_TRACE_WAKE, NULL, 0, (uint32_t)fd, NULL);
 	pthread_once(&once, first_use);
 	if (!ring_by_kernel(fd))
 		ring_by_write(fd);

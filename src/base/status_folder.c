@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/runtime_folder.h"
+#include "base/trace_request.h"
 
-#define PREFIX "status."
+#define PREFIX SF_STATUS_PREFIX
 #define NAMES_MAX 8 /* of one process: another container may have its number */
 #define READS_MAX 4 /* of a page that is just written */
 
@@ -150,6 +151,7 @@ static bool page_read(struct scan *scan, const char *name, int fd)
 
 		if (len < 0)
 			return true;
+		scan->reader->name = name;
 		if (sf_status_page_parse(scan->bytes, (size_t)len, &scan->page))
 			return scan->reader->page(scan->reader, lock.l_pid > 0 ? lock.l_pid : 0, &scan->page);
 	}
@@ -181,18 +183,24 @@ static void entries_read(struct scan *scan, DIR *dir)
 	}
 }
 
-static bool has_own_number(const char *name)
+static bool is_own_number(const char *number)
 {
 	char own[SF_STATUS_NAME_MAX];
-	int len = snprintf(own, sizeof(own), PREFIX "%d", (int)getpid());
+	int len = snprintf(own, sizeof(own), "%d", (int)getpid());
 
-	return strncmp(name, own, (size_t)len) == 0 && (name[len] == '\0' || name[len] == '.');
+	return strncmp(number, own, (size_t)len) == 0 && (number[len] == '\0' || number[len] == '.');
 }
 
 void sf_status_page_sweep(int folder, const char *name)
 {
-	if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) < SF_STATUS_NAME_MAX && !has_own_number(name))
-		name_free(folder, name);
+	static const char *const prefixes[] = {PREFIX, SF_TRACE_FILE_PREFIX, SF_TRACE_REQUEST_PREFIX};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (strncmp(name, prefixes[i], len) == 0 && strlen(name + len) < SF_STATUS_NAME_MAX && !is_own_number(name + len))
+			name_free(folder, name);
+	}
 }
 
 bool sf_status_folder_read(struct sf_status_reader *reader)

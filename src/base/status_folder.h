@@ -13,6 +13,7 @@
 #include "base/status_page.h"
 #include "base/visibility.h"
 
+#define SF_STATUS_PREFIX "status."
 #define SF_STATUS_NAME_MAX 32	 /* of a file, with its NUL */
 #define SF_STATUS_PAGES_MAX 4096 /* that are looked for in a folder */
 
@@ -29,13 +30,15 @@ bool sf_status_file_write(const struct sf_status_file *file, const void *bytes, 
 /* Removes it. */
 void sf_status_file_close(struct sf_status_file *file);
 
-/* Removes the page of that name, if it is one and its process is dead. Other names, and this process's, are left alone. */
+/* Removes the page of that name, if it is one and its process is dead; likewise a timeline in the runtime folder, and a request
+ * for one, whose owners have them locked in the same way. Other names, and this process's, are left alone. */
 SF_API void sf_status_page_sweep(int folder, const char *name);
 
 struct sf_status_reader {
 	/* A page of a process that lives, but not of this one. pid: as seen from here, 0 if it cannot be. Return false to see
 	 * no more. */
 	bool (*page)(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page);
+	const char *name;		  /* of the page's file, in `page` */
 	const struct sf_status_file *own; /* this process's, which is left out; or NULL */
 	void *user;
 };

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_receiver.h"
 
@@ -56,7 +57,10 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 		arrival.imm_data = task->recv.header;
 	}
 	gpu_receiver_next(&in->receiver);
+	SF_TRACE(deliver, SF_TRACE_DELIVER, &task->recv, 0, arrived->len, "from a kernel");
 	comch_task_post_recv_arrived(task, &arrival);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 }
 
 static void inbound_cut(struct gpu_inbound *in)

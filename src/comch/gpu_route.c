@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
@@ -150,6 +151,9 @@ static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_p
 				       task->header.imm_len);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
+	SF_PROBE(send, &task->op, 0, 0);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_SEND, &task->op, 0, (uint32_t)sf_iov_len(task->iov, task->op.iov_num), "to a kernel");
 	task->base.next = NULL;
 	if (route->sent_last != NULL)
 		route->sent_last->next = &task->base;

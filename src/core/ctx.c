@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
 #include "core/gpu.h"
+#include "core/task_trace.h"
 #include "validation/validation.h"
 
 static const char *state_name(enum doca_ctx_states state)
@@ -25,8 +27,10 @@ static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 
 	ctx->state = next;
 	sf_status_ctx_state(ctx, next);
+	SF_TRACE(state, SF_TRACE_STATE, ctx, prev, next, ctx->ops->name);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, next);
+	SF_TRACE(state__end, SF_TRACE_STATE_END, ctx, 0, next, NULL);
 }
 
 /* ---- the library's side ---- */
@@ -135,9 +139,11 @@ static void stopping_begin(struct doca_ctx *ctx)
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
 	sf_status_ctx_state(ctx, DOCA_CTX_STATE_STOPPING);
+	SF_TRACE(state, SF_TRACE_STATE, ctx, prev, DOCA_CTX_STATE_STOPPING, ctx->ops->name);
 	ctx_cancel(ctx);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
+	SF_TRACE(state__end, SF_TRACE_STATE_END, ctx, 0, DOCA_CTX_STATE_STOPPING, NULL);
 	ctx->in_progress_call = nested;
 }
 
@@ -264,6 +270,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	result = pools_build(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_ctx_trace_follow(ctx);
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
 	ctx->cancelled = ctx->has_failed = false;

@@ -64,6 +64,7 @@ struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
 	bool faults_asked;	  /* faults is what there is to it */
+	bool is_watched;	  /* there are faults, or the timeline is on: submits go another way (submit.h) */
 	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
 	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
 	bool has_failed;	  /* sf_ctx_fail was called in this run: the program may not know yet */
@@ -181,7 +182,8 @@ struct doca_task {
  * (so that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */
 struct sf_task_pool {
 	const struct sf_task_class *cls;
-	doca_task_completion_cb_t completed, failed;
+	doca_task_completion_cb_t completed, failed; /* the program's; or, while the timeline is on, what calls those: */
+	doca_task_completion_cb_t own_completed, own_failed;
 	uint32_t num_tasks;
 	uint32_t num_built; /* tasks in memory */
 	uint32_t num_begun; /* tasks from the first on that were allocated since the start: the others' memory is not touched yet

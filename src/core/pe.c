@@ -11,6 +11,7 @@
 
 #include "base/doorbell.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "core/ctx.h"
 #include "core/ctx_private.h"
 #include "core/faults.h"
@@ -258,6 +259,7 @@ static doca_error_t event_drain(struct doca_pe *pe)
 		pe->armed = false;
 	pe->was_readable = false;
 	pe->cleared = true;
+	SF_TRACE(awake, SF_TRACE_AWAKE, pe, 0, fired, NULL);
 	return DOCA_SUCCESS;
 }
 
@@ -331,6 +333,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
 		due |= sf_ctx_arm(ctx);
 	pe->armed = true;
+	SF_TRACE(arm, SF_TRACE_ARM, pe, 0, due, NULL);
 	if (sf_validation_is_on)
 		sf_pe_note_request(pe);
 	if (due)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a stall report says: the missing action, and the process that owes it. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trace_own.h"
 #include "core/pe_checks.h"
 #include "core/stall.h"
 #include "validation/validation.h"
@@ -261,6 +263,14 @@ static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
 		    "its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long");
 }
 
+static void add_timeline(struct line *line)
+{
+	char path[PATH_MAX];
+
+	if (sf_trace_keep(path))
+		add(line, "; timeline: %s", path);
+}
+
 /* A peer that is stopped, or elsewhere, breaks none. */
 static void rule_break(const struct sf_stall_case *stall, const struct peer *peer, struct line *line, size_t cause_len)
 {
@@ -294,6 +304,7 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 		else
 			add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}
+	add_timeline(&line);
 	SF_LOG_WARN("%s", line.text);
 	if (sf_validation_is_on)
 		rule_break(stall, &peer, &line, cause_len);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "core/status_private.h"
+#include "core/task_trace.h"
 
 #define WALK_MAX 4096 /* tasks of a context that are looked at */
 
@@ -69,6 +70,7 @@ void sf_status_ctx_add(struct doca_ctx *ctx)
 	status->has_reported_receives = false;
 	LIST_INSERT_HEAD(&sf_status_ctxs, status, entry);
 	status->is_listed = true;
+	sf_ctx_trace_follow(ctx); /* it was switched meanwhile, perhaps */
 	if (first)
 		sf_status_thread_wake();
 	pthread_mutex_unlock(&sf_status_lock);
@@ -83,6 +85,16 @@ void sf_status_ctx_remove(struct doca_ctx *ctx)
 		if (LIST_EMPTY(&sf_status_ctxs))
 			sf_status_thread_rest();
 	}
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_trace_follow(void)
+{
+	struct sf_status_ctx *ctx;
+
+	pthread_mutex_lock(&sf_status_lock);
+	LIST_FOREACH (ctx, &sf_status_ctxs, entry)
+		sf_ctx_trace_follow(sf_status_ctx_of(ctx));
 	pthread_mutex_unlock(&sf_status_lock);
 }
 

@@ -28,6 +28,9 @@ static inline struct doca_ctx *sf_status_ctx_of(struct sf_status_ctx *status)
 /* Looks at everything, passed_ms after the last look, and fills in the lists of the page. With the lock. */
 void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t passed_ms);
 
+/* The timeline was switched on or off: all contexts are switched over. Without the lock. */
+void sf_status_trace_follow(void);
+
 /* With the lock: there is a first context, or no more. */
 void sf_status_thread_wake(void);
 void sf_status_thread_rest(void);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trace_own.h"
 #include "core/pe_checks.h"
 #include "core/stall.h"
 #include "core/status_private.h"
@@ -120,6 +121,17 @@ static void thread_begin(const struct sf_status_file *own)
 	(void)sf_status_folder_read(&sweep); /* processes that were killed leave their pages */
 }
 
+/* Contexts that start later go by the switch themselves. */
+static void trace_look(const struct sf_status_file *own)
+{
+	static bool was_on;
+	bool is_on = sf_trace_tick(own->fd >= 0 ? own->name : "");
+
+	if (is_on != was_on)
+		sf_status_trace_follow();
+	was_on = is_on;
+}
+
 static void *status_thread_main(void *argument)
 {
 	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
@@ -142,6 +154,7 @@ static void *status_thread_main(void *argument)
 		if (!has_begun)
 			thread_begin(&own);
 		has_begun = true;
+		trace_look(&own);
 		/* A program's log backend may start and stop contexts. */
 		for (uint32_t i = 0; i < num; i++)
 			sf_stall_report(&cases[i], thread.page, &own);
@@ -212,6 +225,7 @@ void sf_status_thread_wake(void)
 void sf_status_thread_rest(void)
 {
 	thread.is_resting = true;
+	sf_trace_rest();
 	sf_status_file_close(&thread.file);
 }
 

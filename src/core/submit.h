@@ -4,6 +4,7 @@
 #ifndef SF_CORE_SUBMIT_H
 #define SF_CORE_SUBMIT_H
 
+#include "base/trace.h"
 #include "core/ctx.h"
 #include "core/faults.h"
 #include "core/pe.h"
@@ -23,16 +24,23 @@ static inline bool sf_task_is_submittable(const struct doca_task *task)
 /* Says in the log why a task is not submittable. INVALID_VALUE: none was given; BAD_STATE else. */
 SF_API doca_error_t sf_task_submit_refused(const struct doca_task *task);
 
-/* To the library. */
-static inline doca_error_t sf_task_start(struct doca_task *task, uint32_t flags)
+/* In place of the library's submit, for a context with faults or while the timeline is on. */
+SF_API doca_error_t sf_task_submit_watched(struct doca_task *task, uint32_t flags);
+
+/* Ends a task that is claimed: tells the claim. */
+SF_API void sf_task_end_claimed(struct doca_task *task);
+
+/* To the library. Inline: a compiler takes a probe, which is a no-op, for many instructions. */
+static inline __attribute__((always_inline)) doca_error_t sf_task_start(struct doca_task *task, uint32_t flags)
 {
-	if (__builtin_expect(task->ctx->faults != NULL, 0))
-		return sf_task_submit_faulty(task, flags);
+	SF_PROBE(submit, task, task->ctx, flags);
+	if (__builtin_expect(SF_SWITCHED(task->ctx->is_watched), 0))
+		return sf_task_submit_watched(task, flags);
 	return task->cls->submit(task, flags);
 }
 
 /* As doca_task_submit_ex, but for flags, which are not checked. */
-static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags)
+static inline __attribute__((always_inline)) doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags)
 {
 	if (__builtin_expect(!sf_task_is_submittable(task), 0))
 		return sf_task_submit_refused(task);
@@ -53,25 +61,25 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 }
 
 /* As sf_task_complete. */
-static inline void sf_task_end(struct doca_task *task, doca_error_t status)
+static inline __attribute__((always_inline)) void sf_task_end(struct doca_task *task, doca_error_t status)
 {
 	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it: it
 	 * cannot become IDLE with this task in flight. */
 	struct doca_ctx *ctx = task->ctx;
 	const struct sf_task_pool *pool = task->pool;
 
+	SF_PROBE(complete, task, ctx, status);
 	task->status = status;
 	if (__builtin_expect(task->claim != NULL, 0)) {
-		task->state = SF_TASK_CLAIMED;
-		task->claim->completed(task->claim, task);
-		ctx->num_ended++;
+		sf_task_end_claimed(task);
 		return;
 	}
 	task->state = SF_TASK_ALLOCATED;
 	if (__builtin_expect(status == DOCA_SUCCESS, 1))
-		pool->completed(task, task->user_data, ctx->user_data);
+		SF_SWITCHED(pool->completed)(task, task->user_data, ctx->user_data);
 	else
-		pool->failed(task, task->user_data, ctx->user_data);
+		SF_SWITCHED(pool->failed)(task, task->user_data, ctx->user_data);
+	SF_PROBE(callback__end, ctx, 0, 0);
 	ctx->num_ended++;
 }
 

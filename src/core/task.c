@@ -33,8 +33,8 @@ doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *p
 	if (result != DOCA_SUCCESS)
 		return result;
 	pool->cls = cls;
-	pool->completed = completed;
-	pool->failed = failed;
+	pool->completed = pool->own_completed = completed;
+	pool->failed = pool->own_failed = failed;
 	pool->num_tasks = num_tasks;
 	return DOCA_SUCCESS;
 }

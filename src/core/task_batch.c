@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
 
@@ -121,6 +122,7 @@ static doca_error_t batch_submit(struct doca_task_batch *batch)
 		batch->ctx->num_again += result == DOCA_ERROR_AGAIN;
 		return result;
 	}
+	SF_TRACE(submit, SF_TRACE_SUBMIT, batch, (uintptr_t)batch->ctx, (uint32_t)batch->cls->size, batch->cls->name);
 	batch->ctx->num_submitted += batch->num_tasks;
 	sf_ctx_wake(batch->ctx);
 	return DOCA_SUCCESS;
@@ -147,12 +149,14 @@ void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 	struct doca_ctx *ctx = batch->ctx;
 	uint16_t num_tasks = batch->num_tasks; /* the callback may free the batch, and another take it */
 
+	SF_TRACE(complete, SF_TRACE_COMPLETE, batch, (uintptr_t)ctx, status, batch->cls->name);
 	batch->status = status;
 	batch->state = SF_TASK_ALLOCATED;
 	sf_task_batch_cb_t callback = status == DOCA_SUCCESS ? batch->pool->completed : batch->pool->failed;
 	callback(batch, batch->user_data, ctx->user_data);
 	if (batch->free_later && batch->state == SF_TASK_ALLOCATED)
 		doca_task_batch_free(batch);
+	SF_TRACE(callback__end, SF_TRACE_CALLBACK_END, ctx, 0, 0, NULL);
 	ctx->num_ended += num_tasks;
 }
 

@@ -237,6 +237,11 @@ doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, 
 
 static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};
 
+const char *sf_op_name(enum sf_op_kind kind)
+{
+	return kind_names[kind];
+}
+
 static doca_error_t remote_check(const struct sf_region *region, const struct sf_op *op, uint64_t len, bool atomic)
 {
 	if (region == NULL) {

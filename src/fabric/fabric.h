@@ -128,6 +128,9 @@ enum sf_op_kind {
 	SF_OP_FAA, /* 8 bytes, 8-aligned: add value; the old value goes to iov[0] */
 };
 
+/* "send", "write", ...: of any of them. */
+SF_API const char *sf_op_name(enum sf_op_kind kind);
+
 /* One operation on a connection. The caller owns it and what it points to; both must stay as they are until done runs. */
 struct sf_op {
 	struct sf_op *next; /* the provider's while submitted */

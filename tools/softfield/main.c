@@ -12,8 +12,8 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain}, {"node", tool_node},
-	{"ps", tool_ps},	   {"rdma", tool_rdma},	    {"run", tool_run},	       {"topology", tool_topology},
+	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain},	 {"node", tool_node},	{"ps", tool_ps},
+	{"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology}, {"trace", tool_trace},
 };
 
 static const char usage[] =
@@ -28,6 +28,8 @@ static const char usage[] =
 	"  run --node NAME [--] PROGRAM ...    run a program that sees what that node sees\n"
 	"  topology check FILE                 is the topology file usable? If not, what is wrong and where\n"
 	"  topology show                       the topology in use, as JSON (a start for a file of your own)\n"
+	"  trace PID ...|--all [-t SECONDS]    what these processes do, from now on, into a FILE (-o) for the viewer Perfetto\n"
+	"  trace --convert TIMELINE ...        what SOFTFIELD_TRACE has kept of them, into a FILE (-o)\n"
 	"  --help, --version\n"
 	"\n"
 	"SOFTFIELD_TOPOLOGY names the topology file; without it there is one host with one BlueField.\n"

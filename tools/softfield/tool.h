@@ -24,6 +24,7 @@ int tool_rdma(int argc, char **argv);
 int tool_node(int argc, char **argv);
 int tool_run(int argc, char **argv);
 int tool_topology(int argc, char **argv);
+int tool_trace(int argc, char **argv);
 
 /* Prints "softfield: what" and the usage to stderr, and returns TOOL_USAGE. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

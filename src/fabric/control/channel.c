@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "fabric/control/accept.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/alert.h"
@@ -311,6 +312,17 @@ static bool first_message(struct sf_channel *channel, const struct sf_msg *msg, 
 	return false;
 }
 
+/* The channel may be closed by it. */
+static bool message_take(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
+{
+	bool good;
+
+	SF_TRACE(work, SF_TRACE_WORK, channel, 0, msg->kind, sf_msg_name(msg->kind));
+	good = channel->message != NULL ? channel->message(channel, msg, fds) : first_message(channel, msg, fds);
+	SF_TRACE(work__end, SF_TRACE_WORK_END, NULL, 0, 0, NULL);
+	return good;
+}
+
 static bool hand_out(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	if (msg->kind == SF_MSG_ALIVE && !channel->is_silent)
@@ -319,7 +331,7 @@ static bool hand_out(struct sf_channel *channel, const struct sf_msg *msg, int *
 	if (channel->trust != SF_TRUST_PEER)
 		return stranger_message(channel, msg);
 	channel->may_beat = true;
-	return channel->message != NULL ? channel->message(channel, msg, fds) : first_message(channel, msg, fds);
+	return message_take(channel, msg, fds);
 }
 
 /* Hands out the whole messages at the beginning of *len bytes, and moves the rest there. False: what is there is none. */

@@ -116,3 +116,18 @@ doca_error_t sf_msg_status(uint32_t status)
 		return DOCA_ERROR_UNEXPECTED;
 	}
 }
+
+const char *sf_msg_name(uint16_t kind)
+{
+	static const char *const names[SF_MSG_KINDS] = {
+		[SF_MSG_HELLO] = "hello",     [SF_MSG_CONNECT] = "connect", [SF_MSG_PENDING] = "pending",
+		[SF_MSG_ACCEPT] = "accept",   [SF_MSG_REFUSE] = "refuse",   [SF_MSG_LOCATE] = "locate",
+		[SF_MSG_ADDRESS] = "address", [SF_MSG_ALIVE] = "alive",
+	};
+	static const char *const others[] = {"shm message", "verbs message", "tcp message"};
+
+	if (kind < SF_MSG_KINDS)
+		return names[kind];
+	kind = (uint16_t)(kind / SF_MSG_KINDS - 1);
+	return kind < sizeof(others) / sizeof(others[0]) ? others[kind] : NULL;
+}

@@ -128,6 +128,9 @@ void sf_control_add(struct sf_control_provider *provider);
 /* All, by next. */
 struct sf_control_provider *sf_control_providers(void);
 
+/* "connect", ...: what the agent calls it on the timeline. Of a provider's own: its provider. */
+const char *sf_msg_name(uint16_t kind);
+
 /* Of the bytes of a stream: how long is the message that begins here? 0: not all of the head is there yet; UINT32_MAX: this is
  * none. */
 size_t sf_msg_size(const void *bytes, size_t len);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/trace.h"
+
 doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
 			     struct sf_ep **base)
 {
@@ -67,6 +69,16 @@ void sf_loop_ep_flush_recvs(struct sf_ep *base)
 	pthread_mutex_unlock(&loop_lock);
 }
 
+static void recv_run(const struct loop_ep *ep, struct sf_recv *recv)
+{
+	if (recv->conn != NULL)
+		SF_TRACE(deliver, SF_TRACE_DELIVER, recv, sf_trace_flow((uintptr_t)ep, recv->place), recv->len,
+			 sf_op_name(recv->kind));
+	recv->done(recv);
+	if (sf_trace_on())
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
+}
+
 /* Takes the next due thing under the lock and runs it without. */
 static bool poll_one(struct loop_ep *ep)
 {
@@ -85,7 +97,7 @@ static bool poll_one(struct loop_ep *ep)
 	if (due.event != NULL)
 		sf_ep_event_run(&ep->handler, &copy.base);
 	else if (due.recv != NULL)
-		due.recv->done(due.recv);
+		recv_run(ep, due.recv);
 	else if (due.op != NULL)
 		due.op->done(due.op);
 	return any;

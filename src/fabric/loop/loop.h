@@ -35,7 +35,7 @@ struct loop_ep {
 	uint32_t recv_max;
 	/* GUARDED_BY(loop_lock) */
 	struct sf_ep_queue queue;
-	uint32_t posted_num;
+	uint32_t posted_num, num_messages;
 	struct sf_recv *posted, **posted_end; /* a receive's cookie is its room in bytes */
 };
 

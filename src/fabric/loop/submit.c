@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/trace.h"
 #include "fabric/atomic.h"
 #include "fabric/mapping.h"
 
@@ -47,6 +48,8 @@ static void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64
 	recv->kind = op->kind;
 	recv->conn = &peer->base;
 	recv->status = DOCA_SUCCESS;
+	recv->place = ++ep->num_messages;
+	SF_TRACE(send, SF_TRACE_SEND, op, sf_trace_flow((uintptr_t)ep, recv->place), (uint32_t)len, sf_op_name(op->kind));
 	sf_loop_ep_recv_due(ep);
 }
 

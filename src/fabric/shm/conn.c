@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
+#include "fabric/shm/trace.h"
 #include "fabric/tcp/ep.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
@@ -62,7 +63,7 @@ static void recv_complete(struct shm_conn *conn, const struct record *record, st
 	recv->header_len = record->header_len;
 	memcpy(recv->header, record->bytes, record->header_len);
 	shm_rx_advance(&conn->rx, record->lines);
-	recv->done(recv);
+	shm_deliver(conn, recv, record->ticket, record->msg_len);
 }
 
 static void receive_again(struct shm_ep *ep, struct shm_slot *slot)

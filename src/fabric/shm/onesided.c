@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "fabric/shm/submit.h"
+#include "fabric/shm/trace.h"
 
 /* The receive of a write with a header; its header is published when the bytes are there. */
 static void write_notify(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
@@ -64,6 +65,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 			return sf_shm_unclaimed(op, status);
 	}
 	attach = shm_import(op->region)->attach;
+	shm_trace_send(conn, op, op->header_len != 0 ? conn->transfer.claim.ticket : SHM_NO_TICKET, len);
 
 	enum shm_reach reach = sf_shm_attach_access(attach, op, len);
 

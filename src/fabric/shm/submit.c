@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/submit.h"
+#include "fabric/shm/trace.h"
 
 #define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
 #define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
@@ -201,6 +202,7 @@ static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_
 		if (paused)
 			shm_hand_over(shm_tx_next(&conn->tx) + 1);
 	}
+	shm_trace_send(conn, op, claim.ticket, len);
 	sf_shm_conn_publish(conn, &head, bytes);
 	sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;

@@ -14,6 +14,7 @@
 #include "fabric/shm/conn.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/submit.h"
+#include "fabric/shm/trace.h"
 
 #define PART_MAX 2048			 /* data bytes of one part, so that sender and reader work at the same time */
 #define CALL_MIN 8192			 /* shorter stretches are faster in parts than by system call */
@@ -266,6 +267,7 @@ doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint
 	error = sf_shm_conn_claim_recv(conn, len, true, &t->claim);
 	if (error != DOCA_SUCCESS)
 		return sf_shm_unclaimed(op, error);
+	shm_trace_send(conn, op, t->claim.ticket, len);
 	t->op = op;
 	t->len = len;
 	transfer_begin(t, memory_lend(conn, t->claim.region));

@@ -9,6 +9,7 @@
 
 #include "base/doorbell.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "fabric/control/agent.h"
 #include "fabric/tcp/conn.h"
 #include "fabric/tcp/waiting.h"
@@ -373,7 +374,9 @@ static void recv_finish(struct tcp_ep *far, struct sf_recv *recv)
 	struct shm_recvq *queue = &far->ep->recvq;
 
 	(void)shm_recvq_finish(queue, &queue->slots[recv->place]);
+	SF_TRACE(work, SF_TRACE_WORK, recv, 0, 0, "delivered");
 	recv->done(recv);
+	SF_TRACE(work__end, SF_TRACE_WORK_END, NULL, 0, 0, NULL);
 }
 
 /* With the lock. */

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/region.h"
 #include "fabric/mapping.h"
@@ -279,6 +280,14 @@ static void request_begin(struct tcp_session *session)
 	}
 }
 
+/* By whichever thread reads: the endpoint's own looks at it later. */
+static __attribute__((cold)) void delivered_trace(const struct tcp_session *session, const struct sf_recv *recv)
+{
+	sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
+			sf_op_name(recv->kind));
+	sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
+}
+
 static void recv_deliver(struct tcp_session *session)
 {
 	const struct tcp_reading *reading = &session->reading;
@@ -290,6 +299,9 @@ static void recv_deliver(struct tcp_session *session)
 	recv->header_len = reading->head.header_len;
 	memcpy(recv->header, reading->fixed + (recv->kind == SF_OP_WRITE ? sizeof(struct tcp_target) : 0), recv->header_len);
 	session->reading.recv = NULL;
+	SF_PROBE(deliver, recv, session->heard, recv->len);
+	if (sf_trace_on())
+		delivered_trace(session, recv);
 	session->heard++;
 	session->ops->filled(session, recv);
 }

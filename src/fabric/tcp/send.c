@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/trace.h"
 #include "fabric/shm/region.h"
 #include "fabric/tcp/import.h"
 
@@ -143,6 +144,13 @@ static void put_fixed(struct tcp_session *session, const struct sf_op *op, uint6
 		bytes_put(session, op->header, op->header_len);
 }
 
+static __attribute__((cold)) void sent_trace(const struct tcp_session *session, const struct sf_op *op, uint64_t len)
+{
+	uint64_t flow = takes_receive(op) ? sf_trace_flow(session->flows_out, session->unsent_message) : 0;
+
+	sf_trace_record(SF_TRACE_SEND, op, flow, len < UINT32_MAX ? (uint32_t)len : UINT32_MAX, sf_op_name(op->kind));
+}
+
 /* False: there is no room for it now. */
 static bool put_request(struct tcp_session *session, struct sf_op *op)
 {
@@ -159,6 +167,9 @@ static bool put_request(struct tcp_session *session, struct sf_op *op)
 		session->bulk = (struct tcp_bulk){.op = op, .left = data};
 	for (uint32_t i = 0; is_short && data != 0 && i < op->iov_num; i++)
 		bytes_put(session, op->iov[i].addr, op->iov[i].len);
+	SF_PROBE(send, op, session->unsent_message, len);
+	if (sf_trace_on())
+		sent_trace(session, op, len);
 	session->unsent_seq++;
 	session->unsent_message += takes_receive(op);
 	session->unsent = op->next;

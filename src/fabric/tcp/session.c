@@ -2,6 +2,10 @@
 #include "fabric/tcp/session.h"
 
 #include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/trace.h"
 
 static struct tcp_session *session_of(struct sf_heartbeat *heartbeat)
 {
@@ -22,6 +26,33 @@ static void heartbeat_drain(struct sf_heartbeat *heartbeat)
 	session->ops->drain(session);
 }
 
+typedef int address_get_t(int fd, struct sockaddr *address, socklen_t *len);
+
+/* Both sides know the two addresses, unless something between them translates one. */
+static uint64_t address_hash(int fd, address_get_t *get)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof(address);
+	uint64_t hash = 0, word;
+
+	if (get(fd, (struct sockaddr *)&address, &len) != 0)
+		return 0;
+	for (size_t at = 0; at < 32; at += sizeof(word)) { /* of an IPv4 or IPv6 address no more is in use */
+		memcpy(&word, (const char *)&address + at, sizeof(word));
+		hash = sf_trace_flow(hash, word);
+	}
+	return hash;
+}
+
+static void flows_begin(struct tcp_session *session)
+{
+	const uint64_t ours = address_hash(session->stream.fd, getsockname);
+	const uint64_t peers = address_hash(session->stream.fd, getpeername);
+
+	session->flows_out = sf_trace_flow(ours, peers);
+	session->flows_in = sf_trace_flow(peers, ours);
+}
+
 void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream)
 {
 	session->ops = ops;
@@ -29,6 +60,7 @@ void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_
 	session->is_unread = sf_stream_pending(&stream);
 	session->end = &session->first;
 	session->heartbeat.drain = ops->drain != NULL ? heartbeat_drain : NULL;
+	flows_begin(session);
 	sf_heartbeat_begin(&session->heartbeat, stream.fd, heartbeat_probe);
 }
 

@@ -121,6 +121,7 @@ struct tcp_session {
 	struct tcp_answer answers[TCP_OPS_MAX];
 	uint8_t in[TCP_IN_SIZE], out[TCP_OUT_SIZE];
 	struct sf_heartbeat heartbeat;
+	uint64_t flows_out, flows_in; /* what numbers the messages on the timeline, with the addresses of both sides */
 };
 
 /* The receives that the peer may use, in at most `most` runs: it is told of them by what this is for. */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "fabric/verbs/connect.h"
 #include "fabric/verbs/drain.h"
 #include "fabric/verbs/flush.h"
@@ -83,7 +84,11 @@ static bool poll_one(struct vb_ep *ep)
 		sf_ep_event_run(&ep->handler, &copy);
 		free(copy.data);
 	} else if (due.recv != NULL) {
+		if (due.recv->conn != NULL)
+			SF_TRACE(deliver, SF_TRACE_DELIVER, due.recv, 0, due.recv->len, sf_op_name(due.recv->kind));
 		due.recv->done(due.recv);
+		if (sf_trace_on())
+			sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 	} else if (due.op != NULL) {
 		due.op->done(due.op);
 	}

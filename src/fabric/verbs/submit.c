@@ -2,6 +2,7 @@
 #include "fabric/verbs/submit.h"
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "fabric/verbs/conn.h"
 #include "fabric/verbs/drain.h"
 #include "fabric/verbs/ep.h"
@@ -30,6 +31,8 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 		op->status = before;   /* the peer's view may have come meanwhile: the first reason is none any more */
 		error = sf_verbs_op_submit(conn, op, len);
 	}
+	if (error == DOCA_SUCCESS)
+		SF_TRACE(send, SF_TRACE_SEND, op, 0, (uint32_t)len, sf_op_name(op->kind));
 	if (error == DOCA_SUCCESS && !ep->polling)
 		sf_verbs_ep_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
