@@ -202,14 +202,13 @@ static int run_both(const struct bench_options *options, struct report *report)
 	return TOOL_OK;
 }
 
-static int tool_rdma_bench(int argc, char **argv)
+static int bench_run(struct cli *cli)
 {
 	static struct report report;
 	struct bench_options options;
-	bool help;
-	int code = bench_options_parse(argc, argv, &options, &help);
+	int code = bench_options_parse(cli, &options);
 
-	if (code != TOOL_OK || help)
+	if (code != TOOL_OK)
 		return code;
 	if (options.role == BENCH_BOTH)
 		code = run_both(&options, &report);
@@ -226,10 +225,14 @@ static int tool_rdma_bench(int argc, char **argv)
 	return TOOL_OK;
 }
 
-int tool_rdma(int argc, char **argv)
-{
-	if (argc >= 2 && strcmp(argv[1], "bench") == 0)
-		return tool_rdma_bench(argc - 1, argv + 1);
-	return tool_usage_error(argc < 2 ? "rdma needs to be told what: bench" : "rdma does not do %s: bench is what there is",
-				argc < 2 ? "" : argv[1]);
-}
+const struct cli_command tool_rdma_bench = {
+	.name = "rdma bench",
+	.summary = "Measure one kind of RDMA task between two processes, and print latencies and rates.",
+	.text = "Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is "
+		"seen by\n"
+		"polling the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the "
+		"submit\n"
+		"to the callback. Memory is whole pages out of malloc.\n",
+	.options = bench_options,
+	.run = bench_run,
+};

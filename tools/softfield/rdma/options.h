@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli.h"
+
 #define BENCH_SIZES_MAX 32
 #define BENCH_SIZE_MAX (UINT32_C(1) << 30)
 #define BENCH_COUNT_MAX UINT64_C(1000000000)
@@ -68,8 +70,10 @@ static inline bool bench_op_receives(enum bench_op op)
 	return op == BENCH_SEND || op == BENCH_WRITE_IMM;
 }
 
-/* Returns an exit code; TOOL_OK with *help set: nothing is to be run. What is wrong is told on stderr. */
-int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help);
+extern const struct cli_option bench_options[];
+
+/* Returns an exit code. What is wrong is told on stderr. */
+int bench_options_parse(struct cli *cli, struct bench_options *options);
 
 /* Why the plan cannot be run, or NULL. */
 const char *bench_plan_refused(const struct bench_plan *plan);
