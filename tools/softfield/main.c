@@ -5,7 +5,7 @@
 #include "tool.h"
 
 static const struct cli_command *const commands[] = {
-	&tool_devices,	  &tool_doctor, &tool_explain,	      &tool_node,	   &tool_ps,
+	&tool_devices,	  &tool_doctor, &tool_explain,	      &tool_node,	   &tool_perf, &tool_ps,
 	&tool_rdma_bench, &tool_run,	&tool_topology_check, &tool_topology_show, NULL};
 
 static const struct cli_program program = {

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "topology/topology.h"
 
-extern const struct cli_command tool_devices, tool_doctor, tool_explain, tool_ps, tool_rdma_bench, tool_node, tool_run,
+extern const struct cli_command tool_devices, tool_doctor, tool_explain, tool_perf, tool_ps, tool_rdma_bench, tool_node, tool_run,
 	tool_topology_check, tool_topology_show;
 
 /* The one option of several commands: was it given? */

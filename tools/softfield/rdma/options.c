@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rdma/channel.h"
 #include "tool.h"
 
 #define LATENCY_COUNT 100000
@@ -21,7 +22,7 @@ const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_i
 
 static int refuse(const char *option, const char *value, const char *wanted)
 {
-	fprintf(stderr, "softfield: rdma bench: --%s takes %s, not %s\n", option, wanted, value);
+	fprintf(stderr, "softfield: %s: --%s takes %s, not %s\n", bench_label, option, wanted, value);
 	return TOOL_USAGE;
 }
 
@@ -75,7 +76,7 @@ static bool add_size(struct bench_plan *plan, uint64_t size)
 	return true;
 }
 
-static int parse_sizes(const char *value, struct bench_plan *plan)
+static int parse_sizes(const char *option, const char *value, struct bench_plan *plan)
 {
 	static const char wanted[] = "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K";
 	const char *at = value;
@@ -85,16 +86,16 @@ static int parse_sizes(const char *value, struct bench_plan *plan)
 		uint64_t from, to;
 
 		if (!parse_size(at, &at, &from))
-			return refuse("sizes", value, wanted);
+			return refuse(option, value, wanted);
 		to = from;
 		if (*at == ':' && (!parse_size(at + 1, &at, &to) || to < from))
-			return refuse("sizes", value, wanted);
+			return refuse(option, value, wanted);
 		for (uint64_t size = from; size <= to; size *= 2) {
 			if (!add_size(plan, size))
-				return refuse("sizes", value, wanted);
+				return refuse(option, value, wanted);
 		}
 	} while (*at == ',' && *++at != '\0');
-	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse("sizes", value, wanted);
+	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse(option, value, wanted);
 }
 
 /* ---- words ---- */
@@ -139,7 +140,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 	uint32_t port;
 
 	if (options->role != BENCH_BOTH) {
-		fprintf(stderr, "softfield: rdma bench: --server and --client are given once, and not both\n");
+		fprintf(stderr, "softfield: %s: --server and --client are given once, and not both\n", bench_label);
 		return TOOL_USAGE;
 	}
 	options->role = role;
@@ -171,25 +172,6 @@ static void default_cpus(int cpus[2])
 }
 
 /* ---- all of it ---- */
-
-enum option_id {
-	OPT_OP = CLI_ID_LONG,
-	OPT_TEST,
-	OPT_SIZES,
-	OPT_COUNT,
-	OPT_DEPTH,
-	OPT_RECEIVES,
-	OPT_LIST,
-	OPT_CONNECTIONS,
-	OPT_IDLE,
-	OPT_EVENTS,
-	OPT_PROGRESS,
-	OPT_CPUS,
-	OPT_DEVICE,
-	OPT_SERVER,
-	OPT_CLIENT,
-	OPT_JSON,
-};
 
 const struct cli_option bench_options[] = {
 	{.name = "op", .value = "write|read|send|write_imm|cas|faa", .text = "what is measured (write)", .id = OPT_OP},
@@ -225,7 +207,7 @@ const struct cli_option bench_options[] = {
 	{0},
 };
 
-static int parse_one(int option, char *value, struct bench_options *options)
+int bench_option_take(int option, char *value, struct bench_options *options)
 {
 	struct bench_plan *plan = &options->plan;
 
@@ -235,7 +217,9 @@ static int parse_one(int option, char *value, struct bench_options *options)
 	case OPT_TEST:
 		return parse_test(value, plan);
 	case OPT_SIZES:
-		return parse_sizes(value, plan);
+		return parse_sizes("sizes", value, plan);
+	case OPT_SIZE:
+		return parse_sizes("size", value, plan);
 	case OPT_COUNT:
 		return parse_number("count", value, 1, BENCH_COUNT_MAX, &plan->count);
 	case OPT_DEPTH:
@@ -300,22 +284,27 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 	return NULL;
 }
 
+void bench_options_default(struct bench_options *options)
+{
+	*options = (struct bench_options){
+		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
+	default_cpus(options->cpus);
+}
+
 int bench_options_parse(struct cli *cli, struct bench_options *options)
 {
 	int option, num;
 
-	*options = (struct bench_options){
-		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
-	default_cpus(options->cpus);
+	bench_options_default(options);
 	while ((option = cli_next(cli)) != CLI_END) {
-		int code = parse_one(option, cli->value, options);
+		int code = bench_option_take(option, cli->value, options);
 
 		if (code != TOOL_OK)
 			return code;
 	}
 	(void)cli_arguments(cli, 0, 0, &num);
 	if (options->plan.num_sizes == 0)
-		(void)parse_sizes(bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
+		(void)parse_sizes("sizes", bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
 	const char *refused = bench_plan_refused(&options->plan);
 	if (refused != NULL)
 		fprintf(stderr, "softfield: rdma bench: %s\n", refused);
