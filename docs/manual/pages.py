@@ -127,6 +127,10 @@ def first_sentence(*texts):
     return ''
 
 
+def first_text(lines):
+    return lines[1] if lines[:1] == ['.PP'] else ''
+
+
 def head(name, version):
     date = time.strftime('%Y-%m-%d', time.gmtime(int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))))
     return [f'.TH {name} 3 "{date}" "Softfield {version}" "Softfield"', '.nh', '.ad l', '.SH NAME']
@@ -149,8 +153,7 @@ def function_page(function, section, header, version):
     common, title = section.find('description'), section.findtext('header')
     about = [line for line in paragraphs(own[0]) + paragraphs(own[1])]
     shared = paragraphs(common)
-    what = first_sentence(flat(own[0]), flat(own[1].find('para')) if own[1].find('para') is not None else '',
-                          escape(title or ''), escape('of ' + header))
+    what = first_sentence(first_text(about), escape(title or ''), escape('of ' + header))
     lines = head(name, version) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{header}>', '.PP', *prototype(function), '.fi']
     if about or shared:
         lines += ['.SH DESCRIPTION', *about]
@@ -176,8 +179,7 @@ def function_page(function, section, header, version):
 def header_page(compound, header, version):
     about = compound.find('detaileddescription')
     functions = [m.findtext('name') for m in compound.iter('memberdef') if m.get('kind') == 'function']
-    what = first_sentence(flat(compound.find('briefdescription')), flat(about.find('para')) if about.find('para') is not None else '',
-                          'a header of the DOCA API')
+    what = first_sentence(first_text(paragraphs(compound.find('briefdescription')) + paragraphs(about)), 'a header of the DOCA API')
     lines = head(page_of(header), version) + [f'{page_of(header)} \\- {what}', '.SH SYNOPSIS', f'.B #include <{header}>',
                                                        '.SH DESCRIPTION', *paragraphs(compound.find('briefdescription')), *paragraphs(about)]
     if functions:
