@@ -147,13 +147,13 @@ def page_of(header):
     return header.replace('/', '_')
 
 
-def function_page(function, section, header, version):
+def function_page(function, section, header, summary, version):
     name = function.findtext('name')
     own = [function.find('briefdescription'), function.find('detaileddescription')]
     common, title = section.find('description'), section.findtext('header')
     about = [line for line in paragraphs(own[0]) + paragraphs(own[1])]
     shared = paragraphs(common)
-    what = first_sentence(first_text(about), escape(title or ''), escape('of ' + header))
+    what = first_sentence(first_text(about), escape(title or ''), summary)
     lines = head(name, version) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{header}>', '.PP', *prototype(function), '.fi']
     if about or shared:
         lines += ['.SH DESCRIPTION', *about]
@@ -176,10 +176,15 @@ def function_page(function, section, header, version):
     return lines + ['.SH SEE ALSO', f'.BR {page_of(header)} (3)']
 
 
+def header_summary(compound):
+    about = paragraphs(compound.find('briefdescription')) + paragraphs(compound.find('detaileddescription'))
+    return first_sentence(first_text(about), 'a header of the DOCA API')
+
+
 def header_page(compound, header, version):
     about = compound.find('detaileddescription')
     functions = [m.findtext('name') for m in compound.iter('memberdef') if m.get('kind') == 'function']
-    what = first_sentence(first_text(paragraphs(compound.find('briefdescription')) + paragraphs(about)), 'a header of the DOCA API')
+    what = header_summary(compound)
     lines = head(page_of(header), version) + [f'{page_of(header)} \\- {what}', '.SH SYNOPSIS', f'.B #include <{header}>',
                                                        '.SH DESCRIPTION', *paragraphs(compound.find('briefdescription')), *paragraphs(about)]
     if functions:
@@ -197,7 +202,7 @@ def main():
         for section in compound.iter('sectiondef'):
             for member in section.iter('memberdef'):
                 if member.get('kind') == 'function' and re.match(r'(doca|softfield)_', member.findtext('name')):
-                    write(folder, member.findtext('name'), function_page(member, section, header, version))
+                    write(folder, member.findtext('name'), function_page(member, section, header, header_summary(compound), version))
 
 
 if __name__ == '__main__':
