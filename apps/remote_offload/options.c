@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <doca_log.h>
+#include <doca_version.h>
+#include <softfield/version.h>
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::OPTIONS);
 
@@ -43,6 +46,14 @@ static doca_error_t register_option(const struct option_spec *spec)
 	return doca_argp_register_param(param);
 }
 
+static doca_error_t print_version(void *param, void *config)
+{
+	(void)param;
+	(void)config;
+	printf("%s %s, DOCA API %s\n", program_invocation_short_name, SOFTFIELD_VERSION, doca_version_runtime());
+	return DOCA_SUCCESS;
+}
+
 doca_error_t options_parse(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config)
 {
 	return options_parse_validated(argc, argv, specs, spec_count, config, NULL);
@@ -57,6 +68,7 @@ doca_error_t options_parse_validated(int argc, char **argv, const struct option_
 		DOCA_LOG_ERR("command line parser did not start: %s", doca_error_get_descr(result));
 		return result;
 	}
+	result = doca_argp_register_version_callback(print_version);
 	for (size_t i = 0; i < spec_count && result == DOCA_SUCCESS; i++) {
 		result = register_option(&specs[i]);
 		if (result != DOCA_SUCCESS)

@@ -4,6 +4,7 @@
 #include "argp/cli.h"
 #include "argp/general.h"
 #include "argp/report.h"
+#include "base/nearest_word.h"
 
 /* What the word names after this command, with the value that is glued to it by '='. NULL: no flag. */
 static const struct doca_argp_param *flag_find(const struct doca_argp_cmd *cmd, const char *word, const char **glued)
@@ -67,15 +68,57 @@ static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_pa
 	return sf_argp_items_add(&cli->items, &item);
 }
 
+/* ---- what was meant ---- */
+
+/* The one of the two that is nearer to the text; NULL: neither is near. */
+static const char *nearer(const char *text, const char *best, const char *word)
+{
+	const char *const words[] = {word, best, NULL};
+
+	return sf_nearest_word(text, words, 0);
+}
+
+static doca_error_t flag_unknown(const struct doca_argp_cmd *cmd, const char *word)
+{
+	const char *nearest = NULL;
+
+	for (const struct doca_argp_cmd *level = cmd; level != NULL && strncmp(word, "--", 2) == 0; level = level->parent) {
+		for (const struct doca_argp_param *param = level->params; param != NULL; param = param->next) {
+			if (param->long_name != NULL && !param->hidden && (level == cmd || param->inherited))
+				nearest = nearer(word + 2, nearest, param->long_name);
+		}
+	}
+	if (nearest != NULL)
+		sf_argp_report("there is no flag %s; did you mean --%s?", word, nearest);
+	else
+		sf_argp_report("there is no flag %s", word);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static doca_error_t cmd_unknown(const struct doca_argp_cmd *parent, const char *word)
+{
+	const char *nearest = NULL;
+
+	for (const struct doca_argp_cmd *cmd = parent->cmds; cmd != NULL; cmd = cmd->next) {
+		if (!cmd->hidden)
+			nearest = nearer(word, nearest, cmd->name);
+	}
+	if (nearest != NULL)
+		sf_argp_report("there is no command '%s'; did you mean %s?", word, nearest);
+	else
+		sf_argp_report("there is no command '%s'", word);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- reading ---- */
+
 static doca_error_t cmd_read(struct sf_argp_cli *cli, const char *word)
 {
 	const struct doca_argp_cmd *cmd = sf_argp_cmd_find_cmd(cli->cmd, word);
 	struct sf_argp_item item = {.cmd = cmd};
 
-	if (cmd == NULL && cli->cmd->cmds != NULL) {
-		sf_argp_report("there is no command '%s'", word);
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
+	if (cmd == NULL && cli->cmd->cmds != NULL)
+		return cmd_unknown(cli->cmd, word);
 	if (cmd == NULL) {
 		sf_argp_report("'%s' is neither a flag nor the value of one", word);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -95,8 +138,7 @@ doca_error_t sf_argp_cli_read(struct sf_argp_cli *cli, int argc, char **argv)
 		if (param != NULL) {
 			result = flag_read(cli, param, glued, argc, argv, &at);
 		} else if (argv[at][0] == '-' && argv[at][1] != '\0') {
-			sf_argp_report("there is no flag %s", argv[at]);
-			result = DOCA_ERROR_NOT_SUPPORTED;
+			result = flag_unknown(cli->cmd, argv[at]);
 		} else {
 			result = cmd_read(cli, argv[at]);
 		}

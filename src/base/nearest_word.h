@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
+#include "base/visibility.h"
+
 /* The word that takes the fewest insertions, deletions, replacements and swaps of neighbours to become the text, or NULL if that
  * is more than a typing error. The list ends with NULL. The first bytes of all, which are the same, are not looked at. */
-const char *sf_nearest_word(const char *text, const char *const *words, size_t same);
+SF_API const char *sf_nearest_word(const char *text, const char *const *words, size_t same);
 
 #endif

@@ -45,6 +45,14 @@ grep -q '^ExecStart=/usr/bin/doca_urom_daemon ' "$usr/lib/systemd/system/doca-ur
 	grep -q 'UROM_PLUGIN_PATH=/usr/lib/some-arch/softfield/urom-plugins$' "$usr/lib/systemd/system/doca-urom.service" &&
 	grep -qx 'ExecStart=/usr/bin/softfield node' "$usr/lib/systemd/user/softfield-node.service"
 ok 'units of systemd name the programs in /usr'
+completed=0
+for program in "$usr"/bin/*; do
+	name=${program##*/}
+	[ "$name" = doca_urom_worker ] || { [ -s "$usr/share/bash-completion/completions/$name" ] &&
+		[ -s "$usr/share/zsh/site-functions/_$name" ] && [ -s "$usr/share/fish/vendor_completions.d/$name.fish" ]; } || completed=1
+done
+[ $completed = 0 ]
+ok 'bash, zsh and fish complete each program but the worker, which the daemon starts'
 ! grep -rl /usr/local "$DESTDIR" >"$work/out"
 ok 'no file names /usr/local'
 

@@ -58,7 +58,16 @@ check 'the service runs as its unit has it' shell "unit=/lib/systemd/system/doca
 	\$(sed -n 's/^ExecStart=\\([^ ]*\\).*/\\1/p' \$unit) --port 0 >daemon 2>&1 & daemon=\$!
 	timeout 20 sh -c 'until grep -q \"listening on\" daemon; do kill -0 '\$daemon'; done' || { cat daemon; exit 1; }
 	kill \$daemon; wait \$daemon || true; cat daemon; grep -q worker_graph daemon"
-check 'manual pages are there' shell 'for name in softfield doca_caps doca_urom_daemon; do [ -s /usr/share/man/man1/$name.1.gz ]; done'
+check 'manual pages are there' shell 'for name in softfield softfield-perf doca_caps doca_urom_daemon; do [ -s /usr/share/man/man1/$name.1.gz ]; done
+	for name in doca_dma_create softfield_gpu_launch doca_rdma.h; do [ -s /usr/share/man/man3/$name.3.gz ]; done'
+check 'the page of a function tells its parameters and errors' shell 'zcat /usr/share/man/man3/doca_buf_inventory_create.3.gz >page
+	grep -x ".SH PARAMETERS" page && grep -x ".I num_elements" page && grep -x ".B DOCA_ERROR_INVALID_VALUE" page'
+check 'mandoc has nothing to say of the pages' shell 'command -v mandoc >/dev/null || exit 0; for page in $(dpkg -L softfield-doc softfield-tools softfield-urom |
+	grep "/man[13]/.*gz"); do zcat "$page" | mandoc -T lint -W warning | grep -v "cannot parse date" && exit 1; done; true'
+check 'the reference is there, with its search' shell '[ -s /usr/share/doc/softfield-doc/html/index.html ] &&
+	ls /usr/share/doc/softfield-doc/html/search/*.js >/dev/null'
+check 'completions are there' shell 'for name in softfield doca_caps doca_urom_daemon; do [ -s /usr/share/bash-completion/completions/$name ] &&
+	[ -s /usr/share/zsh/vendor-completions/_$name ] && [ -s /usr/share/fish/vendor_completions.d/$name.fish ]; done'
 
 # Another DOCA beside it: the same names in its own prefix, which the loader knows.
 other_doca() { # MAJOR, as its soname has it

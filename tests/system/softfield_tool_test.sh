@@ -7,7 +7,7 @@ unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE
 . "$(dirname "$0")/../support/expect.sh"
 
 expect 'no command' 2 "$softfield"
-err_has '^Usage: softfield'
+err_has '^softfield: no command given'
 expect 'unknown command' 2 "$softfield" frobnicate
 err_has 'unknown command frobnicate'
 expect 'help' 0 "$softfield" --help
@@ -15,9 +15,13 @@ out_has '^Usage: softfield'
 expect 'version' 0 "$softfield" --version
 out_has '^softfield [0-9.]+'
 expect 'devices with a wrong flag' 2 "$softfield" devices --yaml
-err_has 'no argument but --json'
-expect 'doctor with a wrong flag' 2 "$softfield" doctor --yaml
-err_has 'doctor takes no argument but --json'
+err_has '^softfield devices: there is no option --yaml; --help lists'
+expect 'devices with a mistyped flag' 2 "$softfield" devices --jsno
+err_has 'did you mean --json\?$'
+expect 'doctor with an argument' 2 "$softfield" doctor yaml
+err_has '^softfield doctor: takes no argument yaml'
+expect 'a mistyped command' 2 "$softfield" topology chekc
+err_has '^softfield topology: unknown command chekc; did you mean check\?$'
 expect 'full disk' 1 sh -c '"$0" --help >/dev/full' "$softfield"
 
 expect 'devices' 0 "$softfield" devices
@@ -55,9 +59,9 @@ out_has '^host0$'
 expect 'run without a node' 2 "$softfield" run -- true
 err_has 'needs --node'
 expect 'run without a program' 2 "$softfield" run --node dpu0 --
-err_has 'needs a program'
+err_has 'needs \[--\] PROGRAM'
 expect 'run with a wrong flag' 2 "$softfield" run --nod dpu0 -- true
-err_has 'does not take --nod'
+err_has 'no option --nod; did you mean --node\?'
 expect 'run of nothing' 127 "$softfield" run --node dpu0 -- "$work/nothing"
 err_has 'cannot run .*/nothing: No such file'
 expect 'run of a folder' 126 "$softfield" run --node dpu0 -- "$work"
@@ -78,7 +82,7 @@ expect 'explain a code that does not exist' 1 "$softfield" explain 32
 err_has '32 is no error code of DOCA'
 expect 'explain a word' 1 "$softfield" explain frobnicate
 expect 'explain nothing' 2 "$softfield" explain
-err_has 'explain needs an error code or a log line'
+err_has 'explain: needs CODE'
 expect 'explain a rule' 0 "$softfield" explain sf-mmap-003
 out_has '^rule +SF-MMAP-003$'
 out_has '^means +a memory map is started before it is used$'

@@ -324,14 +324,10 @@ static void ask_nodes(struct view *view)
 	}
 }
 
-int tool_devices(int argc, char **argv)
+static int devices_run(struct cli *cli)
 {
 	struct view view = {0};
-	bool json = argc == 2 && !strcmp(argv[1], "--json");
-
-	if (argc > 1 && !json)
-		return tool_usage_error("devices takes no argument but --json");
-
+	bool json = tool_json_asked(cli);
 	struct sf_topology *t = tool_topology_load(getenv("SOFTFIELD_NODE"));
 
 	if (!t)
@@ -350,3 +346,10 @@ int tool_devices(int argc, char **argv)
 	sf_topology_free(t);
 	return TOOL_OK;
 }
+
+const struct cli_command tool_devices = {
+	.name = "devices",
+	.summary = "List the nodes, devices, representors and GPUs that a program here sees.",
+	.options = tool_json_option,
+	.run = devices_run,
+};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* softfield explain: the long form of an error code or of a log line. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,30 +165,47 @@ static char *join(int argc, char **argv)
 	return text;
 }
 
-int tool_explain(int argc, char **argv)
+static int explain_word(const char *word)
 {
 	doca_error_t code;
-	char *text;
-	int result;
 
-	if (argc < 2 || argv[1][0] == '\0')
-		return tool_usage_error("explain needs an error code or a log line");
-	if (argc == 2 && explain_find_code(argv[1], &code)) {
+	if (explain_find_code(word, &code))
 		print_code(code);
-		return TOOL_OK;
-	}
-	if (argc == 2 && sf_rule_find(argv[1]) != NULL) {
-		print_rule(sf_rule_find(argv[1]));
-		return TOOL_OK;
-	}
-	if (argc == 2 && argv[1][strcspn(argv[1], " ")] == '\0')
+	else if (sf_rule_find(word) != NULL)
+		print_rule(sf_rule_find(word));
+	else
 		return tool_fail("%s is no error code of DOCA; give a name such as DOCA_ERROR_DRIVER, a number, a rule such as "
 				 "SF-MMAP-003, or a whole log line",
-				 argv[1]);
-	text = join(argc - 1, argv + 1);
+				 word);
+	return TOOL_OK;
+}
+
+static int explain_run(struct cli *cli)
+{
+	char **words, *text;
+	int num, result;
+
+	(void)cli_next(cli);
+	words = cli_arguments(cli, 1, INT_MAX, &num);
+	if (num == 1 && words[0][0] == '\0')
+		cli_wrong(cli, "needs %s", cli->command->arguments);
+	if (num == 1 && words[0][strcspn(words[0], " ")] == '\0')
+		return explain_word(words[0]);
+	text = join(num, words);
 	if (!text)
 		return tool_fail("no memory");
 	result = explain_line(text);
 	free(text);
 	return result;
 }
+
+const struct cli_command tool_explain = {
+	.name = "explain",
+	.arguments = "CODE|RULE|LINE",
+	.summary = "Say what an error code, a rule or a log line means, and what to do.",
+	.text = "CODE is a name such as DOCA_ERROR_DRIVER or a number, RULE one of validation such as SF-MMAP-003, LINE a line "
+		"that the\n"
+		"libraries logged, quoted or not.\n",
+	.takes_words = true,
+	.run = explain_run,
+};

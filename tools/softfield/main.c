@@ -1,50 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <doca_version.h>
-#include <softfield/version.h>
 
 #include "tool.h"
 
-static const struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain},	 {"node", tool_node},	{"ps", tool_ps},
-	{"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology}, {"trace", tool_trace},
+static const struct cli_command *const commands[] = {
+	&tool_devices,	  &tool_doctor, &tool_explain,	      &tool_node,	   &tool_perf,	&tool_ps,
+	&tool_rdma_bench, &tool_run,	&tool_topology_check, &tool_topology_show, &tool_trace, NULL};
+
+static const struct cli_program program = {
+	.name = "softfield",
+	.summary = "Shows, checks and measures what programs of DOCA find on this machine.",
+	.text = "SOFTFIELD_TOPOLOGY names the topology file; without it there is one host with one BlueField.\n"
+		"SOFTFIELD_NODE names the node that a program runs on; without it a program sees every device.\n",
+	.commands = commands,
 };
 
-static const char usage[] =
-	"Usage: softfield COMMAND\n"
-	"\n"
-	"  devices [--json]                    nodes, devices, representors and GPUs that a program here sees\n"
-	"  doctor [--json]                     what keeps Softfield from working here, or makes it slower, and what to do\n"
-	"  explain CODE|LINE                   what an error code or a log line means, and what to do\n"
-	"  node                                where this node has a machine of its own: be found by the others\n"
-	"  ps [--json] [--watch [SECONDS]]     what runs here: processes, contexts, tasks in flight, connections\n"
-	"  rdma bench [--help] [OPTION ...]    how fast RDMA is here between two processes\n"
-	"  run --node NAME [--] PROGRAM ...    run a program that sees what that node sees\n"
-	"  topology check FILE                 is the topology file usable? If not, what is wrong and where\n"
-	"  topology show                       the topology in use, as JSON (a start for a file of your own)\n"
-	"  trace PID ...|--all [-t SECONDS]    what these processes do, from now on, into a FILE (-o) for the viewer Perfetto\n"
-	"  trace --convert TIMELINE ...        what SOFTFIELD_TRACE has kept of them, into a FILE (-o)\n"
-	"  --help, --version\n"
-	"\n"
-	"SOFTFIELD_TOPOLOGY names the topology file; without it there is one host with one BlueField.\n"
-	"SOFTFIELD_NODE names the node that a program runs on; without it a program sees every device.\n";
+const struct cli_option tool_json_option[] = {{.name = "json", .text = "one JSON object", .id = CLI_ID_LONG}, {0}};
 
-int tool_usage_error(const char *format, ...)
+bool tool_json_asked(struct cli *cli)
 {
-	va_list args;
+	bool asked = false;
+	int num;
 
-	fprintf(stderr, "softfield: ");
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fprintf(stderr, "\n\n%s", usage);
-	return TOOL_USAGE;
+	while (cli_next(cli) != CLI_END)
+		asked = true;
+	(void)cli_arguments(cli, 0, 0, &num);
+	return asked;
+}
+
+void tool_take_nothing(struct cli *cli)
+{
+	int num;
+
+	(void)cli_next(cli);
+	(void)cli_arguments(cli, 0, 0, &num);
 }
 
 int tool_fail(const char *format, ...)
@@ -59,29 +49,7 @@ int tool_fail(const char *format, ...)
 	return TOOL_FAILED;
 }
 
-static int finish(int code)
-{
-	/* A full disk or a closed pipe is a failure too. */
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return tool_fail("cannot write the output");
-	return code;
-}
-
 int main(int argc, char **argv)
 {
-	if (argc < 2)
-		return tool_usage_error("no command given");
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		fputs(usage, stdout);
-		return finish(TOOL_OK);
-	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v")) {
-		printf("softfield %s, DOCA API %s\n", SOFTFIELD_VERSION, doca_version_runtime());
-		return finish(TOOL_OK);
-	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (!strcmp(argv[1], commands[i].name))
-			return finish(commands[i].run(argc - 1, argv + 1));
-	}
-	return tool_usage_error("unknown command %s", argv[1]);
+	return cli_main(&program, argc, argv);
 }

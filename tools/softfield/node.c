@@ -29,16 +29,14 @@ static const struct sf_node *own_node(const struct sf_topology *topology)
 	return NULL;
 }
 
-int tool_node(int argc, char **argv)
+static int node_run(struct cli *cli)
 {
 	const struct sf_topology *topology;
 	const struct sf_node *node;
 	sigset_t ends;
 	int signal;
 
-	(void)argv;
-	if (argc != 1)
-		return tool_usage_error("node takes no argument");
+	tool_take_nothing(cli);
 	if (sf_topology_get(&topology) != DOCA_SUCCESS)
 		return tool_fail("the topology cannot be used: see `softfield topology check`");
 	node = own_node(topology);
@@ -56,3 +54,11 @@ int tool_node(int argc, char **argv)
 	(void)sigwait(&ends, &signal);
 	return TOOL_OK;
 }
+
+const struct cli_command tool_node = {
+	.name = "node",
+	.summary = "Let processes of other machines find those of this one, until SIGINT or SIGTERM.",
+	.text = "SOFTFIELD_NODE names the node that this machine is; the topology gives it an address, and a key to all "
+		"machines.\n",
+	.run = node_run,
+};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* softfield ps: what runs in the runtime folder's processes, by their status pages. */
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,30 +249,20 @@ static void show(const struct options *options)
 	list_free(&list);
 }
 
-static bool seconds_parse(const char *text, long *seconds)
-{
-	char *end;
+enum { OPT_JSON = CLI_ID_LONG, OPT_WATCH };
 
-	errno = 0;
-	*seconds = strtol(text, &end, 10);
-	return errno == 0 && end != text && *end == '\0' && *seconds >= 1 && *seconds <= WATCH_MAX_S;
-}
-
-int tool_ps(int argc, char **argv)
+static int ps_run(struct cli *cli)
 {
 	struct options options = {.watch_s = 0};
+	int option, num;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--json")) {
+	while ((option = cli_next(cli)) != CLI_END) {
+		if (option == OPT_JSON)
 			options.json = true;
-		} else if (!strcmp(argv[i], "--watch")) {
-			options.watch_s = WATCH_DEFAULT_S;
-			if (i + 1 < argc && argv[i + 1][0] != '-' && !seconds_parse(argv[++i], &options.watch_s))
-				return tool_usage_error("ps --watch %s: give 1 to %d seconds", argv[i], WATCH_MAX_S);
-		} else {
-			return tool_usage_error("ps takes --json and --watch [SECONDS], not %s", argv[i]);
-		}
+		else
+			options.watch_s = cli->value != NULL ? cli_number(cli, "watch", 1, WATCH_MAX_S) : WATCH_DEFAULT_S;
 	}
+	(void)cli_arguments(cli, 0, 0, &num);
 	show(&options);
 	while (options.watch_s != 0 && fflush(stdout) == 0) {
 		const struct timespec pause = {.tv_sec = options.watch_s};
@@ -283,3 +272,20 @@ int tool_ps(int argc, char **argv)
 	}
 	return TOOL_OK;
 }
+
+static const struct cli_option ps_options[] = {
+	{.name = "json", .text = "one JSON object", .id = OPT_JSON},
+	{.name = "watch",
+	 .value = "[SECONDS]",
+	 .text = "again and again, every 2 seconds or as many as are given",
+	 .id = OPT_WATCH,
+	 .value_optional = true},
+	{0},
+};
+
+const struct cli_command tool_ps = {
+	.name = "ps",
+	.summary = "List what runs here: processes, contexts, tasks in flight, connections.",
+	.options = ps_options,
+	.run = ps_run,
+};

@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* softfield run: a program on a node. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tool.h"
 
-int tool_run(int argc, char **argv)
+enum { OPT_NODE = CLI_ID_LONG };
+
+static int run_run(struct cli *cli)
 {
 	const char *node = NULL;
-	int at = 1;
+	char **program;
+	int num;
 
-	for (; at < argc && argv[at][0] == '-'; at++) {
-		if (!strcmp(argv[at], "--")) {
-			at++;
-			break;
-		}
-		if (!strncmp(argv[at], "--node=", 7))
-			node = argv[at] + 7;
-		else if (!strcmp(argv[at], "--node") && at + 1 < argc)
-			node = argv[++at];
-		else
-			return tool_usage_error("run does not take %s here", argv[at]);
-	}
+	while (cli_next(cli) == OPT_NODE)
+		node = cli->value;
 	if (!node || !*node)
-		return tool_usage_error("run needs --node NAME");
-	if (at >= argc)
-		return tool_usage_error("run needs a program");
+		cli_wrong(cli, "needs --node NAME");
+	program = cli_arguments(cli, 1, INT_MAX, &num);
 
 	struct sf_topology *t = tool_topology_load(node);
 
@@ -36,10 +29,25 @@ int tool_run(int argc, char **argv)
 	sf_topology_free(t);
 	if (setenv("SOFTFIELD_NODE", node, 1) != 0)
 		return tool_fail("no memory");
-	execvp(argv[at], &argv[at]);
+	execvp(program[0], program);
 
 	int error = errno;
 
-	tool_fail("cannot run %s: %s", argv[at], strerror(error));
+	tool_fail("cannot run %s: %s", program[0], strerror(error));
 	return error == ENOENT ? TOOL_NO_PROGRAM : TOOL_CANNOT_RUN;
 }
+
+static const struct cli_option run_options[] = {
+	{.name = "node", .value = "NAME", .text = "the node of the topology", .id = OPT_NODE},
+	{0},
+};
+
+const struct cli_command tool_run = {
+	.name = "run",
+	.arguments = "[--] PROGRAM [ARGUMENT ...]",
+	.summary = "Run a program that sees what a node of the topology sees.",
+	.text = "Exit status: that of the program; 126 if it cannot be run, 127 if there is none of that name.\n",
+	.options = run_options,
+	.takes_words = true,
+	.run = run_run,
+};

@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The softfield command: main.c finds the sub-command, each has a file of its own. */
+/* The softfield command: main.c lists the commands, each has a file of its own. */
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
-#include <stdbool.h>
-
+#include "cli.h"
 #include "topology/topology.h"
 
-enum tool_exit {
-	TOOL_OK = 0,
-	TOOL_FAILED = 1, /* told on stderr */
-	TOOL_USAGE = 2,	 /* the command line was wrong */
-	TOOL_CANNOT_RUN = 126,
-	TOOL_NO_PROGRAM = 127,
-};
+extern const struct cli_command tool_devices, tool_doctor, tool_explain, tool_perf, tool_ps, tool_rdma_bench, tool_node, tool_run,
+	tool_topology_check, tool_topology_show, tool_trace;
 
-/* Sub-commands. argv[0] is the sub-command's name. */
-int tool_devices(int argc, char **argv);
-int tool_doctor(int argc, char **argv);
-int tool_explain(int argc, char **argv);
-int tool_ps(int argc, char **argv);
-int tool_rdma(int argc, char **argv);
-int tool_node(int argc, char **argv);
-int tool_run(int argc, char **argv);
-int tool_topology(int argc, char **argv);
-int tool_trace(int argc, char **argv);
+/* The one option of several commands: was it given? */
+extern const struct cli_option tool_json_option[];
+bool tool_json_asked(struct cli *cli);
 
-/* Prints "softfield: what" and the usage to stderr, and returns TOOL_USAGE. */
-int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A command line of nothing. */
+void tool_take_nothing(struct cli *cli);
 
 /* Prints "softfield: what" to stderr and returns TOOL_FAILED. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

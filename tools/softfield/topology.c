@@ -102,11 +102,29 @@ static int show(void)
 	return TOOL_OK;
 }
 
-int tool_topology(int argc, char **argv)
+static int check_run(struct cli *cli)
 {
-	if (argc == 3 && !strcmp(argv[1], "check"))
-		return check(argv[2]);
-	if (argc == 2 && !strcmp(argv[1], "show"))
-		return show();
-	return tool_usage_error("topology takes \"check FILE\" or \"show\"");
+	int num;
+
+	(void)cli_next(cli);
+	return check(cli_arguments(cli, 1, 1, &num)[0]);
 }
+
+static int show_run(struct cli *cli)
+{
+	tool_take_nothing(cli);
+	return show();
+}
+
+const struct cli_command tool_topology_check = {
+	.name = "topology check",
+	.arguments = "FILE",
+	.summary = "Say whether a topology file is usable; if not, what is wrong and where.",
+	.run = check_run,
+};
+
+const struct cli_command tool_topology_show = {
+	.name = "topology show",
+	.summary = "Print the topology in use as JSON, a start for a file of your own.",
+	.run = show_run,
+};

@@ -15,6 +15,7 @@
 #include <doca_argp.h>
 #include <doca_log.h>
 #include <doca_version.h>
+#include <softfield/version.h>
 
 #include "daemon.h"
 #include "output.h"
@@ -197,6 +198,14 @@ static doca_error_t register_option(const struct option *option, doca_argp_param
 	return doca_argp_register_param(param);
 }
 
+static doca_error_t print_version(void *param, void *config)
+{
+	(void)param;
+	(void)config;
+	printf("%s %s, DOCA API %s\n", program_invocation_short_name, SOFTFIELD_VERSION, doca_version_runtime());
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t register_options(void)
 {
 	static const doca_argp_param_cb_t callbacks[OPTIONS] = {
@@ -209,7 +218,7 @@ static doca_error_t register_options(void)
 		[SECRET_FILE] = take_secret_file,
 		[PLUGIN_PATH] = take_plugin_path,
 	};
-	doca_error_t result = DOCA_SUCCESS;
+	doca_error_t result = doca_argp_register_version_callback(print_version);
 
 	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
 		if (callbacks[i] != NULL)

@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include <doca_log.h>
+#include <doca_version.h>
+#include <softfield/version.h>
 
+#include "base/nearest_word.h"
 #include "plugin.h"
 #include "worker.h"
 
@@ -159,7 +162,7 @@ static const char usage[] =
 	"One worker of the UROM service. doca_urom_daemon starts it; by hand only --probe is of use.\n"
 	"\n"
 	"  --fd N              the socket, inherited, by which it reports to the daemon\n"
-	"  --heartbeat-fd N        memory shared with the daemon, in which it shows that it moves\n"
+	"  --heartbeat-fd N    memory shared with the daemon, in which it shows that it moves\n"
 	"  --door-fd N         the socket by which the daemon hands over the connections of its clients\n"
 	"  --id ID             the worker's id\n"
 	"  --max-msg-size N    largest command or notification, bytes\n"
@@ -167,7 +170,29 @@ static const char usage[] =
 	"  --sdk-log-level N   the libraries' messages, likewise\n"
 	"  --max-memory MIB    memory that it may have; 0 is no limit\n"
 	"  SO_PATH:ID          a plugin and its id, a power of two\n"
-	"  --probe SO_PATH     loads the plugin and prints its version, or what is wrong with it\n";
+	"  --probe SO_PATH     loads the plugin and prints its version, or what is wrong with it\n"
+	"  -h, --help          show this help\n"
+	"  -v, --version       show the version\n";
+
+static bool is_word(const char *word, const char *name, const char *letter)
+{
+	return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
+}
+
+/* One line. Parts of a line that the daemon made are not told: it is the daemon's mistake. */
+static int arguments_refuse(char **argv)
+{
+	const char *known[] = {"--fd",		 "--heartbeat-fd", "--door-fd",	      "--id",
+			       "--max-msg-size", "--log-level",	   "--sdk-log-level", "--max-memory",
+			       "--probe",	 "--help",	   "--version",	      NULL};
+	const char *nearest = argv[1] != NULL && argv[1][0] == '-' ? sf_nearest_word(argv[1], known, 0) : NULL;
+
+	if (nearest != NULL && strcmp(nearest, argv[1]) != 0)
+		fprintf(stderr, "doca_urom_worker: there is no option %s; did you mean %s?\n", argv[1], nearest);
+	else
+		fprintf(stderr, "doca_urom_worker is started by doca_urom_daemon, not by hand (--help says more)\n");
+	return EXIT_FAILURE;
+}
 
 int main(int argc, char **argv)
 {
@@ -178,12 +203,14 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
 		return plugin_probe(argv[2]);
-	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
+	if (argc == 2 && is_word(argv[1], "--help", "-h"))
 		return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker)) {
-		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand (--help says more)\n", argv[0]);
-		return EXIT_FAILURE;
-	}
+	if (argc == 2 && is_word(argv[1], "--version", "-v"))
+		return printf("doca_urom_worker %s, DOCA API %s\n", SOFTFIELD_VERSION, doca_version_runtime()) < 0 ? EXIT_FAILURE
+														   : EXIT_SUCCESS;
+	opterr = 0; /* its message has the whole path, and is one more */
+	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker))
+		return arguments_refuse(argv);
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
 	    doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "doctor/doctor.h"
 
-#include <string.h>
-
 #include "tool.h"
 
-int tool_doctor(int argc, char **argv)
+static int doctor_run(struct cli *cli)
 {
-	bool json = argc == 2 && !strcmp(argv[1], "--json"), well;
+	bool json = tool_json_asked(cli), well;
 	struct doctor_processes processes;
 	struct doctor_report *report;
 
-	if (argc > 1 && !json)
-		return tool_usage_error("doctor takes no argument but --json");
 	report = doctor_report_create();
 	doctor_processes_find(&processes);
 	doctor_check_environment(report);
@@ -30,3 +26,11 @@ int tool_doctor(int argc, char **argv)
 	doctor_report_destroy(report);
 	return well ? TOOL_OK : TOOL_FAILED;
 }
+
+const struct cli_command tool_doctor = {
+	.name = "doctor",
+	.summary = "Find what keeps Softfield from working here, or makes it slower, and say what to do.",
+	.text = "Exit status: 0 if nothing is wrong, 1 if something is.\n",
+	.options = tool_json_option,
+	.run = doctor_run,
+};

@@ -30,7 +30,7 @@ struct report {
 	double connection_bytes; /* of each connection, both sides together */
 };
 
-static void pin(int cpu)
+void bench_pin(int cpu)
 {
 	cpu_set_t set;
 
@@ -39,7 +39,7 @@ static void pin(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		fprintf(stderr, "softfield: rdma bench: not on CPU %d: %s\n", cpu, strerror(errno));
+		fprintf(stderr, "softfield: %s: not on CPU %d: %s\n", bench_label, cpu, strerror(errno));
 }
 
 /* A connection takes a few descriptors. */
@@ -111,7 +111,7 @@ static void run_side(const struct bench_options *options, bool client, int chann
 	side->channel = channel;
 	side->client = client;
 	raise_open_files();
-	pin(options->cpus[client]);
+	bench_pin(options->cpus[client]);
 	agree(side, options);
 	bench_side_open(side, options->device);
 	measure(side, report);
@@ -141,7 +141,8 @@ static void print_table(const struct bench_plan *plan, const struct report *repo
 
 		if (r->test == BENCH_LATENCY)
 			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size,
-			       (unsigned long long)r->count, r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
+			       (unsigned long long)r->count, r->latency.mean, r->latency.min, r->latency.p50, r->latency.p90,
+			       r->latency.p99, r->latency.p999, r->latency.max);
 	}
 	if (plan->tests & BENCH_BANDWIDTH)
 		printf("%10s %10s %14s %14s   %u in flight\n", "bytes", "count", "Mops/s", "GB/s", plan->depth);
@@ -170,7 +171,8 @@ static void print_json(const struct bench_plan *plan, const struct report *repor
 		if (r->test == BENCH_LATENCY)
 			printf("\"mean_ns\": %.2f, \"min_ns\": %.2f, \"p50_ns\": %.2f, \"p90_ns\": %.2f, \"p99_ns\": %.2f, "
 			       "\"p99_9_ns\": %.2f, \"max_ns\": %.2f}",
-			       r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
+			       r->latency.mean, r->latency.min, r->latency.p50, r->latency.p90, r->latency.p99, r->latency.p999,
+			       r->latency.max);
 		else
 			printf("\"ops_per_s\": %.0f, \"bytes_per_s\": %.0f}", r->ops_per_s, r->bytes_per_s);
 	}
@@ -202,14 +204,13 @@ static int run_both(const struct bench_options *options, struct report *report)
 	return TOOL_OK;
 }
 
-static int tool_rdma_bench(int argc, char **argv)
+static int bench_run(struct cli *cli)
 {
 	static struct report report;
 	struct bench_options options;
-	bool help;
-	int code = bench_options_parse(argc, argv, &options, &help);
+	int code = bench_options_parse(cli, &options);
 
-	if (code != TOOL_OK || help)
+	if (code != TOOL_OK)
 		return code;
 	if (options.role == BENCH_BOTH)
 		code = run_both(&options, &report);
@@ -226,10 +227,14 @@ static int tool_rdma_bench(int argc, char **argv)
 	return TOOL_OK;
 }
 
-int tool_rdma(int argc, char **argv)
-{
-	if (argc >= 2 && strcmp(argv[1], "bench") == 0)
-		return tool_rdma_bench(argc - 1, argv + 1);
-	return tool_usage_error(argc < 2 ? "rdma needs to be told what: bench" : "rdma does not do %s: bench is what there is",
-				argc < 2 ? "" : argv[1]);
-}
+const struct cli_command tool_rdma_bench = {
+	.name = "rdma bench",
+	.summary = "Measure one kind of RDMA task between two processes, and print latencies and rates.",
+	.text = "Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is "
+		"seen by\n"
+		"polling the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the "
+		"submit\n"
+		"to the callback. Memory is whole pages out of malloc.\n",
+	.options = bench_options,
+	.run = bench_run,
+};

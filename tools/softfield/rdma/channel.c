@@ -15,11 +15,13 @@
 
 #include "tool.h"
 
+const char *bench_label = "rdma bench";
+
 void bench_die(const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "softfield: rdma bench: ");
+	fprintf(stderr, "softfield: %s: ", bench_label);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
@@ -120,7 +122,7 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 
 	bench_channel_receive(channel, &size, sizeof(size));
 	if (size > BENCH_BLOB_MAX)
-		bench_die("the other side sent a descriptor of %u bytes: is it softfield rdma bench?", size);
+		bench_die("the other side sent a descriptor of %u bytes: is it of the same release?", size);
 	bench_channel_receive(channel, data, size);
 	return size;
 }

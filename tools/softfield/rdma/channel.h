@@ -26,6 +26,9 @@ void bench_channel_meet(int channel);
 /* Ends the program if the other side has ended: for whoever spins. */
 void bench_channel_check(int channel);
 
+/* The command, for messages. */
+extern const char *bench_label;
+
 /* A line on stderr, and the end. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

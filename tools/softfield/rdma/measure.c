@@ -2,85 +2,13 @@
 #include "base/clock.h"
 #include "rdma/measure.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "timing.h"
 
 #define SLOTS 4	   /* latency: one is submitted while the completion of another may not have been seen */
 #define WARM_UP 10 /* a tenth of the count, before */
 #define IDLE_CALLS 200000
-
-/* ---- time ---- */
-
-/* A counter that is cheaper than the clock; what a tick is gets known at the end. */
-static inline uint64_t ticks(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return sf_now_ns();
-#endif
-}
-
-struct timing {
-	uint64_t *samples; /* in ticks; NULL: not the measuring side */
-	uint64_t count, at, last;
-	uint64_t begin_ticks, begin_ns;
-};
-
-static void timing_open(struct timing *timing, uint64_t count, bool measures)
-{
-	*timing = (struct timing){.count = count};
-	if (!measures)
-		return;
-	timing->samples = malloc(count * sizeof(*timing->samples));
-	if (timing->samples == NULL)
-		bench_die("no memory for %llu samples", (unsigned long long)count);
-	memset(timing->samples, 0, count * sizeof(*timing->samples));
-}
-
-static inline void timing_begin(struct timing *timing)
-{
-	timing->begin_ns = sf_now_ns();
-	timing->begin_ticks = timing->last = ticks();
-}
-
-static inline void timing_add(struct timing *timing)
-{
-	uint64_t now;
-
-	if (timing->samples == NULL)
-		return;
-	now = ticks();
-	timing->samples[timing->at++] = now - timing->last;
-	timing->last = now;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-/* halves: a sample is a round trip, of which the result is one way. */
-static void timing_close(struct timing *timing, bool halves, struct bench_result *result)
-{
-	uint64_t ns = sf_now_ns() - timing->begin_ns, num = timing->count;
-	double unit = (double)ns / (double)(ticks() - timing->begin_ticks) / (halves ? 2 : 1);
-	const uint64_t *samples = timing->samples;
-
-	if (samples == NULL)
-		return;
-	result->mean = (double)ns / (double)num / (halves ? 2 : 1);
-	qsort(timing->samples, num, sizeof(*samples), by_value);
-	result->min = unit * (double)samples[0];
-	result->p50 = unit * (double)samples[num / 2];
-	result->p90 = unit * (double)samples[num * 90 / 100];
-	result->p99 = unit * (double)samples[num * 99 / 100];
-	result->p999 = unit * (double)samples[num * 999 / 1000];
-	result->max = unit * (double)samples[num - 1];
-	free(timing->samples);
-}
 
 /* ---- latency ---- */
 
@@ -200,7 +128,8 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 	uint64_t count = bench_plan_count(&side->plan, BENCH_LATENCY, size), turn = 0;
 	struct timing warm_up = {0}, timing;
 
-	timing_open(&timing, count, side->client);
+	if (!timing_open(&timing, count, side->client))
+		bench_die("no memory for %llu samples", (unsigned long long)count);
 	side->puts_off = true;
 	memset(side->target, 0, side->size);
 	bench_side_prepare(side, size, side->plan.depth < SLOTS ? side->plan.depth : SLOTS);
@@ -209,7 +138,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 	timing_begin(&timing);
 	run_latency(side, count, &turn, &timing);
 	*result = (struct bench_result){.test = BENCH_LATENCY, .size = size, .count = count};
-	timing_close(&timing, side->plan.op == BENCH_WRITE || bench_op_receives((enum bench_op)side->plan.op), result);
+	timing_close(&timing, side->plan.op == BENCH_WRITE || bench_op_receives((enum bench_op)side->plan.op), &result->latency);
 	settle(side);
 	side->puts_off = false;
 	post_again(side);

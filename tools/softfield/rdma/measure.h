@@ -4,13 +4,13 @@
 #define BENCH_RDMA_MEASURE_H
 
 #include "rdma/side.h"
+#include "timing.h"
 
 struct bench_result {
 	enum bench_test test;
 	uint32_t size;
 	uint64_t count;
-	/* latency, ns */
-	double mean, min, p50, p90, p99, p999, max;
+	struct timing_stats latency;
 	/* bandwidth */
 	double ops_per_s, bytes_per_s;
 };

@@ -2,12 +2,12 @@
 #include "rdma/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rdma/channel.h"
 #include "tool.h"
 
 #define LATENCY_COUNT 100000
@@ -18,41 +18,11 @@
 
 const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_imm", "cas", "faa"};
 
-static const char usage[] =
-	"Usage: softfield rdma bench [OPTION ...]\n"
-	"\n"
-	"Measures one kind of RDMA task between two processes, and prints latencies and rates.\n"
-	"\n"
-	"  --op write|read|send|write_imm|cas|faa   what is measured (write)\n"
-	"  --test latency|bandwidth|both            one at a time, or as many as --depth at a time (both)\n"
-	"  --sizes LIST          bytes of a message: 64, 8,4K,1M or FROM:TO by doubling (8:64K; cas and faa: 8)\n"
-	"  --count N             operations of each test and size (by the size)\n"
-	"  --depth N             bandwidth: tasks in flight (64)\n"
-	"  --receives N          posted receives of send and write_imm (256)\n"
-	"  --list N              buffers of each local list, 1 to 16; with send 1 to 6 (1)\n"
-	"  --connections N       connections of the one instance, used in turn (1)\n"
-	"  --idle N              connections besides these that nothing is sent on (0)\n"
-	"  --events              sleep until something completes, instead of polling\n"
-	"  --progress            latency of write: progress the engine while the memory is polled, which software that receives "
-	"needs\n"
-	"  --cpus A,B            CPUs of the server and of the client (the first two; any: -1)\n"
-	"  --device PCI          device of this side (the first that has RDMA)\n"
-	"  --server PORT         only the server, for one client by TCP on the loopback interface; PORT 0: a free one, printed\n"
-	"  --client HOST:PORT    only the client: the server takes all but --cpus and --device from here\n"
-	"  --json                one JSON object\n"
-	"  --help\n"
-	"\n"
-	"Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is seen by "
-	"polling\n"
-	"the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the submit to the "
-	"callback.\n"
-	"Memory is whole pages out of malloc.\n";
-
 /* ---- numbers ---- */
 
 static int refuse(const char *option, const char *value, const char *wanted)
 {
-	fprintf(stderr, "softfield: rdma bench: --%s takes %s, not %s\n", option, wanted, value);
+	fprintf(stderr, "softfield: %s: --%s takes %s, not %s\n", bench_label, option, wanted, value);
 	return TOOL_USAGE;
 }
 
@@ -106,7 +76,7 @@ static bool add_size(struct bench_plan *plan, uint64_t size)
 	return true;
 }
 
-static int parse_sizes(const char *value, struct bench_plan *plan)
+static int parse_sizes(const char *option, const char *value, struct bench_plan *plan)
 {
 	static const char wanted[] = "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K";
 	const char *at = value;
@@ -116,16 +86,16 @@ static int parse_sizes(const char *value, struct bench_plan *plan)
 		uint64_t from, to;
 
 		if (!parse_size(at, &at, &from))
-			return refuse("sizes", value, wanted);
+			return refuse(option, value, wanted);
 		to = from;
 		if (*at == ':' && (!parse_size(at + 1, &at, &to) || to < from))
-			return refuse("sizes", value, wanted);
+			return refuse(option, value, wanted);
 		for (uint64_t size = from; size <= to; size *= 2) {
 			if (!add_size(plan, size))
-				return refuse("sizes", value, wanted);
+				return refuse(option, value, wanted);
 		}
 	} while (*at == ',' && *++at != '\0');
-	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse("sizes", value, wanted);
+	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse(option, value, wanted);
 }
 
 /* ---- words ---- */
@@ -170,7 +140,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 	uint32_t port;
 
 	if (options->role != BENCH_BOTH) {
-		fprintf(stderr, "softfield: rdma bench: --server and --client are given once, and not both\n");
+		fprintf(stderr, "softfield: %s: --server and --client are given once, and not both\n", bench_label);
 		return TOOL_USAGE;
 	}
 	options->role = role;
@@ -203,67 +173,71 @@ static void default_cpus(int cpus[2])
 
 /* ---- all of it ---- */
 
-enum option_id {
-	OPT_OP = 1,
-	OPT_TEST,
-	OPT_SIZES,
-	OPT_COUNT,
-	OPT_DEPTH,
-	OPT_RECEIVES,
-	OPT_LIST,
-	OPT_CONNECTIONS,
-	OPT_IDLE,
-	OPT_EVENTS,
-	OPT_PROGRESS,
-	OPT_CPUS,
-	OPT_DEVICE,
-	OPT_SERVER,
-	OPT_CLIENT,
-	OPT_JSON,
-	OPT_HELP,
+const struct cli_option bench_options[] = {
+	{.name = "op", .value = "write|read|send|write_imm|cas|faa", .text = "what is measured (write)", .id = OPT_OP},
+	{.name = "test",
+	 .value = "latency|bandwidth|both",
+	 .text = "one at a time, or as many as --depth at a time (both)",
+	 .id = OPT_TEST},
+	{.name = "sizes",
+	 .value = "LIST",
+	 .text = "bytes of a message: 64, 8,4K,1M or FROM:TO by doubling (8:64K; cas and faa: 8)",
+	 .id = OPT_SIZES},
+	{.name = "count", .value = "N", .text = "operations of each test and size (by the size)", .id = OPT_COUNT},
+	{.name = "depth", .value = "N", .text = "bandwidth: tasks in flight (64)", .id = OPT_DEPTH},
+	{.name = "receives", .value = "N", .text = "posted receives of send and write_imm (256)", .id = OPT_RECEIVES},
+	{.name = "list", .value = "N", .text = "buffers of each local list, 1 to 16; with send 1 to 6 (1)", .id = OPT_LIST},
+	{.name = "connections", .value = "N", .text = "connections of the one instance, used in turn (1)", .id = OPT_CONNECTIONS},
+	{.name = "idle", .value = "N", .text = "connections besides these that nothing is sent on (0)", .id = OPT_IDLE},
+	{.name = "events", .text = "sleep until something completes, instead of polling", .id = OPT_EVENTS},
+	{.name = "progress",
+	 .text = "latency of write: progress the engine while the memory is polled, which software that receives needs",
+	 .id = OPT_PROGRESS},
+	{.name = "cpus", .value = "A,B", .text = "CPUs of the server and of the client (the first two; any: -1)", .id = OPT_CPUS},
+	{.name = "device", .value = "PCI", .text = "device of this side (the first that has RDMA)", .id = OPT_DEVICE},
+	{.name = "server",
+	 .value = "PORT",
+	 .text = "only the server, for one client by TCP on the loopback interface; PORT 0: a free one, printed",
+	 .id = OPT_SERVER},
+	{.name = "client",
+	 .value = "HOST:PORT",
+	 .text = "only the client: the server takes all but --cpus and --device from here",
+	 .id = OPT_CLIENT},
+	{.name = "json", .text = "one JSON object", .id = OPT_JSON},
+	{0},
 };
 
-static const struct option names[] = {
-	{"op", required_argument, NULL, OPT_OP},	 {"test", required_argument, NULL, OPT_TEST},
-	{"sizes", required_argument, NULL, OPT_SIZES},	 {"count", required_argument, NULL, OPT_COUNT},
-	{"depth", required_argument, NULL, OPT_DEPTH},	 {"receives", required_argument, NULL, OPT_RECEIVES},
-	{"list", required_argument, NULL, OPT_LIST},	 {"connections", required_argument, NULL, OPT_CONNECTIONS},
-	{"idle", required_argument, NULL, OPT_IDLE},	 {"events", no_argument, NULL, OPT_EVENTS},
-	{"progress", no_argument, NULL, OPT_PROGRESS},	 {"cpus", required_argument, NULL, OPT_CPUS},
-	{"device", required_argument, NULL, OPT_DEVICE}, {"server", required_argument, NULL, OPT_SERVER},
-	{"client", required_argument, NULL, OPT_CLIENT}, {"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, OPT_HELP},		 {NULL, 0, NULL, 0},
-};
-
-static int parse_one(int option, struct bench_options *options)
+int bench_option_take(int option, char *value, struct bench_options *options)
 {
 	struct bench_plan *plan = &options->plan;
 
 	switch (option) {
 	case OPT_OP:
-		return parse_op(optarg, plan);
+		return parse_op(value, plan);
 	case OPT_TEST:
-		return parse_test(optarg, plan);
+		return parse_test(value, plan);
 	case OPT_SIZES:
-		return parse_sizes(optarg, plan);
+		return parse_sizes("sizes", value, plan);
+	case OPT_SIZE:
+		return parse_sizes("size", value, plan);
 	case OPT_COUNT:
-		return parse_number("count", optarg, 1, BENCH_COUNT_MAX, &plan->count);
+		return parse_number("count", value, 1, BENCH_COUNT_MAX, &plan->count);
 	case OPT_DEPTH:
-		return parse_number32("depth", optarg, 1, BENCH_DEPTH_MAX, &plan->depth);
+		return parse_number32("depth", value, 1, BENCH_DEPTH_MAX, &plan->depth);
 	case OPT_RECEIVES:
-		return parse_number32("receives", optarg, 1, BENCH_RECEIVES_MAX, &plan->receives);
+		return parse_number32("receives", value, 1, BENCH_RECEIVES_MAX, &plan->receives);
 	case OPT_LIST:
-		return parse_number32("list", optarg, 1, BENCH_LIST_MAX, &plan->list);
+		return parse_number32("list", value, 1, BENCH_LIST_MAX, &plan->list);
 	case OPT_CONNECTIONS:
-		return parse_number32("connections", optarg, 1, BENCH_CONNECTIONS_MAX, &plan->connections);
+		return parse_number32("connections", value, 1, BENCH_CONNECTIONS_MAX, &plan->connections);
 	case OPT_IDLE:
-		return parse_number32("idle", optarg, 0, BENCH_CONNECTIONS_MAX, &plan->idle);
+		return parse_number32("idle", value, 0, BENCH_CONNECTIONS_MAX, &plan->idle);
 	case OPT_CPUS:
-		return parse_cpus(optarg, options->cpus);
+		return parse_cpus(value, options->cpus);
 	case OPT_SERVER:
-		return parse_role(options, BENCH_SERVER, optarg);
+		return parse_role(options, BENCH_SERVER, value);
 	case OPT_CLIENT:
-		return parse_role(options, BENCH_CLIENT, optarg);
+		return parse_role(options, BENCH_CLIENT, value);
 	case OPT_EVENTS:
 		plan->events = 1;
 		return TOOL_OK;
@@ -271,12 +245,12 @@ static int parse_one(int option, struct bench_options *options)
 		plan->progress = 1;
 		return TOOL_OK;
 	case OPT_DEVICE:
-		options->device = optarg;
+		options->device = value;
 		return TOOL_OK;
 	case OPT_JSON:
 		options->json = true;
 		return TOOL_OK;
-	default: /* getopt has said what is wrong */
+	default:
 		return TOOL_USAGE;
 	}
 }
@@ -310,31 +284,27 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 	return NULL;
 }
 
-int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help)
+void bench_options_default(struct bench_options *options)
 {
-	int option, code = TOOL_OK;
-
-	*help = false;
 	*options = (struct bench_options){
 		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
 	default_cpus(options->cpus);
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == OPT_HELP) {
-			fputs(usage, stdout);
-			*help = true;
-			return TOOL_OK;
-		}
-		code = parse_one(option, options);
+}
+
+int bench_options_parse(struct cli *cli, struct bench_options *options)
+{
+	int option, num;
+
+	bench_options_default(options);
+	while ((option = cli_next(cli)) != CLI_END) {
+		int code = bench_option_take(option, cli->value, options);
+
 		if (code != TOOL_OK)
 			return code;
 	}
-	if (optind < argc) {
-		fprintf(stderr, "softfield: rdma bench takes no argument %s: see softfield rdma bench --help\n", argv[optind]);
-		return TOOL_USAGE;
-	}
+	(void)cli_arguments(cli, 0, 0, &num);
 	if (options->plan.num_sizes == 0)
-		(void)parse_sizes(bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
+		(void)parse_sizes("sizes", bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
 	const char *refused = bench_plan_refused(&options->plan);
 	if (refused != NULL)
 		fprintf(stderr, "softfield: rdma bench: %s\n", refused);

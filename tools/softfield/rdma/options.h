@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli.h"
+
 #define BENCH_SIZES_MAX 32
 #define BENCH_SIZE_MAX (UINT32_C(1) << 30)
 #define BENCH_COUNT_MAX UINT64_C(1000000000)
@@ -68,8 +70,37 @@ static inline bool bench_op_receives(enum bench_op op)
 	return op == BENCH_SEND || op == BENCH_WRITE_IMM;
 }
 
-/* Returns an exit code; TOOL_OK with *help set: nothing is to be run. What is wrong is told on stderr. */
-int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help);
+enum bench_option_id {
+	OPT_OP = CLI_ID_LONG,
+	OPT_TEST,
+	OPT_SIZES,
+	OPT_COUNT,
+	OPT_DEPTH,
+	OPT_RECEIVES,
+	OPT_LIST,
+	OPT_CONNECTIONS,
+	OPT_IDLE,
+	OPT_EVENTS,
+	OPT_PROGRESS,
+	OPT_CPUS,
+	OPT_DEVICE,
+	OPT_SERVER,
+	OPT_CLIENT,
+	OPT_JSON,
+	OPT_SIZE,   /* another name of OPT_SIZES */
+	OPT_OTHERS, /* of softfield perf, from here on */
+};
+
+extern const struct cli_option bench_options[];
+
+/* Everything but the sizes. */
+void bench_options_default(struct bench_options *options);
+
+/* One option. Returns an exit code; what is wrong is told on stderr. */
+int bench_option_take(int option, char *value, struct bench_options *options);
+
+/* Returns an exit code. What is wrong is told on stderr. */
+int bench_options_parse(struct cli *cli, struct bench_options *options);
 
 /* Why the plan cannot be run, or NULL. */
 const char *bench_plan_refused(const struct bench_plan *plan);

@@ -55,6 +55,9 @@ struct bench_side {
 
 void bench_check(doca_error_t result, const char *what);
 
+/* This process runs on that CPU alone; -1: anywhere. */
+void bench_pin(int cpu);
+
 /* Everything up to connections that work. */
 void bench_side_open(struct bench_side *side, const char *device);
 void bench_side_close(struct bench_side *side);

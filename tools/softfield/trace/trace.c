@@ -203,36 +203,19 @@ static int trace_targets(const struct options *options, struct trace_target *tar
 	return code;
 }
 
-static bool number_parse(const char *text, uint64_t max, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= 1 && *number <= max;
-}
-
 static int trace_processes(const struct options *options)
 {
 	struct trace_target *targets = calloc(TARGETS_MAX, sizeof(*targets));
 	pid_t pids[TARGETS_MAX];
 	size_t num = options->num;
 	int code = targets != NULL ? TOOL_OK : tool_fail("no memory");
-	uint64_t pid;
 
 	if (options->all && code == TOOL_OK)
 		num = trace_targets_find(pids, TARGETS_MAX);
 	if (num == 0 && code == TOOL_OK)
 		code = tool_fail("no process in this runtime folder runs a context: see softfield ps");
-	for (size_t i = 0; i < num && code == TOOL_OK; i++) {
-		if (options->all)
-			targets[i].pid = pids[i];
-		else if (number_parse(options->args[i], INT32_MAX, &pid))
-			targets[i].pid = (pid_t)pid;
-		else
-			code = tool_usage_error("trace %s: give the number of a process, as softfield ps shows it",
-						options->args[i]);
-	}
+	for (size_t i = 0; i < num && code == TOOL_OK; i++)
+		targets[i].pid = options->all ? pids[i] : (pid_t)atol(options->args[i]);
 	if (code == TOOL_OK)
 		code = trace_targets(options, targets, num);
 	free(targets);
@@ -241,40 +224,71 @@ static int trace_processes(const struct options *options)
 
 /* ---- the command ---- */
 
-/* Returns the number of arguments used, 0 if they are wrong. */
-static int option_take(struct options *options, int argc, char **argv)
+enum { OPT_ALL = CLI_ID_LONG, OPT_CONVERT };
+
+static void options_read(struct cli *cli, struct options *options)
 {
-	if (!strcmp(argv[0], "--convert") || !strcmp(argv[0], "--all")) {
-		*(argv[0][2] == 'c' ? &options->convert : &options->all) = true;
-		return 1;
+	int option;
+
+	while ((option = cli_next(cli)) != CLI_END) {
+		switch (option) {
+		case OPT_ALL:
+			options->all = true;
+			break;
+		case OPT_CONVERT:
+			options->convert = true;
+			break;
+		case 'o':
+			options->out = cli->value;
+			break;
+		default:
+			options->seconds = (uint64_t)cli_number(cli, "time", 1, SECONDS_MAX);
+		}
 	}
-	if (!strcmp(argv[0], "-o") && argc > 1) {
-		options->out = argv[1];
-		return 2;
-	}
-	if (!strcmp(argv[0], "-t") && argc > 1)
-		return number_parse(argv[1], SECONDS_MAX, &options->seconds) ? 2 : 0;
-	if (argv[0][0] == '-' || options->num == TARGETS_MAX)
-		return 0;
-	options->args[options->num++] = argv[0];
-	return 1;
 }
 
-int tool_trace(int argc, char **argv)
+static bool is_pid(const char *text)
+{
+	char *end;
+
+	errno = 0;
+	long pid = strtol(text, &end, 10);
+	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && pid >= 1 && pid <= INT32_MAX;
+}
+
+static int trace_run(struct cli *cli)
 {
 	struct options options = {.out = OUT_DEFAULT};
+	int num;
 
-	for (int i = 1, used; i < argc; i += used) {
-		used = option_take(&options, argc - i, argv + i);
-		if (used == 0)
-			return tool_usage_error(
-				"trace takes PID ... or --all, -t SECONDS (1 to %d) and -o FILE, or --convert FILE ... and "
-				"-o FILE; %d at most; not %s",
-				SECONDS_MAX, TARGETS_MAX, argv[i]);
-	}
-	if (options.all ? options.num > 0 || options.convert : options.num == 0)
-		return tool_usage_error("trace needs PID ..., --all, or --convert FILE ...");
+	options_read(cli, &options);
+	char **args = cli_arguments(cli, 0, TARGETS_MAX, &num);
+	if (options.all && (options.convert || num > 0))
+		cli_wrong(cli, "--all takes no process and no timeline");
 	if (options.convert && options.seconds != 0)
-		return tool_usage_error("trace --convert takes no time");
+		cli_wrong(cli, "--convert takes no time");
+	if (num == 0 && !options.all)
+		cli_wrong(cli, "give the number of a process, as softfield ps shows it, or --all, or --convert TIMELINE ...");
+	for (int i = 0; i < num; i++) {
+		if (!options.convert && !is_pid(args[i]))
+			cli_wrong(cli, "%s is not the number of a process, as softfield ps shows it", args[i]);
+		options.args[options.num++] = args[i];
+	}
 	return options.convert ? convert_files(&options) : trace_processes(&options);
 }
+
+static const struct cli_option trace_options[] = {
+	{.name = "all", .text = "all processes of this runtime folder", .id = OPT_ALL},
+	{.name = "convert", .text = "not processes, but what SOFTFIELD_TRACE has kept of them", .id = OPT_CONVERT},
+	{.name = "output", .value = "FILE", .text = "for the viewer Perfetto; " OUT_DEFAULT " if not given", .id = 'o'},
+	{.name = "time", .value = "SECONDS", .text = "for so long; else until Ctrl-C or their end", .id = 't'},
+	{0},
+};
+
+const struct cli_command tool_trace = {
+	.name = "trace",
+	.arguments = "PID ... | TIMELINE ...",
+	.summary = "Write down what processes do, for a viewer.",
+	.options = trace_options,
+	.run = trace_run,
+};

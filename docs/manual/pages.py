@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a manual page for each function and each header, from the XML that doxygen made of the headers. A page tells what its section
+of the header says, too. Usage: pages.py XML FOLDER VERSION"""
+import glob
+import os
+import re
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+
+def escape(text):
+    """As troff takes it: no escapes, no requests at the beginning of a line."""
+    text = text.replace('\\', '\\e').replace('-', '\\-')
+    return re.sub(r"^([.'])", r'\\&\1', text, flags=re.M)
+
+
+def line_of(node):
+    """Text in one line, with bold and italic words."""
+    parts = [escape(node.text or '')]
+    for child in node:
+        text = line_of(child)
+        if child.tag in ('bold', 'computeroutput', 'emphasis'):
+            text = ('\\fI' if child.tag == 'emphasis' else '\\fB') + text + '\\fR'
+        elif child.tag in ('ndash', 'mdash'):
+            text = '\\-'
+        parts += [text, escape(child.tail or '')]
+    return re.sub(r'\s+', ' ', ''.join(parts))
+
+
+def flat(node):
+    return '' if node is None else line_of(node).strip()
+
+
+BLOCKS = ('verbatim', 'preformatted', 'programlisting', 'itemizedlist', 'orderedlist', 'table', 'parameterlist', 'simplesect')
+
+
+def code_of(node):
+    lines = [''.join(line.itertext()) for line in node.iter('codeline')] or ''.join(node.itertext()).strip('\n').split('\n')
+    return ['.PP', '.in +4n', '.nf', *(escape(line) for line in lines), '.fi', '.in']
+
+
+def paragraph(node):
+    """Lines of a paragraph. What it says of parameters and results has sections of its own."""
+    lines, words = [], [escape(node.text or '')]
+
+    def flush():
+        text = re.sub(r'\s+', ' ', ''.join(words)).strip()
+        words.clear()
+        if text:
+            lines.extend(['.PP', text])
+
+    for child in node:
+        if child.tag in BLOCKS:
+            flush()
+            if child.tag in ('verbatim', 'preformatted', 'programlisting'):
+                lines.extend(code_of(child))
+            elif child.tag in ('itemizedlist', 'orderedlist'):
+                for item in child.iter('listitem'):
+                    lines.extend(['.IP \\(bu 2', ' '.join(flat(para) for para in item.iter('para'))])
+            elif child.tag == 'table':
+                for row in child.iter('row'):
+                    lines.extend(['.PP', ' | '.join(' '.join(flat(para) for para in cell.iter('para')) for cell in row.iter('entry'))])
+            elif child.tag == 'simplesect' and child.get('kind') != 'return':
+                lines.extend(['.PP', ' '.join(flat(para) for para in child.iter('para'))])
+            words.append(escape(child.tail or ''))
+        else:
+            holder = xml.Element('x')
+            holder.append(child)
+            words.append(line_of(holder))
+    flush()
+    return lines
+
+
+def paragraphs(node):
+    lines = []
+    for para in [] if node is None else node:
+        if para.tag == 'para':
+            lines += paragraph(para)
+        elif para.tag.startswith('sect'):
+            lines += ['.SS ' + flat(para.find('title')), *paragraphs(para)]
+    return lines
+
+
+def listed(nodes, kind):
+    """(name, text) of each @param, or @retval."""
+    found = []
+    for node in nodes:
+        for each in [] if node is None else node.iter('parameterlist'):
+            if each.get('kind') != kind:
+                continue
+            for item in each.iter('parameteritem'):
+                text = ' '.join(flat(para) for para in item.find('parameterdescription').iter('para'))
+                found += [(flat(name), text) for name in item.iter('parametername')]
+    return found
+
+
+def returned(node):
+    return [] if node is None else [' '.join(flat(para) for para in each.iter('para'))
+                                    for each in node.iter('simplesect') if each.get('kind') == 'return']
+
+
+def prototype(function):
+    arguments = [f'{escape(flat_type(p))}{p.findtext("declname") or ""}{p.findtext("array") or ""}' for p in function.iter('param')]
+    if not arguments and function.findtext('argsstring') == '(void)':
+        arguments = ['void']
+    begin = f'{escape(flat_type(function))}{function.findtext("name")}('
+    if len(begin + ', '.join(arguments)) < 78:
+        return [f'.B {begin}{", ".join(arguments)});']
+    return [f'.B {begin}', *(f'.B "    {argument},"' for argument in arguments[:-1]), f'.B "    {arguments[-1]});"']
+
+
+def flat_type(node):
+    kind = re.sub(r'\s+', ' ', ''.join(node.find('type').itertext())).strip()
+    kind = re.sub(r'\s*\*', ' *', kind).replace('* *', '**')
+    return kind if kind.endswith('*') or not kind else kind + ' '
+
+
+def first_sentence(*texts):
+    """For the line NAME, which no bold or italic word is in."""
+    for text in texts:
+        text = re.sub(r'\\f.', '', text).strip()
+        if text:
+            text = re.split(r'(?<=[a-z0-9)])\. ', text)[0].rstrip('.')
+            return text if len(text) < 120 else text[:text.rindex(' ', 0, 116)] + ' ...'
+    return ''
+
+
+def first_text(lines):
+    return lines[1] if lines[:1] == ['.PP'] else ''
+
+
+def head(name, version):
+    date = time.strftime('%Y-%m-%d', time.gmtime(int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))))
+    return [f'.TH {name} 3 "{date}" "Softfield {version}" "Softfield"', '.nh', '.ad l', '.SH NAME']
+
+
+def write(folder, name, lines):
+    lines = [line.rstrip() for before, line in zip(['', *lines], lines) if line != '.PP' or not before.startswith(('.SH', '.SS', '.PP'))]
+    with open(os.path.join(folder, name + '.3'), 'w', encoding='utf-8') as stream:
+        stream.write('\n'.join(lines) + '\n')
+
+
+def page_of(header):
+    """softfield_gpu.h, of softfield/gpu.h."""
+    return header.replace('/', '_')
+
+
+def function_page(function, section, header, summary, version):
+    name = function.findtext('name')
+    own = [function.find('briefdescription'), function.find('detaileddescription')]
+    common, title = section.find('description'), section.findtext('header')
+    about = [line for line in paragraphs(own[0]) + paragraphs(own[1])]
+    shared = paragraphs(common)
+    what = first_sentence(first_text(about), escape(title or ''), summary)
+    lines = head(name, version) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{header}>', '.PP', *prototype(function), '.fi']
+    if about or shared:
+        lines += ['.SH DESCRIPTION', *about]
+    if shared:
+        lines += [f'.SS {escape(title or "This section of the header")}', *shared]
+    documented = dict(listed([own[1], common], 'param'))
+    if documented:
+        lines.append('.SH PARAMETERS')
+        for param in function.iter('param'):
+            argument = param.findtext('declname')
+            if argument in documented:
+                lines += ['.TP', f'.I {argument}', documented[argument]]
+    results, errors = returned(own[1]) + returned(common), listed([own[1], common], 'retval')
+    if results or errors:
+        lines += ['.SH RETURN VALUE']
+    for text in results:
+        lines += ['.PP', text]
+    for code, cause in errors:
+        lines += ['.TP', f'.B {code}', cause or '.']
+    return lines + ['.SH SEE ALSO', f'.BR {page_of(header)} (3)']
+
+
+def header_summary(compound):
+    about = paragraphs(compound.find('briefdescription')) + paragraphs(compound.find('detaileddescription'))
+    return first_sentence(first_text(about), 'a header of the DOCA API')
+
+
+def header_page(compound, header, version):
+    about = compound.find('detaileddescription')
+    functions = [m.findtext('name') for m in compound.iter('memberdef') if m.get('kind') == 'function']
+    what = header_summary(compound)
+    lines = head(page_of(header), version) + [f'{page_of(header)} \\- {what}', '.SH SYNOPSIS', f'.B #include <{header}>',
+                                                       '.SH DESCRIPTION', *paragraphs(compound.find('briefdescription')), *paragraphs(about)]
+    if functions:
+        lines += ['.SH FUNCTIONS', ', '.join(f'\\fB{name}\\fR(3)' for name in functions)]
+    return lines
+
+
+def main():
+    source, folder, version = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    for path in sorted(glob.glob(os.path.join(source, '*_8h.xml'))):
+        compound = xml.parse(path).getroot().find('compounddef')
+        header = re.sub(r'^(.*/)?include/', '', compound.find('location').get('file'))
+        write(folder, page_of(header), header_page(compound, header, version))
+        for section in compound.iter('sectiondef'):
+            for member in section.iter('memberdef'):
+                if member.get('kind') == 'function' and re.match(r'(doca|softfield)_', member.findtext('name')):
+                    write(folder, member.findtext('name'), function_page(member, section, header, header_summary(compound), version))
+
+
+if __name__ == '__main__':
+    main()

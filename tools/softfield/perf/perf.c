@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command: two processes that measure, and this one, which tells how far they are and reports. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf/perf.h"
+#include "tool.h"
+
+#define HELLO UINT64_C(0x3166726570666673) /* before the plan: "sffperf1" */
+#define RESULTS_MAX (PERF_PARTS * BENCH_SIZES_MAX)
+#define LOOK_MS 200
+
+/* ---- one process ---- */
+
+/* The GPU of the far process, if the plan names none: the topology's first that it sees. */
+static void choose_gpu(struct perf_plan *plan)
+{
+	struct sf_topology *topology = tool_topology_load(getenv("SOFTFIELD_NODE"));
+
+	if (topology == NULL)
+		exit(TOOL_FAILED);
+	for (uint32_t i = 0; i < topology->num_gpus && plan->gpu[0] == '\0'; i++) {
+		if (sf_topology_sees(topology, topology->gpus[i].node))
+			snprintf(plan->gpu, sizeof(plan->gpu), "%s", topology->gpus[i].pci_addr);
+	}
+	sf_topology_free(topology);
+}
+
+/* The far process takes the plan from the near one, and checks it as if it had been typed. */
+static void agree(struct perf_side *side, const struct perf_options *options)
+{
+	uint64_t hello = HELLO;
+	const char *refused;
+
+	side->plan = options->plan;
+	bench_channel_send(side->channel, &hello, sizeof(hello));
+	bench_channel_receive(side->channel, &hello, sizeof(hello));
+	if (hello != HELLO)
+		bench_die("the other side is not this release of softfield perf");
+	if (side->near) {
+		bench_channel_send(side->channel, &side->plan, sizeof(side->plan));
+		return;
+	}
+	bench_channel_receive(side->channel, &side->plan, sizeof(side->plan));
+	refused = perf_plan_refused(&side->plan);
+	if (refused != NULL)
+		bench_die("the client asks for what cannot be run: %s", refused);
+	choose_gpu(&side->plan);
+}
+
+static void run_side(const struct perf_options *options, bool near, int channel, int results)
+{
+	struct perf_side side = {.channel = channel, .near = near, .cpu = options->bench.cpus[near]};
+
+	agree(&side, options);
+	perf_measure(&side, results);
+	close(channel);
+}
+
+/* ---- this process ---- */
+
+struct run {
+	const struct perf_options *options;
+	struct perf_result results[RESULTS_MAX];
+	uint32_t num, expected;
+	uint64_t begin_ns;
+	pid_t near, far;
+};
+
+/* A host and a DPU of it, by name. */
+static void choose_nodes(char host[PERF_NAME_MAX], char dpu[PERF_NAME_MAX])
+{
+	struct sf_topology *topology = tool_topology_load(NULL);
+	bool found = false;
+
+	if (topology == NULL)
+		exit(TOOL_FAILED);
+	for (uint32_t i = 0; i < topology->num_nodes && !found; i++) {
+		const struct sf_node *node = &topology->nodes[i];
+		const struct sf_node *its_host = node->host != NULL ? sf_topology_find_node(topology, node->host) : NULL;
+
+		found = node->kind == SF_NODE_DPU && its_host != NULL && node->address == NULL && its_host->address == NULL;
+		if (found) {
+			snprintf(dpu, PERF_NAME_MAX, "%s", node->name);
+			snprintf(host, PERF_NAME_MAX, "%s", node->host);
+		}
+	}
+	sf_topology_free(topology);
+	if (!found)
+		bench_die("the topology has no DPU whose host is on this machine too: start a side on each with --server and "
+			  "--client");
+}
+
+/* A child that sees what the node sees; it ends with this process. The two descriptors are its own, and no other process's: the
+ * end of it closes them. other: the peer's end of the channel, or -1. */
+static pid_t start(const struct run *run, bool near, const char *node, int channel, int results, int other)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		bench_die("no second process: %s", strerror(errno));
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (other >= 0)
+		close(other);
+	if (!near)
+		close(results);
+	if (node != NULL && setenv("SOFTFIELD_NODE", node, 1) != 0)
+		bench_die("no memory");
+	run_side(run->options, near, channel, results);
+	exit(TOOL_OK);
+}
+
+static void start_both(struct run *run, int results)
+{
+	char host[PERF_NAME_MAX], dpu[PERF_NAME_MAX];
+	int sockets[2];
+
+	choose_nodes(host, dpu);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+		bench_die("no socket: %s", strerror(errno));
+	run->far = start(run, false, host, sockets[0], results, sockets[1]);
+	close(sockets[0]);
+	run->near = start(run, true, dpu, sockets[1], results, -1);
+	close(sockets[1]);
+}
+
+static uint32_t count_expected(const struct perf_plan *plan)
+{
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < PERF_PARTS; i++) {
+		if (plan->parts & 1u << i)
+			num += perf_parts[i]->fixed_size != 0 ? 1 : plan->rdma.num_sizes;
+	}
+	return num;
+}
+
+static void show_progress(const struct run *run)
+{
+	uint64_t seconds = (sf_now_ns() - run->begin_ns) / 1000000000;
+	const struct perf_result *last = run->num != 0 ? &run->results[run->num - 1] : NULL;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r%3u of %u measured, %llu s", run->num, run->expected, (unsigned long long)seconds);
+	if (last != NULL)
+		fprintf(stderr, "; last %s, %u bytes", last->part, last->size);
+	fprintf(stderr, "\033[K");
+}
+
+static void read_results(struct run *run, int results)
+{
+	struct pollfd readable = {.fd = results, .events = POLLIN};
+	ssize_t got = 1;
+
+	while (got != 0) {
+		show_progress(run);
+		if (poll(&readable, 1, LOOK_MS) <= 0)
+			continue;
+		got = read(results, &run->results[run->num], sizeof(run->results[0])); /* whole: a pipe takes one as one */
+		if (got == (ssize_t)sizeof(run->results[0]) && run->num < RESULTS_MAX - 1)
+			run->num++;
+	}
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K");
+}
+
+/* Both children have ended, or the near one has failed. */
+static bool await_children(struct run *run)
+{
+	int status = 0;
+	bool good = waitpid(run->near, &status, 0) == run->near && status == 0;
+
+	if (run->far <= 0)
+		return good;
+	if (!good)
+		(void)kill(run->far, SIGTERM);
+	return waitpid(run->far, &status, 0) == run->far && status == 0 && good;
+}
+
+static bool measure(struct run *run)
+{
+	const struct bench_options *bench = &run->options->bench;
+	int results[2], channel;
+
+	run->expected = count_expected(&run->options->plan);
+	run->begin_ns = sf_now_ns();
+	if (pipe2(results, O_CLOEXEC) != 0)
+		bench_die("no pipe: %s", strerror(errno));
+	if (bench->role == BENCH_BOTH) {
+		start_both(run, results[1]);
+	} else {
+		channel = bench_channel_connect(bench->host, bench->port);
+		run->near = start(run, true, NULL, channel, results[1], -1);
+		close(channel);
+	}
+	close(results[1]);
+	read_results(run, results[0]);
+	close(results[0]);
+	return await_children(run);
+}
+
+static int report(const struct run *run)
+{
+	const struct perf_options *options = run->options;
+	const struct perf_report all = {&options->plan, run->results, run->num};
+	bool quiet = (options->json != NULL && strcmp(options->json, "-") == 0) ||
+		     (options->csv != NULL && strcmp(options->csv, "-") == 0);
+	int code = TOOL_OK;
+
+	if (!quiet)
+		perf_print_table(&all);
+	if (options->json != NULL)
+		code = perf_write_json(&all, options->json);
+	if (options->csv != NULL && code == TOOL_OK)
+		code = perf_write_csv(&all, options->csv);
+	if (options->plot != NULL && code == TOOL_OK)
+		code = perf_write_plot(&all, options->plot);
+	return code;
+}
+
+static int perf_run(struct cli *cli)
+{
+	static struct perf_options options;
+	static struct run run = {.options = &options};
+	int code;
+
+	bench_label = "perf";
+	code = perf_options_parse(cli, &options);
+	if (code != TOOL_OK)
+		return code;
+	if (options.bench.role == BENCH_SERVER) {
+		run_side(&options, false, bench_channel_serve(options.bench.port), -1);
+		return TOOL_OK;
+	}
+	return measure(&run) ? report(&run) : TOOL_FAILED;
+}
+
+const struct cli_command tool_perf = {
+	.name = "perf",
+	.arguments = "[comch|dma|rdma|sync_event|gpu|all]",
+	.summary = "Measure latency and bandwidth between a host and its DPU: Comch, DMA, RDMA, sync events, GPU; all of them.",
+	.text = "Two processes of this machine, one on a host of the topology and one on its DPU, talk through the public API "
+		"alone.\n"
+		"\n"
+		"  comch       half a round trip of messages, producer to consumer; messages that the consumer has\n"
+		"  dma         from the submit to the callback of a copy to memory of the host; copies that have ended\n"
+		"  rdma        half a round trip, or from the submit to the callback with --op read, cas and faa; see softfield "
+		"rdma bench\n"
+		"  sync_event  half a round trip of a set that ends the other's wait; sets\n"
+		"  gpu         half a round trip of messages that a kernel on the host's GPU sends back; messages that are back. "
+		"Without\n"
+		"              a CUDA GPU it is the software GPU, and the report says so. SOFTFIELD_GPU=soft|cuda chooses\n"
+		"\n"
+		"The memory in flight is at most 32 MiB, so large sizes have fewer operations in flight than --depth says.\n"
+		"Exit status: 0; 1 if something cannot be measured, and a line says what; 2 for a wrong command line.\n",
+	.options = perf_option_table,
+	.run = perf_run,
+};
