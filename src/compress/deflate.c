@@ -7,7 +7,7 @@
 #define WINDOW_BITS (-15) /* raw, 32 KiB */
 #define MEM_LEVEL 8	  /* zlib's default */
 #define DEFLATE_IN_MAX (UINT64_C(32) << 10)
-#define INFLATE_OUT_MAX (UINT64_C(512) << 10)
+#define INFLATE_OUT_MAX (UINT64_C(256) << 10)
 
 static doca_error_t stream_prepare(z_stream *stream)
 {
