@@ -184,8 +184,14 @@ static void without_a_descriptor(void **state)
 	rig_end(&rig);
 }
 
+static void engine_progress(void)
+{
+	(void)doca_pe_progress(urom.pe);
+}
+
 static int open_all(void **state)
 {
+	progress = engine_progress;
 	return install(state) == 0 && urom_rig_open(&urom, NULL) ? 0 : -1;
 }
 

@@ -520,7 +520,7 @@ static void a_stopped_peer_never_blocks_us(void)
 	hear_word(peer.sock, 'p');
 	stop(&peer);
 	until = sf_now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
-	while (sf_now_ms() < until) {
+	while (sf_now_ms() < until || (sent < 16 && sf_now_ms() < until + WAIT_MS)) {
 		uint64_t begun = sf_now_ms();
 		long waited = waits();
 		size_t len = sent % 3 == 0 ? 70000 : 100;
