@@ -177,6 +177,14 @@ static void send_it(struct sending *sending, struct doca_buf *buf)
 	doca_task_free(doca_comch_producer_task_send_as_task(sending->task));
 }
 
+static void send_refused(struct sending *sending, struct doca_buf *buf)
+{
+	OK(doca_comch_producer_task_send_alloc_init(sending->producer.producer, buf, NULL, 0, server.new_consumer_id,
+						    &sending->task));
+	assert_int_equal(doca_task_submit(doca_comch_producer_task_send_as_task(sending->task)), DOCA_ERROR_INVALID_VALUE);
+	doca_task_free(doca_comch_producer_task_send_as_task(sending->task));
+}
+
 /* The buffer is long enough, and nobody said that there is data in it. */
 static void zero_data_length(bool wrong)
 {
@@ -202,11 +210,13 @@ static void sent_after_its_last_reference(bool wrong)
 	OK(doca_buf_inventory_create(1, &inventory));
 	OK(doca_buf_inventory_start(inventory));
 	OK(doca_buf_inventory_buf_get_by_data(inventory, sending.producer.memory.mmap, sending.producer.memory.bytes, 64, &buf));
-	if (wrong)
+	if (wrong) {
 		OK(doca_buf_dec_refcount(buf, NULL));
-	send_it(&sending, buf);
-	if (!wrong)
+		send_refused(&sending, buf);
+	} else {
+		send_it(&sending, buf);
 		OK(doca_buf_dec_refcount(buf, NULL));
+	}
 	OK(doca_buf_inventory_destroy(inventory));
 	sending_end(&sending);
 }
