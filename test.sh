@@ -55,7 +55,8 @@ configure() { # NAME COMPILER ARGS...
 run_tests() { # NAME ARGS...
 	local build=$root/$1
 	shift
-	meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs "$@" >"$build.test.log" 2>&1
+	# One more than there are processors: many tests wait for something.
+	meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $(($(nproc) + 1)) "$@" >"$build.test.log" 2>&1
 	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
 	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
 	count "$build.test.log"
