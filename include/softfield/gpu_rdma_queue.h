@@ -101,14 +101,13 @@ SOFTFIELD_DEVICE struct softfield_rdma_op softfield_wqe_wait(struct softfield_rd
 	struct softfield_rdma_op op;
 	uint32_t i, num = 3, ready;
 
-	do {
+	for (;; softfield_rdma_relax()) {
 		ready = softfield_load_word(&wqe->ready);
 		for (i = 0; i < 3; i++)
 			slots16[i] = softfield_load_slot16(&wqe->slot16[i]);
 		if (softfield_wqe_is_there(ready, slots16, position))
 			break;
-		softfield_rdma_relax();
-	} while (1);
+	}
 	op.kind = slots16[0].w[0] & 0xffff;
 	op.permissions = slots16[0].w[0] >> 16;
 	op.len = slots16[0].w[1];

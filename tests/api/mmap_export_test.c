@@ -242,6 +242,27 @@ static void export_for_rdma_stays_while_bufs_are_out(void **state)
 	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
 }
 
+/* A kernel of the peer has to know whether its writes may overtake each other. It is no right by itself. */
+static void relaxed_ordering_is_passed_on(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *imported;
+	const void *desc;
+	size_t len;
+
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING),
+			 DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(sf_mmap_permissions(imported), DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+}
+
 static void damaged_descriptor_is_invalid(void **state)
 {
 	struct fixture *f = *state;
@@ -619,6 +640,7 @@ int main(void)
 		T(import_over_pci_is_passed_on_for_rdma),
 		T(import_may_become_thread_safe),
 		T(export_for_rdma_stays_while_bufs_are_out),
+		T(relaxed_ordering_is_passed_on),
 		T(damaged_descriptor_is_invalid),
 		T(lying_descriptor_is_invalid),
 		T(import_is_ready_and_has_no_setters),

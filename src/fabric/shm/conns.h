@@ -16,7 +16,7 @@ bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side);
 
 /* The peer's description of its endpoint, with its two descriptors. The eventfd becomes the connection's. */
 bool sf_shm_conn_set_peer(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event);
-/* And ours, for the peer. */
+/* The description of our endpoint, for the peer. */
 struct shm_msg_ep sf_shm_conn_describe(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS]);
 
 /* In the child: the connections, and all that goes with them, are the parent's. */

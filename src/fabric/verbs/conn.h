@@ -117,7 +117,7 @@ bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare);
 bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
 /* It is to be stepped when the endpoint settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
-/* It is not, for it goes. */
+/* Takes it off that list: it is about to be destroyed. */
 void sf_verbs_conn_untouch(struct vb_conn *conn);
 /* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
 void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);
