@@ -20,7 +20,7 @@
  * plaintext may be empty. Source and destination should not overlap.
  *
  * The IV must never be used twice with one key. The task keeps the pointer to it, and reads the bytes when it is submitted.
- * A length of 0 stands for 12 zero bytes; 1 to 11 bytes are hashed, as NIST SP 800-38D has it.
+ * A length of 0 means 12 zero bytes; 1 to 11 bytes are hashed, as in NIST SP 800-38D.
  *
  * doca_task_try_submit() rejects a wrong task with DOCA_ERROR_INVALID_VALUE; doca_task_submit() does not check, and the error
  * callback reports the status:
@@ -32,15 +32,15 @@
  *   wrong size of IV or tag
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
  * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
- * - DOCA_ERROR_DRIVER: libcrypto refused
+ * - DOCA_ERROR_DRIVER: libcrypto failed
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or another task failed first
  *
  * A decrypt task whose tag does not match writes nothing. A failed task takes its context to STOPPING and flushes the tasks
  * behind it.
  *
- * libcrypto does the work in doca_pe_progress(), in the order of submission. If the device has engine threads (the topology's
- * `engine_threads`), they do large messages, which may complete out of order. A context and its keys belong to the thread of its
- * progress engine. (Core guide, "DOCA Execution Model"; task functions: doca_pe.h)
+ * libcrypto encrypts and decrypts in doca_pe_progress(), in the order of submission. If the device has engine threads (the
+ * topology's `engine_threads`), they process large messages, which may complete out of order. A context and its keys belong to
+ * the thread of its progress engine. (Core guide, "DOCA Execution Model"; task functions: doca_pe.h)
  *
  * A setter of a task in flight changes nothing and logs a line.
  *
@@ -102,9 +102,9 @@ enum doca_aes_gcm_key_type {
 };
 
 /**
- * Copies raw_key, of which the program may destroy its own copy afterwards. Allowed in any state of the context.
+ * Copies raw_key; the program may destroy its own copy afterwards. Allowed in any state of the context.
  * @param raw_key as many bytes as raw_key_type says
- * @retval DOCA_ERROR_NOT_SUPPORTED libcrypto refuses AES-GCM with such a key
+ * @retval DOCA_ERROR_NOT_SUPPORTED libcrypto does not permit AES-GCM with such a key
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
@@ -112,7 +112,7 @@ doca_error_t doca_aes_gcm_key_create(struct doca_aes_gcm *aes_gcm, const void *r
 				     struct doca_aes_gcm_key **key);
 
 /**
- * Erases the key. Tasks that are not in flight may still have it; they need another one before they are submitted again.
+ * Erases the key. Tasks that are not in flight may still refer to it; set another one before you submit them again.
  * @retval DOCA_ERROR_IN_USE a task in flight uses the key
  */
 DOCA_EXPERIMENTAL

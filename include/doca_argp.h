@@ -100,15 +100,18 @@ typedef doca_error_t (*doca_argp_logger_cb_t)(enum doca_log_level level, const c
 enum doca_argp_type {
 	DOCA_ARGP_TYPE_UNKNOWN = 0, /**< Not set; such a flag cannot be registered. */
 	DOCA_ARGP_TYPE_STRING = 1,  /**< Any text. */
-	DOCA_ARGP_TYPE_INT = 2,	    /**< A decimal number that fits an int, nothing behind it. */
+	DOCA_ARGP_TYPE_INT = 2,	    /**< A decimal number that fits an int, with nothing after it. */
 	DOCA_ARGP_TYPE_BOOLEAN = 3, /**< No value on a command line, where it means true; true or false in a file. */
-	/** Any JSON value; on a command line its text. Up to DOCA 3.0. In 3.3 the types behind it have numbers less by one. */
+	/**
+	 * Any JSON value; on a command line its text. Up to DOCA 3.0. In 3.3 the numbers of the following types are smaller by
+	 * one.
+	 */
 	DOCA_ARGP_TYPE_JSON_OBJ = 4,
 	/** A device: `pci/0000:03:00.0`, or without `pci/` its address or name (ibdev or interface); `,arguments` may follow. */
 	DOCA_ARGP_TYPE_DEVICE = 5,
 	/** A representor: a device, a comma, and the representor's interface (`pf0vf0`) or address; `,arguments` may follow. */
 	DOCA_ARGP_TYPE_DEVICE_REP = 6,
-	DOCA_ARGP_TYPE_DOUBLE = 7, /**< A decimal number, nothing behind it. */
+	DOCA_ARGP_TYPE_DOUBLE = 7, /**< A decimal number, with nothing after it. */
 };
 
 /** A flag. */
@@ -122,6 +125,7 @@ DOCA_EXPERIMENTAL
 void doca_argp_usage(void);
 
 /**
+ * Makes the parser, of which a process has one.
  * @param program_name at most 255 characters; NULL takes it from argv[0]
  * @param program_config passed to every callback; may be NULL
  * @retval DOCA_ERROR_BAD_STATE the parser exists already
@@ -145,7 +149,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_argp_register_cmd(struct doca_argp_cmd *input_cmd);
 
 /**
- * Replaces what -v prints. The callback gets a `bool *` and the configuration. If it succeeds, the process exits with success.
+ * Replaces what -v prints. The callback gets a `bool *` and the configuration. If the callback succeeds, the process exits with
+ * success.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback);
@@ -154,7 +159,10 @@ doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback);
 DOCA_EXPERIMENTAL
 doca_error_t doca_argp_register_validation_callback(doca_argp_validation_cb_t callback);
 
-/** @retval DOCA_ERROR_ALREADY_EXIST a callback is registered */
+/**
+ * Registers what gets the lines about a user's mistakes, in place of standard error.
+ * @retval DOCA_ERROR_ALREADY_EXIST a callback is registered
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_argp_register_logger_callback(doca_argp_logger_cb_t callback);
 
@@ -166,8 +174,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_argp_disable_logger_callback(void);
 
 /**
- * Replaces doca_dev_open() for DEVICE and DEVICE_REP flags. It is called once a device: flags that name the same get the same.
- * The last call counts.
+ * Replaces doca_dev_open() for DEVICE and DEVICE_REP flags. It is called once for each device: flags that name the same device
+ * share it. The last call counts.
  * @param usr_ctx passed to the callback; may be NULL
  */
 DOCA_EXPERIMENTAL
@@ -220,7 +228,7 @@ void doca_argp_param_set_short_name(struct doca_argp_param *param, const char *n
 DOCA_EXPERIMENTAL
 void doca_argp_param_set_long_name(struct doca_argp_param *param, const char *name);
 
-/** How the usage shows the value, such as `<PORT>`. */
+/** The name of the value in the usage, such as `<PORT>`. */
 DOCA_EXPERIMENTAL
 void doca_argp_param_set_arguments(struct doca_argp_param *param, const char *arguments);
 

@@ -3,14 +3,14 @@
  * @file doca_bitfield.h
  * Masks, and fields cut out by masks, in 8 bits and in 16 and 32 bits in network order.
  *
- *     #define COLOUR DOCA_BE32_GENMASK(15, 8)             bits 15 to 8, as they lie in a packet
+ *     #define COLOUR DOCA_BE32_GENMASK(15, 8)             bits 15 to 8, as in a packet
  *     uint32_t word = DOCA_BE32_SET(COLOUR, 3) | ...;     one or more fields make a word
  *     DOCA_BE32P_SET(COLOUR, 3, &packet->word);           the same, or-ed into memory
  *     DOCA_BE32_GET(COLOUR, packet->word)                 3
  *
  * Bits are counted from 0, the least significant. Masks are constants, and with constant arguments so are masks, words and
  * values: they may initialise a static object. The forms with P take a pointer, are statements, and may point to unaligned
- * memory. What the pointer names is in network order for BE.
+ * memory. With BE the memory is in network order.
  */
 #ifndef DOCA_BITFIELD_H_
 #define DOCA_BITFIELD_H_

@@ -123,7 +123,10 @@ doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uin
  * @{
  */
 
-/** @retval DOCA_ERROR_INVALID_VALUE the data section is not inside the range; buf is unchanged */
+/**
+ * Sets the range and the data section.
+ * @retval DOCA_ERROR_INVALID_VALUE the data section is not inside the range; buf is unchanged
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *addr, size_t len, void *data, size_t data_len);
 

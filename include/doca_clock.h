@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-#include <doca_dev.h> /* programs take its constants from here */
+#include <doca_dev.h> /* programs rely on its constants */
 #include <doca_error.h>
 #include <doca_types.h>
 
@@ -92,7 +92,7 @@ doca_error_t doca_clock_get_timestamp(const struct doca_clock *clock, uint64_t c
 
 /**
  * Reads two clocks at the same moment: the device's between two readings of the primary one, whose middle is the primary time.
- * The best of a few tries counts.
+ * Tries a few times and returns the most precise pair.
  * @param primary_clock_type a clock of the machine or of the device
  * @param error_margin_nsecs how far the primary time may be from the reading of the device's clock, either way: in nanoseconds,
  *   or in cycles if the primary clock counts cycles

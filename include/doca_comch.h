@@ -63,8 +63,8 @@ struct doca_comch_connection;
 
 /**
  * @name Connections
- * The library never frees user data, which is 0 at first. The server of a client's connection and the client of a server's are
- * NULL.
+ * The library never frees user data, which is 0 at first. doca_comch_server_get_server_ctx() of a client's connection and
+ * doca_comch_client_get_client_ctx() of a server's return NULL.
  * @{
  */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_comch_msgq.h
- * Message queues between a host or DPU and the threads of a DPA. No device here has a DPA: programs compile, and learn from
- * doca_comch_msgq_create(), or before from doca_dpa_cap_is_supported(), that there is none.
+ * Message queues between a host or DPU and the threads of a DPA. No device of Softfield has a DPA: programs compile, and
+ * doca_dpa_cap_is_supported() or doca_comch_msgq_create() reports that there is none.
  *
  * Every call checks its arguments, logs one line and fails; outputs are unchanged. Any thread may call any function.
  *

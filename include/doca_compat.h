@@ -4,7 +4,7 @@
  * Stability marks of the API's functions, and helpers for versioned structs. Nearly every other header includes it, and with it
  * assert.h, stdint.h, stdlib.h and string.h, on which programs rely.
  *
- * A program that uses experimental functions defines DOCA_ALLOW_EXPERIMENTAL_API, one that still uses those on their way out
+ * A program that uses experimental functions defines DOCA_ALLOW_EXPERIMENTAL_API, one that uses deprecated functions
  * DOCA_ALLOW_DEPRECATED_API; otherwise each use is a compiler warning.
  */
 #ifndef DOCA_COMPAT_H_
@@ -31,14 +31,14 @@
 	__attribute__((deprecated("Symbol is defined as experimental"), section(".text.experimental"))) DOCA_STABLE
 #endif
 
-/** A function that will go: using it warns unless DOCA_ALLOW_DEPRECATED_API is defined. */
+/** A function that will be removed: using it warns unless DOCA_ALLOW_DEPRECATED_API is defined. */
 #ifdef DOCA_ALLOW_DEPRECATED_API
 #define DOCA_DEPRECATED __attribute__((section(".text.deprecated"))) DOCA_STABLE
 #else
 #define DOCA_DEPRECATED __attribute__((deprecated("Symbol is defined as deprecated"), section(".text.deprecated"))) DOCA_STABLE
 #endif
 
-/** An enumerator that will go: as DOCA_DEPRECATED. */
+/** An enumerator that will be removed: as DOCA_DEPRECATED. */
 #ifdef DOCA_ALLOW_DEPRECATED_API
 #define DOCA_DEPRECATED_ENUM
 #else

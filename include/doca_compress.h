@@ -12,36 +12,36 @@
  *     doca_pe_progress(pe);                                                             // until a callback
  *     doca_compress_task_compress_deflate_get_crc_cs(task);                             // in the callback
  *
- * The source is the data sections of its list. The result is appended to the data sections of the destination's list. The room
- * behind them that the result does not need may be written to, and so may all of it by a task that fails, which adds nothing to
- * the data sections. Nothing else is touched.
+ * The source is the data sections of its list. The result is appended to the data sections of the destination's list. A task may
+ * also write to the tailroom after its result, and a failed task to all of it; a failed task adds nothing to the data sections.
+ * No other memory is written.
  *
  * Deflate streams are raw (RFC 1951), without the header and trailer of zlib or gzip. Compression uses zlib's default level and a
  * window of 32 KiB; an empty source is compressed to an empty stream. Decompression ends with the stream and ignores what follows
  * it in the source.
  *
  * An LZ4 stream is the blocks of an LZ4 frame, each with its length, without the frame: no magic number, descriptor and content
- * checksum. The end mark may be there or not. An LZ4 block is the compressed bytes of one block alone. A block has at most 4 MiB,
+ * checksum. The end mark is optional. An LZ4 block is the compressed bytes of one block alone. A block has at most 4 MiB,
  * decompressed. There is no LZ4 compression.
  *
- * doca_task_try_submit() rejects a wrong task with DOCA_ERROR_INVALID_VALUE, as far as it shows without decompression;
+ * doca_task_try_submit() rejects a wrong task with DOCA_ERROR_INVALID_VALUE, as far as it can tell without decompression;
  * doca_task_submit() does not check, and the error callback reports the status:
  *
  * - DOCA_ERROR_INVALID_VALUE: a source that is too long or, to decompress, empty; too little room in the destination; a list that
  *   exceeds the capabilities, a buffer outside its memory map, or a memory map without the device
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
  * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
- * - DOCA_ERROR_IO_FAILED: the source is corrupt or cut short; or the exporter of imported memory died, destroyed its memory
+ * - DOCA_ERROR_IO_FAILED: the source is corrupt or truncated; or the exporter of imported memory died, destroyed its memory
  *   map, or does not answer
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or another task failed first
  *
  * A failed task takes its context to STOPPING and flushes the tasks behind it.
  *
- * zlib and liblz4 work in doca_pe_progress(), in the order of submission and a slice at a time. If the device has engine threads
- * (the topology's `engine_threads`), they work on large sources, whose tasks may complete out of order. A compress context
+ * zlib and liblz4 run in doca_pe_progress(), in the order of submission and a slice at a time. If the device has engine threads
+ * (the topology's `engine_threads`), they process large sources, whose tasks may complete out of order. A compress context
  * belongs to the thread of its progress engine. (Core guide, "DOCA Execution Model"; task functions: doca_pe.h)
  *
- * The checksums are valid in the completion callback and until the next submit; else they are 0.
+ * The checksums are valid in the completion callback and until the next submit; otherwise they are 0.
  *
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is 0, or all types together exceed doca_compress_cap_get_max_num_tasks()
  * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_is_supported: the profile (SOFTFIELD_PROFILE) lacks this type of task

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_config.h
- * What the headers offer on this target. It brings in doca_build_config.h, which says host or DPU.
+ * What the headers offer on this target. Includes doca_build_config.h, which selects host or DPU.
  */
 #ifndef DOCA_CONFIG_H_
 #define DOCA_CONFIG_H_

@@ -61,8 +61,8 @@ typedef void (*doca_ctx_state_changed_callback_t)(const union doca_data user_dat
 
 /**
  * Starts an IDLE context: allocates all that its data path needs. DOCA_SUCCESS means RUNNING, DOCA_ERROR_IN_PROGRESS STARTING;
- * which of them is fixed by the library. Any other code leaves it IDLE. UROM's start as doca_urom_service_as_ctx(), as
- * doca_urom_worker_as_ctx() and as doca_urom_domain_as_ctx() say.
+ * which of them is fixed by the library. Any other code leaves it IDLE. UROM's contexts start as
+ * doca_urom_service_as_ctx(), as doca_urom_worker_as_ctx() and as doca_urom_domain_as_ctx() describe.
  * @retval DOCA_ERROR_IN_PROGRESS doca_pe_progress() completes the start
  * @retval DOCA_ERROR_INVALID_VALUE the configuration is incomplete
  * @retval DOCA_ERROR_BAD_STATE the context is not IDLE
@@ -113,7 +113,10 @@ doca_error_t doca_ctx_get_state(const struct doca_ctx *ctx, enum doca_ctx_states
 
 /** @} */
 
-/** Starts the tasks that doca_task_submit_ex() took without DOCA_TASK_SUBMIT_FLAG_FLUSH. In IDLE it is logged and ignored. */
+/**
+ * Starts the tasks that doca_task_submit_ex() accepted without DOCA_TASK_SUBMIT_FLAG_FLUSH. In IDLE the call is logged and
+ * ignored.
+ */
 DOCA_EXPERIMENTAL
 void doca_ctx_flush_tasks(struct doca_ctx *ctx);
 

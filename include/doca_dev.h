@@ -4,7 +4,7 @@
  * Devices and representors: finding and opening them (Core guide, 3.2).
  *
  * A device is a network function of the node that the program runs on: a PF, VF or SF of a host, or a port of a DPU. A
- * representor stands on a DPU's port for one function behind it, and has that function's PCI address. A program lists devices,
+ * representor on a DPU's port represents one function behind it, and has that function's PCI address. A program lists devices,
  * chooses one by a property or a capability, opens it, and frees the list:
  *
  *     struct doca_devinfo **list;
@@ -17,8 +17,8 @@
  *
  * On a DPU, doca_devinfo_rep_create_list() and doca_dev_rep_open() do the same for the representors of an opened port.
  *
- * A list is a snapshot. Its elements die with it; an opened device or representor does not. Opens are counted: the same element
- * opened twice gives the same device, and each open needs a close. A device may be closed before its representors.
+ * A list is a snapshot. Its elements are freed with it; opened devices and representors stay open. Opens are counted: the same
+ * element opened twice gives the same device, and each open needs a close. A device may be closed before its representors.
  *
  * The topology defines the devices: the default one, or the file that SOFTFIELD_TOPOLOGY names. A process sees every device of
  * its machine, or with SOFTFIELD_NODE those of that node. Any thread may call any function.
@@ -102,7 +102,7 @@ doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_re
 /**
  * Opens a device, or counts another open of it. Closed by doca_dev_close().
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_BAD_CONFIG SOFTFIELD_PROFILE names no profile, or SOFTFIELD_FAULTS makes no sense
+ * @retval DOCA_ERROR_BAD_CONFIG SOFTFIELD_PROFILE names no profile, or SOFTFIELD_FAULTS is invalid
  * @retval DOCA_ERROR_NOT_CONNECTED the device was removed (SOFTFIELD_FAULTS)
  * @retval DOCA_ERROR_INITIALIZATION it does not open (SOFTFIELD_FAULTS)
  */
@@ -185,7 +185,7 @@ doca_error_t doca_devinfo_get_ibdev_name(const struct doca_devinfo *devinfo, cha
 DOCA_STABLE
 doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *lid);
 
-/** In bits per second, as the topology says. Nothing is slowed down to it. */
+/** In bits per second, from the topology. It does not limit the speed. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, uint64_t *active_rate);
 
@@ -216,7 +216,7 @@ doca_error_t doca_devinfo_get_data_direct_pci_dev(struct doca_devinfo *devinfo, 
 
 /**
  * @name Capabilities
- * Filters of representors are supported on the ports of a DPU, all else nowhere.
+ * The ports of a DPU support filters of representors. No device supports the others.
  * @{
  */
 
@@ -245,7 +245,7 @@ doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(const str
 
 /**
  * @name Properties of a representor
- * Those of the function that it stands for, except the interface and the IB port. `size` is the room of the output, at least
+ * Those of the function that it represents, except the interface and the IB port. `size` is the room of the output, at least
  * DOCA_DEVINFO_REP_VUID_SIZE or DOCA_DEVINFO_IFACE_NAME_SIZE.
  * @retval DOCA_ERROR_INVALID_VALUE *_vuid, *_iface_name: size is too small
  * @{
@@ -286,7 +286,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_ib_port(const struct doca_devinfo_rep *devinfo_rep, uint16_t *ib_port);
 
 /**
- * The number of the function's host, of those that the DPU has: 0, as it has one.
+ * The number of the function's host: 0, because the DPU has one host.
  * @retval DOCA_ERROR_DRIVER an SF of the DPU itself
  */
 DOCA_EXPERIMENTAL
@@ -329,7 +329,7 @@ doca_error_t doca_devinfo_rep_get_pf_vuid(struct doca_devinfo_rep *devinfo_rep, 
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_data_direct_pci_dev(struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str);
 
-/** 1 if it stands for the port itself. None of a list does. */
+/** 1 if it represents the port itself. No representor in a list does. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_uplink_representor(const struct doca_devinfo_rep *devinfo_rep,
 							uint8_t *is_uplink_representor);

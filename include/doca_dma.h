@@ -11,7 +11,7 @@
  *     doca_task_submit(doca_dma_task_memcpy_as_task(task));       // then doca_pe_progress() until a callback
  *
  * A task appends the data sections of the source's list to the data sections of the destination's, which grow. Pieces need not
- * match. Overlapping single buffers are copied as by memmove; of lists and large tasks the result is unspecified.
+ * match. Overlapping single buffers are copied as by memmove; for overlapping lists and large tasks the result is unspecified.
  *
  * doca_task_try_submit() rejects a wrong task with DOCA_ERROR_INVALID_VALUE; doca_task_submit() does not check, and the error
  * callback reports the status:
@@ -87,7 +87,7 @@ doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma, uint32_t *max_
 DOCA_STABLE
 doca_error_t doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len);
 
-/** 2 MiB as on the card, or SOFTFIELD_DMA_MAX_BUF_SIZE: what a program should allocate. A task copies up to 2 GiB. */
+/** 2 MiB as on the card, or SOFTFIELD_DMA_MAX_BUF_SIZE: the buffer size that a program should use. A task copies up to 2 GiB. */
 DOCA_STABLE
 doca_error_t doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size);
 
@@ -128,8 +128,8 @@ struct doca_buf *doca_dma_task_memcpy_get_dst(const struct doca_dma_task_memcpy 
 /** @} */
 
 /**
- * Whether tasks complete in the order of their submission, also on a device with engine threads; those then work on one large
- * task at a time, and on nothing behind it. Off by default.
+ * Whether tasks complete in the order of their submission, also on a device with engine threads. Those then execute one large
+ * task at a time, and all later tasks wait for it. Off by default.
  * @param ordered_completions 1 or 0
  * @retval DOCA_ERROR_INVALID_VALUE neither 1 nor 0
  * @retval DOCA_ERROR_BAD_STATE the context is not IDLE

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_dpa.h
- * The DPA, a BlueField's processor for data paths. No device here has one. Programs compile, ask, and use another way:
+ * The DPA, a BlueField's processor for data paths. No device of Softfield has one. Programs compile, check for it, and use
+ * another path:
  *
  *     if (doca_dpa_cap_is_supported(devinfo) == DOCA_SUCCESS && doca_dpa_create(dev, &dpa) == DOCA_SUCCESS) {
  *             doca_dpa_set_app(dpa, app);                // made by dpacc from the device code

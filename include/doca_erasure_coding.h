@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_erasure_coding.h
- * Erasure coding (EC): redundancy blocks for data blocks, and lost blocks from those that are left. Blocks lie in memory maps,
- * this process's own or imported ones.
+ * Erasure coding (EC): computes redundancy blocks from data blocks, and lost blocks from the remaining ones. Blocks lie in memory
+ * maps, this process's own or imported ones.
  *
  *     doca_ec_create(dev, &ec);
  *     doca_pe_connect_ctx(pe, doca_ec_as_ctx(ec));
@@ -12,39 +12,39 @@
  *     doca_ec_task_create_allocate_init(ec, matrix, data, redundancy, user_data, &task);
  *     doca_task_submit(doca_ec_task_create_as_task(task));            // then doca_pe_progress() until a callback
  *
- * A matrix says how output blocks are computed of input blocks, over the field GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1.
- * Four types of task multiply by it; they differ in what their blocks mean:
+ * A matrix defines how output blocks are computed from input blocks, over the field GF(2^8) with the polynomial
+ * x^8+x^4+x^3+x^2+1. Four types of task multiply by it; they differ in what their blocks mean:
  *
  * | task | input blocks, in this order | output blocks |
  * | ---- | --------------------------- | ------------- |
  * | create | all data blocks | all redundancy blocks |
- * | update | old and new block of each changed data block, then all redundancy blocks | all redundancy blocks, anew |
+ * | update | old and new block of each changed data block, then all redundancy blocks | all new redundancy blocks |
  * | recover | as many blocks as there are data blocks: the first that are not missing | the missing blocks |
  * | galois_mul | one for each row of the matrix | one for each column |
  *
- * The input blocks are the bytes of the source's data sections, one block after the other. Where one buffer of a list ends and
- * the next begins need not be where blocks do. All blocks have one size: the length of the source, divided by the number of input
- * blocks. It is a multiple of 64, and at most doca_ec_cap_get_max_block_size(). Output blocks are appended to the destination's
- * data. They may replace their own old versions: an update task may write to where it reads the redundancy blocks.
+ * The input blocks are the bytes of the source's data sections, one block after the other. The boundaries of a list's buffers
+ * need not match those of blocks. All blocks have one size: the length of the source, divided by the number of input blocks. It
+ * is a multiple of 64, and at most doca_ec_cap_get_max_block_size(). Output blocks are appended to the destination's data. They
+ * may replace their own old versions: an update task may write to where it reads the redundancy blocks.
  *
  * A matrix of doca_ec_matrix_create() or doca_ec_matrix_create_from_raw() suits every type of task. One of
  * doca_ec_matrix_create_update() suits update and galois_mul tasks, one of doca_ec_matrix_create_recover() recover and galois_mul
- * tasks. A task refers to its matrix and buffers: they must live, and the buffers stay as they are, from the submit to the
+ * tasks. A task refers to its matrix and buffers: they must exist, and the buffers must not change, from the submit to the
  * callback.
  *
  * doca_task_try_submit() rejects a wrong task with DOCA_ERROR_INVALID_VALUE; doca_task_submit() does not check, and the error
  * callback reports the status:
  *
- * - DOCA_ERROR_INVALID_VALUE: a source whose length is no block size times the number of input blocks, too little room in the
- *   destination, a matrix of another type of task, a list that exceeds the capabilities, a buffer outside its memory map, or a
- *   memory map without the device
+ * - DOCA_ERROR_INVALID_VALUE: a source whose length is not a valid block size times the number of input blocks, too little room
+ *   in the destination, a matrix of another type of task, a list that exceeds the capabilities, a buffer outside its memory map,
+ *   or a memory map without the device
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
  * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
  * - DOCA_ERROR_IO_FAILED: the exporter of imported memory died, destroyed its memory map, or does not answer
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or another task failed first
  *
- * A failed task takes its context to STOPPING and flushes the tasks behind it. What it wrote to the destination's room before is
- * undefined, and is not data of the destination; what a check rejects writes nothing.
+ * A failed task takes its context to STOPPING and flushes the tasks behind it. What it has written to the destination's tailroom
+ * is undefined, and is not added to its data; a task that a check rejects writes nothing.
  *
  * ISA-L computes in doca_pe_progress(), in the order of submission. If the device has engine threads (the topology's
  * `engine_threads`), they compute large tasks, which may complete out of order. An EC context belongs to the thread of its
@@ -80,7 +80,7 @@ struct doca_task;
 /** An EC context: an object with a context (doca_ec_as_ctx). */
 struct doca_ec;
 
-/** Coefficients of output blocks. It is never changed after it was created. */
+/** Coefficients of output blocks. It never changes. */
 struct doca_ec_matrix;
 
 /**
@@ -133,12 +133,12 @@ doca_error_t doca_ec_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo
 /** How doca_ec_matrix_create() chooses the coefficient a(i, j) of data block i in redundancy block j; both count from 0. */
 enum doca_ec_matrix_type {
 	DOCA_EC_MATRIX_TYPE_CAUCHY = 1,	     /**< 1 / (i + (data_block_count + j)), + being exclusive or; recovers every loss */
-	DOCA_EC_MATRIX_TYPE_VANDERMONDE = 2, /**< (i + 1) to the power of j; from 4 redundancy blocks on, some losses stay lost */
+	DOCA_EC_MATRIX_TYPE_VANDERMONDE = 2, /**< (i + 1) to the power of j; may fail with 4 redundancy blocks or more */
 };
 
 /**
  * @name Matrices
- * A context of any state creates them. No function keeps the arrays that it is given.
+ * The context may be in any state. The functions copy their arrays.
  * @{
  */
 
@@ -178,7 +178,7 @@ doca_error_t doca_ec_matrix_create_update(struct doca_ec *ec, const struct doca_
 
 /**
  * A matrix for recover tasks. Such a task reads the first data_block_count blocks that are not listed, data blocks before
- * redundancy blocks. An index from data_block_count on stands for a redundancy block; list those that are lost and would be read.
+ * redundancy blocks. An index from data_block_count on is a redundancy block; list those that are lost and would be read.
  * @param coding_matrix of doca_ec_matrix_create() or doca_ec_matrix_create_from_raw(); not needed afterwards
  * @param missing_indices the missing blocks, ascending; the task's output blocks, in this order
  * @param n_missing 1 to the number of redundancy blocks
@@ -247,7 +247,7 @@ struct doca_buf *doca_ec_task_galois_mul_get_dst_buf(const struct doca_ec_task_g
 
 /** @} */
 
-/** A task that makes redundancy blocks. */
+/** A task that computes redundancy blocks. */
 struct doca_ec_task_create;
 
 /**
@@ -290,7 +290,7 @@ struct doca_buf *doca_ec_task_create_get_rdnc_blocks(const struct doca_ec_task_c
 
 /** @} */
 
-/** A task that brings redundancy blocks up to date after some data blocks have changed. */
+/** A task that updates redundancy blocks after some data blocks have changed. */
 struct doca_ec_task_update;
 
 /**
@@ -335,7 +335,7 @@ struct doca_buf *doca_ec_task_update_get_updated_rdnc_blocks(const struct doca_e
 
 /** @} */
 
-/** A task that computes missing blocks of those that are left. */
+/** A task that computes missing blocks from the remaining ones. */
 struct doca_ec_task_recover;
 
 /**

@@ -5,7 +5,7 @@
  *
  *     doca_gpu_create("b5:00.0", &gpu)
  *     doca_gpu_mem_alloc(gpu, size, alignment, type, &for_kernels, &for_cpu)
- *     doca_ctx_set_datapath_on_gpu(ctx, gpu)                    a Comch consumer or producer, say
+ *     doca_ctx_set_datapath_on_gpu(ctx, gpu)                    such as a Comch consumer or producer
  *     ...launch kernels, with CUDA or with softfield/gpu.h...
  *     doca_gpu_mem_free(gpu, for_kernels)
  *     doca_gpu_destroy(gpu)
@@ -200,6 +200,7 @@ doca_error_t doca_gpu_semaphore_get_custom_info_addr(struct doca_gpu_semaphore *
  * @{
  */
 
+/** Exports a queue pair to a GPU. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_export_qp(struct doca_gpu *gpu_dev, struct doca_dev *dev, struct doca_verbs_qp *qp,
 				      enum doca_gpu_dev_verbs_nic_handler nic_handler, void *gpu_qp_umem_dev_ptr,
@@ -209,9 +210,11 @@ doca_error_t doca_gpu_verbs_export_qp(struct doca_gpu *gpu_dev, struct doca_dev 
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_get_qp_dev(struct doca_gpu_verbs_qp *qp, struct doca_gpu_dev_verbs_qp **qp_gpu);
 
+/** Ends an export. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_unexport_qp(struct doca_gpu *gpu_dev, struct doca_gpu_verbs_qp *qp);
 
+/** Exports a queue pair that another library made. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_bridge_export_qp(struct doca_gpu *gpu_dev, uint32_t sq_qpn, void *sq_wqe_addr, uint16_t sq_wqe_num,
 					     uint32_t *sq_dbrec, uint64_t *sq_db, size_t uar_size, uint32_t sq_cqn,
@@ -221,9 +224,11 @@ doca_error_t doca_gpu_verbs_bridge_export_qp(struct doca_gpu *gpu_dev, uint32_t 
 					     enum doca_gpu_dev_verbs_nic_handler nic_handler, uint8_t send_dbr_mode_ext,
 					     struct doca_gpu_verbs_qp **qp_out);
 
+/** Tells whether the CPU rings the doorbell of a queue pair. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_cpu_proxy_enabled(struct doca_gpu_verbs_qp *qp_cpu, uint8_t *enabled);
 
+/** Rings the doorbells that are due. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_cpu_proxy_progress(struct doca_gpu_verbs_qp *qp_cpu);
 

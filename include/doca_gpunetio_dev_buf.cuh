@@ -2,9 +2,9 @@
 /**
  * @file doca_gpunetio_dev_buf.cuh
  * Buffer arrays from a kernel: which address and memory key an element has. The host makes the array (doca_buf_array.h) and
- * passes its handle to the kernel. Nothing is checked: an index past the end is the kernel's mistake.
+ * passes its handle to the kernel. Nothing is checked: the kernel must not pass an index past the end.
  *
- * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any thread, any number of threads at a time.
+ * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any number of threads may call the functions at a time.
  */
 #ifndef DOCA_GPUNETIO_DEV_BUF_CUH_
 #define DOCA_GPUNETIO_DEV_BUF_CUH_
@@ -22,7 +22,7 @@ struct doca_gpu_buf;
 struct doca_gpu_buf_arr;
 
 /**
- * Gives an element of an array.
+ * Returns an element of an array.
  * @param doca_gpu_buf_idx its index, from 0
  * @param buf the element; lives as long as the array
  */
@@ -32,20 +32,20 @@ SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *bu
 	*buf = &buf_arr_gpu->bufs[doca_gpu_buf_idx];
 }
 
-/** Gives the address at which a buffer begins, for kernels. */
+/** Returns the address at which a buffer begins, for kernels. */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_addr(const struct doca_gpu_buf *buf, uintptr_t *addr)
 {
 	*addr = (uintptr_t)buf->addr;
 }
 
-/** Gives the memory key of a buffer. */
+/** Returns the memory key of a buffer. */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, uint32_t *mkey)
 {
 	*mkey = buf->mkey;
 }
 
 /**
- * Makes a buffer of an address and a key, without an array.
+ * Creates a buffer from an address and a key, without an array.
  * @param addr where it begins, an address for kernels
  * @param buf *buf points to a struct doca_gpu_buf of the caller's, which is filled in
  */

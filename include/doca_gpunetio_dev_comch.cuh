@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_gpunetio_dev_comch.cuh
- * Comch from a kernel: a consumer and a producer whose data path was set on a GPU (doca_ctx_set_datapath_on_gpu), reached by
- * the handles that doca_comch_consumer_get_gpu_handle() and doca_comch_producer_get_gpu_handle() give once their contexts run.
+ * Comch from a kernel: a consumer and a producer whose data path was set on a GPU (doca_ctx_set_datapath_on_gpu), by the handles
+ * that doca_comch_consumer_get_gpu_handle() and doca_comch_producer_get_gpu_handle() return once their contexts are RUNNING.
  *
  *     post_recv(consumer, mkey, addr, size)            as often as receives are wanted, up to the configured number
- *     recv_wait(consumer, &mkey, &addr, &len, ...)     a message came into addr
+ *     recv_wait(consumer, &mkey, &addr, &len, ...)     a message has arrived at addr
  *     ...work on it...
  *     producer_send(producer, mkey, addr, len, ..., consumer_id, id)
  *     producer_poll(producer, &id, ...)                that buffer is free again: post it
  *
- * The host's contexts must keep running while kernels use the handles; no host thread has to do anything for a message to
- * pass. Addresses are addresses for kernels; mkeys are those of the buffer's doca_gpu_buf and travel with it.
+ * The host's contexts must stay RUNNING while kernels use the handles. No host thread is needed for a message. Addresses are
+ * addresses for kernels; mkeys are those of the buffer's doca_gpu_buf, and are returned with it.
  *
  * Scopes. The plain functions are for one thread: a handle belongs to one thread at a time. Each has two more forms, in which
  * all threads of a warp or of a block make the call together, with the same handle and flags:
  *  - each thread posts, receives, sends or polls for one message of its own, in the order of the threads (threads of a
  *    software GPU take turns, in any order);
- *  - a thread that has nothing passes address 0 to post_recv, or consumer id 0 to producer_send, and gets DOCA_SUCCESS;
- *  - a thread for which nothing came gets DOCA_ERROR_AGAIN, also from a blocking call, which waits for one message only.
- *    Threads 0 to n-1 get messages, the others do not;
+ *  - a thread without a message passes address 0 to post_recv, or consumer id 0 to producer_send, and gets DOCA_SUCCESS;
+ *  - a thread for which no message has arrived gets DOCA_ERROR_AGAIN, also from a blocking call, which waits for one message
+ *    only. Threads 0 to n-1 get messages, the others do not;
  *  - large messages are copied by all threads together.
  * Blocks have one dimension and whole warps. This is the fast form on a CUDA GPU: one trip across PCIe serves many messages.
  * In CUDA C++ the scope may also be a template argument: doca_dev_gpu_comch_consumer_recv_wait<SCOPE>(...).
@@ -48,8 +48,8 @@ struct doca_comch_gpu_producer;
 
 /** Whether a call waits. */
 enum doca_gpu_dev_comch_wait_flags {
-	DOCA_GPU_COMCH_WAIT_FLAG_NB = 0, /**< it does not: DOCA_ERROR_AGAIN when there is nothing */
-	DOCA_GPU_COMCH_WAIT_FLAG_B = 1,	 /**< until there is something, or the context was stopped, or the peer is gone */
+	DOCA_GPU_COMCH_WAIT_FLAG_NB = 0, /**< it does not: DOCA_ERROR_AGAIN if there is no message */
+	DOCA_GPU_COMCH_WAIT_FLAG_B = 1,	 /**< until there is a message, the context is stopped, or the peer is gone */
 };
 
 /** Which threads make a call together. */
@@ -72,10 +72,10 @@ enum doca_gpu_dev_comch_exec_scope {
 #endif
 
 /**
- * Posts a buffer for the next message that has none.
- * @param mkey the buffer's key; given back with the message
- * @param addr where the message shall go; the buffer is the library's until the message is received
- * @param recv_len bytes it takes; the peer cannot send a longer message into it
+ * Posts a buffer for the next message.
+ * @param mkey the buffer's key; returned with the message
+ * @param addr the buffer's address; the buffer belongs to the library until the message is received
+ * @param recv_len its length in bytes; the peer cannot send a longer message into it
  * @retval DOCA_ERROR_AGAIN as many as were configured are posted
  * @retval DOCA_ERROR_INVALID_VALUE consumer or addr is 0
  * @retval DOCA_ERROR_BAD_STATE the context was stopped, or the peer is gone
@@ -90,13 +90,13 @@ doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consume
 }
 
 /**
- * Takes the next message that came. Receives are filled in the order of posting.
- * @param mkey key of the posted buffer that the message lies in
+ * Returns the next message that has arrived. Receives are filled in the order of posting.
+ * @param mkey key of the posted buffer that holds the message
  * @param imm_data the immediate data that came with it, or NULL when there was none; valid until as many receives as were
  *   configured have been posted. NULL: not wanted
  * @param imm_data_len its length, bytes. NULL: not wanted
  * @return DOCA_SUCCESS: the buffer is the kernel's again
- * @retval DOCA_ERROR_AGAIN nothing came
+ * @retval DOCA_ERROR_AGAIN no message has arrived
  * @retval DOCA_ERROR_INVALID_VALUE consumer or one of the first three outputs is NULL
  * @retval DOCA_ERROR_BAD_STATE the context was stopped
  * @retval DOCA_ERROR_IO_FAILED the peer is gone, or what it sent is not valid
@@ -123,10 +123,10 @@ doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consume
 
 /**
  * Sends a message to a consumer of the peer.
- * @param addr the message; the library's until producer_poll gave user_msg_id. 0 with length 0 for an empty one
+ * @param addr the message; it belongs to the library until producer_poll returns user_msg_id. 0 with length 0 for an empty one
  * @param imm_data immediate data, copied before the call returns; NULL for none
  * @param imm_data_len its length, bytes, at most 32
- * @param user_msg_id what producer_poll shall give back
+ * @param user_msg_id returned by producer_poll
  * @retval DOCA_ERROR_AGAIN the consumer has no receive posted, or as many messages as were configured have not been polled for
  * @retval DOCA_ERROR_INVALID_VALUE no such consumer, a message longer than the receive that it would go to, which stays posted,
  *   or too much immediate data
@@ -152,7 +152,7 @@ doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *pr
 }
 
 /**
- * Takes the next completed send. Sends complete in the order of sending, as soon as their buffers are free.
+ * Returns the next completed send. Sends complete in the order of sending, as soon as their buffers are free.
  * @retval DOCA_ERROR_AGAIN none completed
  * @retval DOCA_ERROR_BAD_STATE the context was stopped
  * @retval DOCA_ERROR_IO_FAILED the peer is gone

@@ -2,7 +2,8 @@
 /**
  * @file doca_gpunetio_dev_rdma.cuh
  * RDMA from a kernel: an instance with its data path on a GPU (doca_ctx_set_datapath_on_gpu()), by the handle of
- * doca_rdma_get_gpu_handle(). The host makes connections; the kernel names one by its number (doca_rdma_connection_get_id()).
+ * doca_rdma_get_gpu_handle(). The host establishes connections; the kernel identifies one by its number
+ * (doca_rdma_connection_get_id()).
  *
  *     doca_gpu_dev_rdma_write_strong(rdma, 0, remote, 0, local, 0, len, 0, DOCA_GPU_RDMA_WRITE_FLAG_NONE)
  *     doca_gpu_dev_rdma_commit_strong(rdma, 0)          sends what was posted
@@ -22,11 +23,11 @@
  * each at its own, and one commits their number. On one queue, commit strong posts before weak ones begin, and the other way
  * round.
  *
- * Operations of a connection take effect in the order of their places. A failed operation ends its connection and flushes what
- * is behind it. wait_all and posting functions return its error, and the host's log says why: DOCA_ERROR_NOT_PERMITTED if the
- * peer's instance or memory map lacks a permission, DOCA_ERROR_IO_FAILED if the message exceeds the peer's receive or no receive
- * was posted in all retries, DOCA_ERROR_CONNECTION_ABORTED if the peer is gone, DOCA_ERROR_BAD_STATE if the host stops the
- * context.
+ * Operations of a connection take effect in the order of their places. A failed operation ends its connection and flushes the
+ * operations behind it. wait_all and posting functions return its error, and the host's log says why: DOCA_ERROR_NOT_PERMITTED if
+ * the peer's instance or memory map lacks a permission, DOCA_ERROR_IO_FAILED if the message exceeds the peer's receive or no
+ * receive was posted in all retries, DOCA_ERROR_CONNECTION_ABORTED if the peer is gone, DOCA_ERROR_BAD_STATE if the host stops
+ * the context.
  *
  * Any thread may call at any time; calls on one queue take turns. The handle is valid until the instance is destroyed or started
  * again: end the kernel before that.
@@ -71,7 +72,7 @@ enum doca_gpu_dev_rdma_send_flags {
 
 /** Whether a wait for receives blocks. */
 enum doca_gpu_dev_rdma_recv_wait_flags {
-	DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB = 0, /**< it does not: it takes what has come */
+	DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB = 0, /**< it does not: it returns what has arrived */
 	DOCA_GPU_RDMA_RECV_WAIT_FLAG_B = 1, /**< until all committed receives are filled, or no connection is left to fill them */
 };
 
@@ -85,6 +86,12 @@ enum doca_gpu_dev_rdma_recv_wait_flags {
  * @name Posts at a place of the caller's choice
  * Up to 2^31 bytes, where 0 needs no buffers. The peer gets the four bytes of the immediate as they are in memory. The _inline
  * functions copy their bytes. flags_bitmask is 0. The mask of get_info is applied to position.
+ * @param connection_index of doca_rdma_connection_get_id()
+ * @param remote_offset from the beginning of remote_buf
+ * @param local_offset from the beginning of local_buf
+ * @param imm an immediate, if the flags say so
+ * @param flags whether there is an immediate
+ * @param position the place in the queue
  * @{
  */
 
@@ -143,7 +150,7 @@ doca_error_t doca_gpu_dev_rdma_read_weak(struct doca_gpu_dev_rdma *rdma, uint32_
 	return softfield_rdma_post_weak(rdma, connection_index, &request, position);
 }
 
-/** Of memory that only kernels can access, one message has at most as much as docs/rdma.md says, 4 MiB with one connection. */
+/** A message from memory that only kernels can access is limited, to 4 MiB with one connection: see docs/rdma.md. */
 DOCA_GPU_RDMA_FUNCTION
 doca_error_t doca_gpu_dev_rdma_send_weak(struct doca_gpu_dev_rdma *rdma, uint32_t connection_index, struct doca_gpu_buf *send_buf,
 					 uint64_t send_offset, size_t src_length, uint32_t imm,
@@ -188,6 +195,11 @@ doca_error_t doca_gpu_dev_rdma_send_inline_weak(struct doca_gpu_dev_rdma *rdma, 
 /**
  * @name Posts at the next free place
  * Otherwise as the weak functions.
+ * @param connection_index of doca_rdma_connection_get_id()
+ * @param remote_offset from the beginning of remote_buf
+ * @param local_offset from the beginning of local_buf
+ * @param imm an immediate, if the flags say so
+ * @param flags whether there is an immediate
  * @{
  */
 
@@ -306,7 +318,7 @@ doca_error_t doca_gpu_dev_rdma_commit_strong(struct doca_gpu_dev_rdma *rdma, uin
 }
 
 /**
- * Waits until all that was committed has ended, on all connections. Also returns what ended a connection, each time.
+ * Waits until all committed operations have ended, on all connections. Also returns the error that ended a connection, each time.
  * @param num_commits the number of commits since the last call
  */
 DOCA_GPU_RDMA_FUNCTION
@@ -389,11 +401,11 @@ doca_error_t doca_gpu_dev_rdma_recv_commit_strong(struct doca_gpu_dev_rdma_r *rd
 }
 
 /**
- * Takes what has come into committed receives, in their order.
- * @param flags whether it waits until all that was committed has come
+ * Returns what has arrived in committed receives, in their order.
+ * @param flags whether it waits until all committed receives are filled
  * @param num_ops how many were filled, also when an error is returned
  * @param imm_val their immediates, 0 for a message without; NULL: not wanted. Room for as many as are committed
- * @param connection_index the connections that they came by; likewise
+ * @param connection_index the connections that they arrived on; likewise
  * @retval DOCA_ERROR_CONNECTION_ABORTED receives are left, and no connection that could fill them: the peers are gone
  * @retval DOCA_ERROR_BAD_STATE receives are left, and the context was stopped
  */
@@ -408,7 +420,7 @@ doca_error_t doca_gpu_dev_rdma_recv_wait_all(struct doca_gpu_dev_rdma_r *rdma_r,
 }
 
 /**
- * Tells the next free place of the receives.
+ * Returns the next free place of the receives.
  * @param mask_max_position places are counted up to this, and then from 0 on
  */
 DOCA_GPU_RDMA_FUNCTION

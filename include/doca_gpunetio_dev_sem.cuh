@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_gpunetio_dev_sem.cuh
- * Semaphores from a kernel. A semaphore is an array of items, each with a status that kernels and, where its memory allows,
- * the CPU set and read, with what it says about packets, and with custom information. The host makes it (doca_gpunetio.h).
+ * Semaphores from a kernel. A semaphore is an array of items. Each has a status, which kernels and, where its memory allows, the
+ * CPU set and read, information about packets, and custom information. The host creates it (doca_gpunetio.h).
  *
- * What a thread wrote before it sets a status is seen by whoever reads that status and then looks.
- * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any thread, any number of threads at a time.
+ * What a thread writes before it sets a status is visible to every reader of that status.
+ * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any number of threads may call the functions at a time.
  */
 #ifndef DOCA_GPUNETIO_DEV_SEM_CUH_
 #define DOCA_GPUNETIO_DEV_SEM_CUH_
@@ -16,7 +16,7 @@
 #include <softfield/device.h>
 #include <softfield/gpu_sem.h>
 
-/** Loads an item whole; later loads stay behind it. */
+/** Loads an item in one piece; later loads are not moved before it. */
 SOFTFIELD_DEVICE struct softfield_sem_item softfield_sem_load(const struct softfield_sem_item *item)
 {
 	struct softfield_slot16 q = softfield_load_slot16((const struct softfield_slot16 *)item);
@@ -75,7 +75,7 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_status_cas(struct doca_
 }
 
 /**
- * Sets the status of an item together with what it says about packets.
+ * Sets the status of an item together with its information about packets.
  * @param idx the item, from 0
  * @param doca_buf_idx_start index of the first one's buffer
  * @retval DOCA_ERROR_INVALID_VALUE no semaphore, or no such item
@@ -110,7 +110,7 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_status(const struct doc
 }
 
 /**
- * Reads the status of an item and what it says about packets, as they were set together.
+ * Reads the status of an item and its information about packets, as they were set together.
  * @param idx the item, from 0
  * @param doca_buf_idx_start index of the first one's buffer
  * @retval DOCA_ERROR_INVALID_VALUE no such item
@@ -131,12 +131,12 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info(const struc
 }
 
 /**
- * Reads what an item says about packets, if it has a certain status.
+ * Reads an item's information about packets, if it has a certain status.
  * @param idx the item, from 0
  * @param status the status it must have
  * @param doca_buf_idx_start index of the first one's buffer
  * @retval DOCA_ERROR_INVALID_VALUE no such item
- * @retval DOCA_ERROR_NOT_FOUND it has another status; the outputs stay as they were
+ * @retval DOCA_ERROR_NOT_FOUND it has another status; the outputs are unchanged
  */
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info_status(const struct doca_gpu_semaphore_gpu *semaphore_gpu,
 									    uint32_t idx, enum doca_gpu_semaphore_status status,
@@ -155,9 +155,9 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info_status(cons
 }
 
 /**
- * Gives the address of an item's custom information.
+ * Returns the address of an item's custom information.
  * @param idx the item, from 0
- * @param custom_info the address; NULL when the semaphore was made without
+ * @param custom_info the address; NULL if the semaphore has none
  * @retval DOCA_ERROR_INVALID_VALUE no such item
  */
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_custom_info_addr(struct doca_gpu_semaphore_gpu *semaphore_gpu,

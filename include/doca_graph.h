@@ -59,7 +59,7 @@ struct doca_ctx;
 struct doca_pe;
 struct doca_task;
 
-/** Nodes and their dependencies. Configured, then started; instances of it do the work. */
+/** Nodes and their dependencies. Configured, then started; its instances execute the nodes. */
 struct doca_graph;
 
 /** One step of a graph. Lives as long as the graph. */
@@ -131,7 +131,7 @@ doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct 
 					       struct doca_graph_node **node);
 
 /**
- * Lets `to` start after `from` has ended. doca_graph_start() finds cycles.
+ * Lets `to` start after `from` has ended. doca_graph_start() detects cycles.
  * @retval DOCA_ERROR_INVALID_VALUE both nodes are the same
  * @retval DOCA_ERROR_NOT_PERMITTED a node belongs to another graph
  */
@@ -155,7 +155,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_graph_stop(struct doca_graph *graph);
 
 /**
- * Creates an instance, without data for its nodes.
+ * Returns an instance, without data for its nodes.
  * @retval DOCA_ERROR_BAD_STATE the graph is not started
  * @retval DOCA_ERROR_NO_MEMORY num_instances of doca_graph_set_conf() exist
  */

@@ -46,7 +46,7 @@ extern "C" {
 /** Logs a record at a level, printf style, with the result of doca_log(). The file needs DOCA_LOG_REGISTER above. */
 #define DOCA_LOG(level, format, ...) doca_log(level, log_source, __FILE__, __LINE__, __func__, format, ##__VA_ARGS__)
 
-/** Logs that the program cannot go on. */
+/** Logs that the program cannot continue. */
 #define DOCA_LOG_CRIT(format, ...) DOCA_LOG(DOCA_LOG_LEVEL_CRIT, format, ##__VA_ARGS__)
 
 /** Logs that something failed. */
@@ -81,7 +81,7 @@ extern "C" {
 /** Severity of a record, and limits of backends. A larger number is less severe. */
 enum doca_log_level {
 	DOCA_LOG_LEVEL_DISABLE = 10, /**< as a limit: nothing; no record has it */
-	DOCA_LOG_LEVEL_CRIT = 20,    /**< the program cannot go on */
+	DOCA_LOG_LEVEL_CRIT = 20,    /**< the program cannot continue */
 	DOCA_LOG_LEVEL_ERROR = 30,   /**< something failed */
 	DOCA_LOG_LEVEL_WARNING = 40, /**< something may go wrong */
 	DOCA_LOG_LEVEL_INFO = 50,    /**< what happens */

@@ -85,7 +85,10 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap);
 DOCA_STABLE
 doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev);
 
-/** @retval DOCA_ERROR_NOT_PERMITTED the memory map is started */
+/**
+ * Removes a device that doca_mmap_add_dev() added.
+ * @retval DOCA_ERROR_NOT_PERMITTED the memory map is started
+ */
 DOCA_STABLE
 doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev);
 
@@ -93,8 +96,8 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev);
 typedef void(doca_mmap_memrange_free_cb_t)(void *addr, size_t len, void *cookie);
 
 /**
- * Describes the memory map to the node at the other end of the PCI bus, for doca_mmap_create_from_export() there. It stays
- * started until it is destroyed.
+ * Describes the memory map to the node at the other end of the PCI bus, for doca_mmap_create_from_export() there. The memory map
+ * cannot be stopped afterwards, only destroyed.
  * @param export_desc belongs to the memory map, and is freed with it
  * @retval DOCA_ERROR_NOT_PERMITTED it is not started, was made from an export, or has no PCI access flag
  * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot (doca_mmap_cap_is_export_pci_supported()), or the memory is a GPU's
@@ -123,7 +126,7 @@ doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct d
 					  doca_dpa_dev_mmap_t *dpa_mmap_handle);
 
 /**
- * Makes a memory map of another node's memory; may block until the exporter answers. It is started and cannot be configured.
+ * Creates a memory map of another node's memory; may block until the exporter answers. It is started and cannot be configured.
  * Buffers in it are made with the exporter's addresses, and are for tasks only: this process must not access them. For a memory
  * map that was exported over PCI, dev is the exporting device, the DPU's port for a function behind it, or such a function for
  * the DPU's memory. For an export for RDMA any device will do.
@@ -131,7 +134,7 @@ doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct d
  * @param export_desc a copy of the exporter's descriptor
  * @retval DOCA_ERROR_INVALID_VALUE the descriptor is damaged
  * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot, see doca_mmap_cap_is_create_from_export_pci_supported()
- * @retval DOCA_ERROR_NOT_PERMITTED the exporter denies it or is gone, or dev does not reach its device
+ * @retval DOCA_ERROR_NOT_PERMITTED the exporter denies it or is gone, or dev cannot access its device
  * @retval DOCA_ERROR_DRIVER the exporter did not answer
  */
 DOCA_STABLE
@@ -231,8 +234,8 @@ DOCA_STABLE
 doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(const struct doca_devinfo *devinfo, uint8_t *from_export);
 
 /**
- * Sets the secret of the exports of one device, which is random otherwise. A descriptor carries a key that is made of it, without
- * which no import succeeds. The last call counts, as long as the memory map has the device.
+ * Sets the secret of the exports of one device, which is random otherwise. A descriptor carries a key that is derived from it,
+ * without which no import succeeds. The last call counts, as long as the memory map has the device.
  * @param token_sz 1 to doca_mmap_cap_get_max_export_access_token_size()
  * @retval DOCA_ERROR_INVALID_VALUE token_sz is out of range
  * @retval DOCA_ERROR_NOT_PERMITTED the memory map is exported, or made from an export

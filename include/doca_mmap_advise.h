@@ -13,7 +13,7 @@
  *
  * The one advice: the data of a buffer, or of a list of buffers, will not be read before it is overwritten. The DPU's cache need
  * not write it back, and it is undefined until then. Software devices check the task and leave the memory as it is. The cache is
- * the DPU's, so only devices of a DPU take advice. The context belongs to the thread of its progress engine. (DOCA Mmap Advise)
+ * the DPU's, so only devices of a DPU accept advice. The context belongs to the thread of its progress engine. (DOCA Mmap Advise)
  */
 #ifndef DOCA_MMAP_ADVISE_H_
 #define DOCA_MMAP_ADVISE_H_
@@ -37,7 +37,7 @@ struct doca_task;
 /** A context for advice about memory. */
 struct doca_mmap_advise;
 
-/** A task that gives up what the cache holds of a buf. */
+/** A task that discards what the cache holds of a buffer. */
 struct doca_mmap_advise_task_invalidate_cache;
 
 /** Called in doca_pe_progress() when a task has ended. The program owns the task again: it may free it, or submit it again. */
@@ -49,14 +49,14 @@ typedef void (*doca_mmap_advise_task_invalidate_cache_completion_cb_t)(struct do
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_advise_cap_task_cache_invalidate_is_supported(const struct doca_devinfo *devinfo);
 
-/** The largest total of one task's list of buffers: 2 GiB, or 0 if the device takes no advice. */
+/** The largest total of one task's list of buffers: 2 GiB, or 0 if the device accepts no advice. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_advise_task_cache_invalidate_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size);
 
 /**
  * The device cannot be closed until the context is destroyed.
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_NOT_SUPPORTED the device takes no advice
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device accepts no advice
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_advise_create(struct doca_dev *dev, struct doca_mmap_advise **mmap_advise);

@@ -13,7 +13,7 @@
  * submit changes nothing. In the callback the program may free it, keep it, or change it and submit it again, which is the
  * fastest way to keep a queue full. Freeing a task leaves its buffers alone; its fields stay readable until the next allocation.
  *
- * Every task type has these functions (but UROM's, see doca_urom.h):
+ * Every task type has these functions (except UROM's, see doca_urom.h):
  *
  * - *_set_conf, in IDLE: the callbacks for success and failure, and how many tasks can be allocated. The last call counts.
  * - *_alloc_init or *_allocate_init, in RUNNING: allocates a task with its arguments, and user_data for the callbacks.
@@ -27,7 +27,7 @@
  *     doca_pe_get_notification_handle(pe, &fd);          once; into an epoll set, for EPOLLIN
  *     for (;;) {
  *             while (doca_pe_progress(pe));
- *             doca_pe_request_notification(pe);          stands, whatever progress calls follow
+ *             doca_pe_request_notification(pe);          stays in effect, whatever progress calls follow
  *             epoll_wait(...);                           events before the request wake it too
  *             doca_pe_clear_notification(pe, 0);
  *     }
@@ -89,7 +89,7 @@ enum doca_task_submit_flag {
 	DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_PROCESSED = (1U << 3), /**< a profiler's; ignored */
 };
 
-/** The modes differ in who clears the notification. In both, a progress call looks at every running context: a few loads each. */
+/** The modes differ in who clears the notification. In both, a progress call polls every running context: a few loads each. */
 enum doca_pe_event_mode {
 	DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE = 0, /**< the default: clear after each wake-up */
 	DOCA_PE_EVENT_MODE_PROGRESS_ALL = 1,	   /**< the next request clears */
@@ -129,7 +129,8 @@ doca_error_t doca_pe_clear_notification(struct doca_pe *pe, doca_notification_ha
 
 /**
  * Makes the handle readable once something is due: a completion, an event, a state change; immediately if it is due already. One
- * request gives one wake-up, and stands until then, also if progress calls find nothing. A second request changes nothing.
+ * request gives one wake-up, and stays in effect until then, also if progress calls find nothing. A second request changes
+ * nothing.
  * @retval DOCA_ERROR_OPERATING_SYSTEM the descriptor cannot be read (PROGRESS_ALL only)
  */
 DOCA_STABLE
@@ -141,8 +142,8 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 
 /**
  * Submits a task and starts it, as doca_task_submit_ex() with DOCA_TASK_SUBMIT_FLAG_FLUSH. Does not check the arguments of the
- * task: use doca_task_try_submit() during development. A rejected task still belongs to the program. UROM tasks fail as
- * doca_urom_worker_cmd_task_get_payload() says.
+ * task: use doca_task_try_submit() during development. A rejected task still belongs to the program. The submit of a
+ * UROM task also fails as doca_urom_worker_cmd_task_get_payload() describes.
  * @retval DOCA_ERROR_AGAIN a queue is full until the peer progresses: try again
  * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING, or the task is in flight, free, or part of a graph instance in flight
  * @retval DOCA_ERROR_NOT_CONNECTED the task's connection has ended
@@ -170,7 +171,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_task_batch_submit(struct doca_task_batch *task_batch);
 
 /**
- * Checks a task's arguments, then submits it. Slower than, and otherwise as doca_task_submit().
+ * Checks a task's arguments, then submits it, as doca_task_submit(). Slower.
  * @retval DOCA_ERROR_INVALID_VALUE the check failed
  */
 DOCA_STABLE
@@ -185,8 +186,8 @@ doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch);
 
 /**
  * Returns a task to its context; its buffers are untouched. A task in flight is freed after its callback, or after the next one
- * if the callback submits it again. A task that is free, or in a graph instance in flight, is logged and ignored. A stopping
- * context becomes IDLE once all its tasks were freed, also those never submitted.
+ * if the callback submits it again. For a task that is free, or in a graph instance in flight, the call is logged and ignored. A
+ * stopping context becomes IDLE once all its tasks were freed, also those never submitted.
  */
 DOCA_STABLE
 void doca_task_free(struct doca_task *task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_rdma.h
- * RDMA: messages to a peer, and reads, writes and atomics of its memory without its program taking part.
+ * RDMA: messages to a peer, and reads, writes and atomics of its memory, without involving its program.
  *
  *     doca_rdma_create(dev, &rdma);
  *     doca_rdma_set_permissions(rdma, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE);
@@ -21,9 +21,9 @@
  * device. Callbacks report requests, connections and their ends (doca_rdma_set_connection_state_callbacks()). The end of such a
  * connection leaves the context running.
  *
- * Tasks of one connection take effect and complete in the order of their submission. Reads, writes and atomics need nothing of
- * the peer's program. Sends and writes with immediate wait for a receive of the peer (doca_rdma_set_rnr_retry_count()), and the
- * tasks behind them wait too. No task allocates memory, but the first receive into a memory map registers it.
+ * Tasks of one connection take effect and complete in the order of their submission. Reads, writes and atomics do not involve the
+ * peer's program. Sends and writes with immediate wait for a receive of the peer (doca_rdma_set_rnr_retry_count()), and the tasks
+ * behind them wait too. No task allocates memory, but the first receive into a memory map registers it.
  *
  * Submit rejects a wrong task with DOCA_ERROR_INVALID_VALUE: no connected connection, a missing buffer, one outside its memory
  * map or too small, a list that is too long, imported memory as a local buffer or local memory as a remote one, or an atomic
@@ -36,11 +36,11 @@
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or a task before it failed
  *
  * As on hardware, a failed task ends its connection and flushes the tasks behind it. Once a task has failed, no working
- * connection is left and no port is listened to, the context goes to STOPPING. A peer by descriptor is found gone by the next
- * task. Posted receives belong to all connections, and stay.
+ * connection is left and no port is listened to, the context goes to STOPPING. If a peer that was connected by descriptors is
+ * gone, the next task reports it. Posted receives belong to all connections, and stay.
  *
- * Every *_set_conf takes 1 to 65536 tasks, and every *_is_supported of a task gives DOCA_SUCCESS. Results of a task are valid in
- * its success callback; its arguments are readable until the next allocation, also after doca_task_free().
+ * Every *_set_conf accepts 1 to 65536 tasks, and every *_is_supported of a task returns DOCA_SUCCESS. Results of a task are valid
+ * in its success callback; its arguments are readable until the next allocation, also after doca_task_free().
  *
  * An instance belongs to the thread of its progress engine. (RDMA guide; task functions: doca_pe.h)
  *
@@ -84,7 +84,7 @@ enum doca_rdma_transport_type {
 	DOCA_RDMA_TRANSPORT_TYPE_DC = 1, /**< dynamically connected: one connection for many peers */
 };
 
-/** The forms of a device's address. */
+/** The types of a device's address. */
 enum doca_rdma_addr_type {
 	DOCA_RDMA_ADDR_TYPE_IPv4 = 0, /**< four numbers */
 	DOCA_RDMA_ADDR_TYPE_IPv6 = 1, /**< as RFC 4291 writes it */
@@ -129,7 +129,7 @@ struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma);
  * makes them invalid. In DOCA 2.5 also while STARTING.
  * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING
  * @retval DOCA_ERROR_FULL doca_rdma_set_max_num_connections() connections are in use
- * @retval DOCA_ERROR_CONNECTION_ABORTED the system gives no random numbers
+ * @retval DOCA_ERROR_CONNECTION_ABORTED the system has no random numbers
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
@@ -170,9 +170,9 @@ doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma
 
 /**
  * Ends a connection, however it was made. Its tasks fail with DOCA_ERROR_BAD_STATE unless they took effect; what was sent before
- * reaches the peer. For a connection by address, the disconnection callback then runs on both sides. The connection's place may
- * be used again, and the context keeps running. Does nothing if the connection has ended, so the disconnection callback may call
- * it. A connection that was accepted but not established gets the failure callback.
+ * reaches the peer. For a connection by address, the disconnection callback then runs on both sides. The connection's slot may be
+ * used again, and the context keeps running. Does nothing if the connection has ended, so the disconnection callback may call it.
+ * A connection that was accepted but not established gets the failure callback.
  * @retval DOCA_ERROR_INVALID_VALUE a connection of an earlier run, or a request that is not answered
  */
 DOCA_EXPERIMENTAL
@@ -186,7 +186,7 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 
 /**
  * Called when a peer connects to a port that the instance listens to. The program answers here or later by
- * doca_rdma_connection_accept() or doca_rdma_connection_reject(). Until then the connection takes one of the instance's places.
+ * doca_rdma_connection_accept() or doca_rdma_connection_reject(). Until then the connection takes one of the instance's slots.
  */
 typedef void (*doca_rdma_connection_request_cb_t)(struct doca_rdma_connection *rdma_connection, union doca_data ctx_user_data);
 
@@ -204,7 +204,7 @@ typedef void (*doca_rdma_connection_failure_cb_t)(struct doca_rdma_connection *r
 /**
  * Called once, on both sides, when an established connection has ended: a side disconnected, a task failed, or the peer stopped
  * its context, exited or died (noticed within a second). All its tasks have ended before. When this returns, the connection's
- * place may be used again. Stopping the context ends connections without this callback.
+ * slot may be used again. Stopping the context ends connections without this callback.
  */
 typedef void (*doca_rdma_connection_disconnection_cb_t)(struct doca_rdma_connection *rdma_connection,
 							union doca_data connection_user_data, union doca_data ctx_user_data);
@@ -303,7 +303,7 @@ doca_error_t doca_rdma_connection_get_addr(const struct doca_rdma_connection *rd
 
 /**
  * @name Connections of a program's own rdma_cm
- * For requests that the program's own listener got. doca_rdma_start_listen_to_port() does the same on every device.
+ * For requests that the program's own listener has received. doca_rdma_start_listen_to_port() does the same on every device.
  * @retval DOCA_ERROR_NOT_SUPPORTED the device is not a real RDMA device
  * @{
  */
@@ -316,11 +316,15 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma, struct rdma_cm_id *cm_id,
 						 struct doca_rdma_connection **rdma_connection);
 
-/** @retval DOCA_ERROR_BAD_STATE the context is not RUNNING */
+/**
+ * Accepts a prepared connection.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *private_data, uint8_t private_data_len,
 				     struct doca_rdma_connection *rdma_connection);
 
+/** To be called once rdma_cm reports that the connection is established. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection);
 
@@ -365,8 +369,8 @@ doca_error_t doca_rdma_cap_transport_type_is_supported(const struct doca_devinfo
 
 /**
  * @name Properties
- * The getters give the value in effect. A software device keeps the MTU, the service level and the send queue size, and ignores
- * them.
+ * The getters return the value in effect. A software device stores the MTU, the service level and the send queue size, but does
+ * not use them.
  * @{
  */
 
@@ -424,8 +428,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_mtu(const struct doca_rdma *rdma, enum doca_mtu_size *mtu);
 
 /**
- * What peers may do with the memory that the instance exports. The memory map must permit it too. doca_rdma_export() takes it
- * along.
+ * What peers may do with the memory that the instance exports. The memory map must permit it too. The details of
+ * doca_rdma_export() include it.
  * @param permissions DOCA_ACCESS_FLAG_LOCAL_READ_WRITE and RDMA flags; 0 by default
  */
 DOCA_EXPERIMENTAL
@@ -541,7 +545,7 @@ enum doca_rdma_opcode doca_rdma_task_receive_get_result_opcode(const struct doca
 DOCA_EXPERIMENTAL
 uint32_t doca_rdma_task_receive_get_result_len(const struct doca_rdma_task_receive *task);
 
-/** As the peer gave it: no byte is swapped. 0 if there was none. */
+/** As the peer passed it: no byte is swapped. 0 if there was none. */
 DOCA_EXPERIMENTAL
 doca_be32_t doca_rdma_task_receive_get_result_immediate_data(const struct doca_rdma_task_receive *task);
 
@@ -907,7 +911,7 @@ struct doca_rdma_task_remote_net_sync_event_get;
  * @name Remote sync event tasks
  * On an event of the peer's node, from doca_sync_event_remote_net_create_from_export() with the instance's device. It must not
  * be destroyed while the task is in flight. The tasks keep their order: a peer that sees the value sees what was written before
- * it. They wake waiters there, and need nothing of the peer's program. Its instance must permit RDMA read for get, RDMA write
+ * it. They wake waiters there, and do not involve the peer's program. Its instance must permit RDMA read for get, RDMA write
  * for notify set, and RDMA atomic for notify add.
  *
  * Submit returns DOCA_ERROR_INVALID_VALUE without an event, or if it was imported with another device. If the event's owner has

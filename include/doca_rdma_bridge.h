@@ -10,8 +10,8 @@
  *     doca_rdma_bridge_get_mmap_mkey_from_pd(mmap, pd, &mkey); its key for a memory map
  *
  * Only real RDMA devices are backed by rdma-core. The keys are the hardware's, not those of GPU kernels. A result belongs to its
- * device or memory map and lives as long: do not deallocate or deregister it. This header needs libibverbs-dev; the program
- * links the library itself. Any thread may call any function. (Core guide, section 3.6)
+ * device or memory map and is valid as long as that: do not deallocate or deregister it. This header needs libibverbs-dev; the
+ * program links the library itself. Any thread may call any function. (Core guide, section 3.6)
  *
  * @retval DOCA_ERROR_NOT_SUPPORTED doca_rdma_bridge_*: the device, or every device, is a software device
  */

@@ -12,7 +12,7 @@
  *     doca_sync_event_stop(event);
  *     doca_sync_event_destroy(event);
  *
- * The other node makes its event from the export. Both are the same counter:
+ * The other node creates its event from the export. Both are the same counter:
  *
  *     doca_sync_event_create_from_export(dev, data, sz, &event);      // on the DPU's port, or its host function
  *     doca_sync_event_start(event);
@@ -22,9 +22,8 @@
  * doca_sync_event_as_ctx() and doca_ctx_start() start it as a context, with tasks. The functions of one mode return
  * DOCA_ERROR_BAD_STATE in the other. The two sides may use different modes.
  *
- * Locations say where the event is updated (publisher) and where it is read (subscriber). They decide what can be exported: to a
- * PCI peer with a remote PCI location, to the network with a remote net location, a GPU handle with a GPU location. They
- * restrict nothing else.
+ * Locations say where the event is updated (publisher) and where it is read (subscriber). They decide only what can be exported:
+ * to a PCI peer with a remote PCI location, to the network with a remote net location, a GPU handle with a GPU location.
  *
  * Memory: the value is in a page of the event, or in 8 bytes of the program (doca_sync_event_set_addr(),
  * doca_sync_event_set_doca_buf()), which keep their value at start and must live until stop. The program may access them with
@@ -64,7 +63,7 @@ struct doca_dpa;
 struct doca_gpu;
 struct doca_task;
 
-/** An event as a CPU uses it: made here, or from another node's export. */
+/** An event as a CPU uses it: created here, or from another node's export. */
 struct doca_sync_event;
 
 /** An event of a node across the network, for the remote sync event tasks of doca_rdma.h. */
@@ -75,7 +74,7 @@ typedef uint64_t doca_dpa_dev_sync_event_t;
 
 typedef uint64_t doca_dpa_dev_sync_event_remote_net_t;
 
-/** A handle for a GPU library. No function makes one. */
+/** A handle for a GPU library. No function returns one. */
 struct doca_gpu_sync_event;
 
 /** An event in a kernel: the value. Use 8-byte accesses, and atomics of system scope. */
@@ -133,7 +132,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create(struct doca_sync_event **event);
 
 /**
- * Makes an event from doca_sync_event_export_to_remote_pci() of another node. It has no locations or memory to set. It may be
+ * Creates an event from doca_sync_event_export_to_remote_pci() of another node. Its locations and memory cannot be set. It may be
  * stopped and started again. May block for about a second.
  * @param dev the other end of the exporter's PCI (a DPU's port, or a host function behind it), or the exporter's own device
  * @retval DOCA_ERROR_INVALID_VALUE not an export to this node, damaged, or its event was stopped
@@ -147,11 +146,11 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_cap_is_create_from_export_supported(const struct doca_devinfo *devinfo);
 
 /**
- * Makes a remote event from doca_sync_event_export_to_remote_net() of another node, for RDMA tasks. May block for about a
+ * Creates a remote event from doca_sync_event_export_to_remote_net() of another node, for RDMA tasks. May block for about a
  * second.
  * @param dev the device of the RDMA context
  * @retval DOCA_ERROR_INVALID_VALUE not such an export, damaged, or its event was stopped
- * @retval DOCA_ERROR_NOT_SUPPORTED dev does not reach the exporter
+ * @retval DOCA_ERROR_NOT_SUPPORTED dev cannot connect to the exporter
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_remote_net_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
@@ -211,8 +210,7 @@ doca_error_t doca_sync_event_add_subscriber_location_remote_pci(struct doca_sync
 
 /**
  * @name Memory of the program
- * Set before start; the last call counts. Other nodes access it more slowly: a helper thread of this process sets and adds for
- * them.
+ * Set before start; the last call counts. Other nodes access it more slowly: the agent of this process sets and adds for them.
  * @retval DOCA_ERROR_BAD_STATE the event is started
  * @{
  */
@@ -266,6 +264,11 @@ struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event);
  * and a wait with DOCA_ERROR_BAD_STATE if doca_ctx_stop() ends it. Get and notify tasks act in their submit. A wait compares
  * (value & mask). The mask is 0, or 1, 2, 4 or 8 bytes of 0xff with all others 0. Submit returns DOCA_ERROR_INVALID_VALUE for
  * another mask, and for an output that is NULL.
+ * @param wait_val what a wait compares the masked value with
+ * @param mask selects the bits that a wait compares
+ * @param set_val the new value
+ * @param inc_val what is added
+ * @param fetched_val_ptr set to the value before
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: num_tasks is not 1 to 65,536
  * @retval DOCA_ERROR_NOT_PERMITTED *_set_conf: the event is started
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING
@@ -408,12 +411,12 @@ uint64_t doca_sync_event_task_wait_neq_get_mask(const struct doca_sync_event_tas
 
 /**
  * @name Exports of a started event
- * The bytes belong to the event until stop; a second call gives the same. A helper thread serves them.
+ * The bytes belong to the event until stop; a second call returns the same. The process's agent serves imports.
  * @retval DOCA_ERROR_BAD_STATE doca_sync_event_export_*, doca_sync_event_get_gpu_handle: the event is not started
  * @retval DOCA_ERROR_NOT_SUPPORTED doca_sync_event_export_*: it was made from an export, has a GPU location, or the device
  *   cannot
  * @retval DOCA_ERROR_NO_MEMORY doca_sync_event_export_*: out of memory
- * @retval DOCA_ERROR_DRIVER doca_sync_event_export_*: the helper thread or its socket cannot be made
+ * @retval DOCA_ERROR_DRIVER doca_sync_event_export_*: the agent or its socket cannot be created
  * @{
  */
 
@@ -481,6 +484,8 @@ doca_error_t doca_sync_event_cap_remote_net_is_export_to_gpu_supported(const str
  * @name Synchronous mode
  * A wait blocks until (value & mask) compares true with a value; see the tasks for masks. The _yield forms let other threads run
  * between checks. After DOCA_ERROR_TIME_OUT the update may still happen.
+ * @param value what the masked value is compared with, what is added, or the new value
+ * @param mask selects the bits that are compared
  * @retval DOCA_ERROR_BAD_STATE the event is not started by doca_sync_event_start()
  * @retval DOCA_ERROR_CONNECTION_ABORTED the event's owner is another node, which has stopped it or died
  * @retval DOCA_ERROR_TIME_OUT the value is in memory of the owner's program, whose process does not respond
@@ -498,7 +503,10 @@ doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched);
 
-/** @retval DOCA_ERROR_AGAIN the value is in memory of the owner's program, and others kept changing it */
+/**
+ * Sets the value.
+ * @retval DOCA_ERROR_AGAIN the value is in memory of the owner's program, and others kept changing it
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value);
 

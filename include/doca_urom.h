@@ -3,9 +3,9 @@
  * @file doca_urom.h
  * UROM: a program on a host offloads work to worker processes on its DPU.
  *
- * A *service* context stands for the UROM service (doca_urom_daemon) of the DPU behind a device. It lists plugins, and starts
- * and ends workers. A *worker* context stands for one worker process. Command tasks go to its plugins, whose notifications
- * complete them. A *domain* context joins workers of several hosts' processes, as an MPI communicator does.
+ * A *service* context represents the UROM service (doca_urom_daemon) of the DPU behind a device. It lists plugins, and starts and
+ * ends workers. A *worker* context represents one worker process. Command tasks go to its plugins, whose notifications complete
+ * them. A *domain* context joins workers of several hosts' processes, as an MPI communicator does.
  *
  *     doca_urom_service_create(&service);
  *     doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service));
@@ -151,8 +151,8 @@ doca_error_t doca_urom_service_get_plugins_list(struct doca_urom_service *servic
 						const struct doca_urom_service_plugin_info **plugins, size_t *plugins_count);
 
 /**
- * The processors that the service gives to workers: those of its machine and at least 0 to 7, as on every card, or as many as
- * the topology states for its node. Each that the machine lacks stands for one that it has.
+ * The processors that the service offers to workers: those of its machine and at least 0 to 7, as on every card, or as many as
+ * the topology states for its node. A processor that the machine lacks is mapped to one that it has.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_urom_service_get_cpuset(struct doca_urom_service *service_ctx, doca_cpu_set_t *cpuset);
@@ -277,7 +277,7 @@ doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker_ctx, uint3
 
 /**
  * The context of a worker. doca_ctx_start() and doca_ctx_stop() return DOCA_ERROR_IN_PROGRESS. The context is RUNNING once the
- * process takes commands. If that fails it is IDLE, and the log says why; the process has ten seconds to start, and ten more to
+ * process accepts commands. If that fails it is IDLE, and the log says why; the process has ten seconds to start, and ten more to
  * accept the context. The process ends when its last context has stopped. doca_ctx_start() fails immediately with
  * DOCA_ERROR_BAD_STATE if no service or no plugins are set, DOCA_ERROR_NO_MEMORY, DOCA_ERROR_OPERATING_SYSTEM without a file
  * descriptor, or DOCA_ERROR_DRIVER if OpenSSL cannot be set up.
@@ -332,15 +332,15 @@ void *doca_urom_worker_cmd_task_get_user_data(struct doca_urom_worker_cmd_task *
  * - DOCA_ERROR_INVALID_VALUE: no callback, or a plugin that is not in doca_urom_worker_set_plugins()
  * - DOCA_ERROR_TOO_BIG: see doca_urom_worker_cmd_task_get_payload()
  * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight
- * - DOCA_ERROR_AGAIN: too much waits to be sent: progress, or in a callback of this worker just try again
+ * - DOCA_ERROR_AGAIN: too much data waits to be sent: progress, or in a callback of this worker just try again
  * - DOCA_ERROR_NOT_CONNECTED: the process is gone
  * - DOCA_ERROR_NO_MEMORY: out of memory
  *
- * It ends with the status in the plugin's notification (DOCA_ERROR_UNEXPECTED if that is no doca_error_t), or fails with
+ * The task ends with the status in the plugin's notification (DOCA_ERROR_UNEXPECTED if that is not a doca_error_t), or fails with
  *
  * - DOCA_ERROR_BAD_STATE: the context was stopped
  * - DOCA_ERROR_CONNECTION_ABORTED: the process is gone
- * - DOCA_ERROR_SHUTDOWN: the service ends, and the worker takes no more commands
+ * - DOCA_ERROR_SHUTDOWN: the service ends, and the worker accepts no more commands
  * - DOCA_ERROR_FULL: 16,384 commands of this context wait in the worker
  * - DOCA_ERROR_NO_MEMORY: the worker is out of memory
  * - DOCA_ERROR_TOO_BIG: the plugin's notification is larger than a message
@@ -375,7 +375,7 @@ typedef doca_error_t (*doca_urom_domain_req_test_cb_t)(void *req);
 typedef doca_error_t (*doca_urom_domain_req_free_cb_t)(void *req);
 
 /**
- * How the processes of a domain exchange what they must know of each other: by their own means, such as MPI. The callbacks run
+ * How the processes of a domain exchange their entries: by the program's own means, such as MPI. The callbacks run
  * in doca_ctx_start(), doca_pe_progress() and doca_ctx_stop() of the domain, and must not stop or destroy it.
  */
 struct doca_urom_domain_oob_coll {

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_urom_plugin.h
- * @brief UROM plugins: what a shared object offers a worker, and the commands and notifications that go through it.
+ * @brief UROM plugins: the operations that a shared object offers a worker, and its commands and notifications.
  *
  * A plugin has two halves. The DPU's half is a shared object, `worker_NAME.so`, in a folder of the service's UROM_PLUGIN_PATH. A
- * worker process that was asked for it loads it and drives it from one thread:
+ * worker process for which the plugin was requested loads it and calls it from one thread:
  *
  * @code
- *   urom_plugin_get_version(&version);          // by the service: what clients see in the plugin list
+ *   urom_plugin_get_version(&version);          // by the service, for the plugin list
  *   urom_plugin_get_iface(&iface);              // by the worker: the operations
  *   iface.open(ctx);                            // ctx->plugin_ctx is the plugin's own
- *   iface.addr(ctx, address, &len);             // where the plugin's own network can be reached; optional
- *   loop: iface.worker_cmd(ctx, &commands);     // whenever commands came
- *         iface.progress(ctx, &notifications);  // again and again
+ *   iface.addr(ctx, address, &len);             // the address of the plugin's own network; optional
+ *   loop: iface.worker_cmd(ctx, &commands);     // when commands have arrived
+ *         iface.progress(ctx, &notifications);  // repeatedly
  *         iface.notif_pack(...);                // each notification, before it is sent
  *   iface.close(ctx);
  * @endcode
  *
- * The host's half turns calls into commands (doca_urom.h, the command task) and notifications into results. What the bytes of
- * both mean is the plugin's own affair; UROM carries them. A notification answers one command and repeats its type, urom_context
- * and dest_id. (UROM guide, "Plugin Development")
+ * The host's half turns calls into commands (doca_urom.h, the command task) and notifications into results. The plugin defines
+ * their bytes; UROM only carries them. A notification answers one command and repeats its type, urom_context and dest_id. (UROM
+ * guide, "Plugin Development")
  *
  * A plugin exports two symbols that no header declares:
  *
- * - `doca_error_t urom_plugin_get_version(uint64_t *version)`: a constant, by which both halves know that they belong together
+ * - `doca_error_t urom_plugin_get_version(uint64_t *version)`: a constant, by which both halves check that they belong together
  * - `doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface)`: fills the operations; DOCA_STRUCT_CTOR of
- *   doca_compat.h sets the version that the structure begins with
+ *   doca_compat.h sets the version at the beginning of the structure
  */
 #ifndef DOCA_UROM_PLUGIN_H_
 #define DOCA_UROM_PLUGIN_H_
@@ -46,23 +46,23 @@ extern "C" {
 
 /** A plugin that a service offers. */
 struct doca_urom_service_plugin_info {
-	uint64_t id;	  /**< one bit, which the service chose: for doca_urom_worker_set_plugins() and tasks */
-	uint64_t version; /**< what the plugin's urom_plugin_get_version() says */
+	uint64_t id;	  /**< one bit, chosen by the service: for doca_urom_worker_set_plugins() and tasks */
+	uint64_t version; /**< the result of the plugin's urom_plugin_get_version() */
 	char plugin_name[DOCA_UROM_PLUGIN_NAME_MAX_LEN]; /**< the file's name without ".so" */
 };
 
 /** A command, as it goes to the worker. */
 struct urom_worker_cmd {
 	uint64_t type;	       /**< the plugin's id */
-	uint64_t urom_context; /**< the library's mark, for the notification to repeat */
+	uint64_t urom_context; /**< the library's value, which the notification repeats */
 	uint64_t len;	       /**< bytes of plugin_cmd */
 	uint8_t plugin_cmd[];  /**< what the host's half packed */
 };
 
-/** A command in the list that urom_plugin_iface.worker_cmd is given. The plugin removes it and frees it with free(). */
+/** A command in the list for urom_plugin_iface.worker_cmd. The plugin removes it and frees it with free(). */
 struct urom_worker_cmd_desc {
 	ucs_list_link_t entry;
-	uint64_t dest_id; /**< which of the worker's clients sent it, for the notification to repeat */
+	uint64_t dest_id; /**< which of the worker's clients sent it; the notification repeats it */
 	struct urom_worker_cmd worker_cmd;
 };
 
@@ -73,7 +73,7 @@ struct urom_worker_notify {
 	uint64_t len;	       /**< bytes of plugin_notif */
 	doca_error_t status;   /**< becomes the status of the host's task */
 	uint32_t reserved;
-	uint8_t plugin_notif[]; /**< what the host's half will unpack */
+	uint8_t plugin_notif[]; /**< unpacked by the host's half */
 };
 
 /** A notification in the list that urom_plugin_iface.progress fills: from malloc(), and the worker frees it. */
@@ -89,23 +89,28 @@ struct urom_worker_ctx;
 struct urom_plugin_iface {
 	/** The version that the plugin was built with: a worker of another major version does not load it. */
 	DOCA_STRUCT_START;
-	/** Prepares; ctx->plugin_ctx is the plugin's to set. Any error keeps the worker from starting. */
+	/** Prepares the plugin, which may set ctx->plugin_ctx. After an error the worker does not start. */
 	doca_error_t (*open)(struct urom_worker_ctx *ctx);
-	/** Frees what open made. */
+	/** Frees what open created. */
 	void (*close)(struct urom_worker_ctx *ctx);
-	/** Copies the plugin's network address (a packed UCX worker address, say) to addr and its bytes to *addr_len, which is
-	 * the room at first. Too little room: sets *addr_len and answers DOCA_ERROR_INVALID_VALUE. NULL: it has none. */
+	/**
+	 * Copies the plugin's network address, such as a packed UCX worker address, to addr and its length to *addr_len, which
+	 * holds the room at first. If there is too little room, sets *addr_len and returns DOCA_ERROR_INVALID_VALUE. NULL if it
+	 * has none.
+	 */
 	doca_error_t (*addr)(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len);
-	/** Takes commands: removes and frees every struct urom_worker_cmd_desc of the list. */
+	/** Consumes commands: removes and frees every struct urom_worker_cmd_desc of the list. */
 	doca_error_t (*worker_cmd)(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list);
-	/** Goes on with what is under way, and appends finished commands' struct urom_worker_notif_desc. DOCA_ERROR_EMPTY:
-	 * nothing has moved, and the worker may sleep a little. */
+	/**
+	 * Continues pending commands, and appends a struct urom_worker_notif_desc for each finished one. DOCA_ERROR_EMPTY: no
+	 * progress was made, and the worker may sleep a little.
+	 */
 	doca_error_t (*progress)(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list);
-	/** Writes a notification with its payload as it is to be sent: *packed_notif_len is the room, then the bytes. */
+	/** Packs a notification with its payload for sending: *packed_notif_len is the room, then the length. */
 	doca_error_t (*notif_pack)(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif);
 };
 
-/** How a plugin asks about the domain that its worker is in; use the doca_urom_worker_domain_*_lookup() below. */
+/** Look-ups in the domain that the worker is in; use the doca_urom_worker_domain_*_lookup() below. */
 struct urom_domain_lookups_iface {
 	doca_error_t (*addr_lookup)(struct urom_worker_ctx *ctx, uint64_t domain_id, void **addr);
 	doca_error_t (*seg_lookup)(struct urom_worker_ctx *ctx, uint64_t domain_id, uint64_t va, int *seg);
@@ -128,14 +133,14 @@ struct urom_worker_ctx {
  * @{
  */
 
-/** The address that this plugin's addr operation gave in another worker. */
+/** The address that this plugin's addr operation returned in another worker. */
 static inline doca_error_t doca_urom_worker_domain_addr_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, void **addr)
 {
 	return ctx != NULL ? ctx->domain_iface.addr_lookup(ctx, domain_id, addr) : DOCA_ERROR_INVALID_VALUE;
 }
 
 /**
- * Which buffer of a worker's host process an address is in.
+ * Finds the buffer of a worker's host process that contains an address.
  * @param va an address in that process
  * @param seg the buffer's number, for the other look-ups
  */

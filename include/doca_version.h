@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_version.h
- * Which release of the API the headers describe, and which one the library offers.
+ * The release of the API that the headers describe, and the one that the library implements.
  *
- * A program that is to compile with several releases asks
+ * A program that compiles with several releases tests
  *
  *     if (DOCA_VERSION_LTE_CURRENT(2, 9, 0))  // the headers are of 2.9.0 or newer
  *
- * doca_version() is the release that it was compiled for, doca_version_runtime() that of the library it runs with.
+ * doca_version() is the release that the program was compiled for, doca_version_runtime() that of the library it runs with.
  */
 #ifndef DOCA_VERSION_H_
 #define DOCA_VERSION_H_

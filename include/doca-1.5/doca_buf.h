@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_buf.h
- * Bufs: 2.2's, with the functions that have other signatures since.
+ * Bufs: 2.2's, with the functions whose signature has changed since.
  */
 #ifndef DOCA_1_5_BUF_H_
 #define DOCA_1_5_BUF_H_
@@ -51,13 +51,13 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_buf_get_data(struct doca_buf *buf, void **data);
 
 /**
- * The key by which an RDMA device reaches the buf's memory.
+ * The key by which an RDMA device accesses the buf's memory.
  * @param buf the buf
  * @param dev a device of its memory map
- * @param doca_access_flags enum doca_access_flags. One key stands for all of them
- * @param lkey where the key goes
+ * @param doca_access_flags enum doca_access_flags; the key is the same for all of them
+ * @param lkey set to the key
  * @retval DOCA_ERROR_INVALID_VALUE NULL, flags that do not exist, or not a device of the memory map
- * @retval DOCA_ERROR_NOT_SUPPORTED the memory has no key: it is imported, or no RDMA device's
+ * @retval DOCA_ERROR_NOT_SUPPORTED the memory has no key: it is imported, or the device is not an RDMA device
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_get_lkey(const struct doca_buf *buf, struct doca_dev *dev, uint32_t doca_access_flags, uint32_t *lkey)

@@ -32,9 +32,9 @@ struct doca_buf_inventory;
 /**
  * Creates an inventory.
  * @param user_data kept with it, or NULL for none
- * @param num_elements bufs that it can give out at a time
+ * @param num_elements bufs that can be in use at a time
  * @param extensions bits of enum doca_buf_extension; lists work without, too
- * @param buf_inventory where the new one goes; ended by doca_buf_inventory_destroy()
+ * @param buf_inventory the new object; destroyed by doca_buf_inventory_destroy()
  * @retval DOCA_ERROR_INVALID_VALUE NULL, no elements, or another extension
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -51,23 +51,23 @@ doca_error_t doca_buf_inventory_create(const union doca_data *user_data, size_t 
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory);
 
-/** Lets bufs be taken. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Starts the inventory: bufs can be acquired. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_start(struct doca_buf_inventory *inventory);
 
-/** Lets no bufs be taken. Those that are out stay. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Stops the inventory: no bufs can be acquired. Those in use stay valid. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_stop(struct doca_buf_inventory *inventory);
 
 /**
- * Takes a buf.
+ * Acquires a buf.
  * @param inventory a started inventory
  * @param mmap the memory map it lies in, in one of its ranges
  * @param addr where the buf begins
  * @param len its bytes, headroom and tailroom included
  * @param data where its data begin
  * @param data_len bytes of its data
- * @param buf where the buf goes, with one reference
+ * @param buf the buf, with one reference
  * @retval DOCA_ERROR_INVALID_VALUE NULL, not within a range of the map, data outside the buf, or a map that is stopped or without
  *   a device
  * @retval DOCA_ERROR_NO_MEMORY all are in use
@@ -77,14 +77,14 @@ doca_error_t doca_buf_inventory_buf_by_args(struct doca_buf_inventory *inventory
 					    void *data, size_t data_len, struct doca_buf **buf)
 	DOCA_1_5_SYMBOL(doca_1_5_buf_inventory_buf_by_args);
 
-/** Takes a buf of this range without data. As doca_buf_inventory_buf_by_args(). */
+/** Acquires a buf of this range without data. As doca_buf_inventory_buf_by_args(). */
 static inline doca_error_t doca_buf_inventory_buf_by_addr(struct doca_buf_inventory *inventory, struct doca_mmap *mmap,
 							  void *addr, size_t len, struct doca_buf **buf)
 {
 	return doca_buf_inventory_buf_by_args(inventory, mmap, addr, len, addr, 0, buf);
 }
 
-/** Takes a buf whose data fill the range. As doca_buf_inventory_buf_by_args(). */
+/** Acquires a buf whose data fill the range. As doca_buf_inventory_buf_by_args(). */
 static inline doca_error_t doca_buf_inventory_buf_by_data(struct doca_buf_inventory *inventory, struct doca_mmap *mmap,
 							  void *data, size_t data_len, struct doca_buf **buf)
 {

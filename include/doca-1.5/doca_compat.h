@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_compat.h
- * Marks of declarations: today's, and the one that has another name since.
+ * Marks of declarations: today's, and the one that was renamed since.
  */
 #ifndef DOCA_1_5_COMPAT_H_
 #define DOCA_1_5_COMPAT_H_

@@ -35,7 +35,7 @@ enum doca_dev_rep_filter {
 	DOCA_DEV_REP_FILTER_NVME = 1 << 5,	 /**< of emulated NVMe */
 };
 
-/** What doca_devinfo_property_get() gives. */
+/** A property for doca_devinfo_property_get(). */
 enum doca_devinfo_property {
 	DOCA_DEVINFO_PROPERTY_PCI_ADDR, /**< struct doca_pci_bdf */
 };
@@ -44,8 +44,8 @@ enum doca_devinfo_property {
  * Lists a DPU device's representors.
  * @param dev the device
  * @param filter DOCA_DEV_REP_FILTER_ALL, or bits of enum doca_dev_rep_filter: a representor of any of them is listed
- * @param dev_list_rep where the list goes; ended by doca_devinfo_rep_list_destroy()
- * @param nb_devs_rep where its length goes
+ * @param dev_list_rep the list; freed by doca_devinfo_rep_list_destroy()
+ * @param nb_devs_rep the list's length
  * @retval DOCA_ERROR_INVALID_VALUE NULL or no such filter
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_NOT_SUPPORTED the device has none of them
@@ -57,7 +57,7 @@ doca_error_t doca_devinfo_rep_list_create(struct doca_dev *dev, int filter, stru
 /**
  * A device's PCI address, without the domain.
  * @param devinfo the device
- * @param pci_addr where the address goes
+ * @param pci_addr set to the address
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_OPERATING_SYSTEM the address that the system has for it cannot be read
  */
@@ -66,9 +66,9 @@ doca_error_t doca_devinfo_get_pci_addr(const struct doca_devinfo *devinfo, struc
 	DOCA_1_5_SYMBOL(doca_1_5_devinfo_get_pci_addr);
 
 /**
- * The PCI address of the function that a representor stands for, without the domain.
+ * The PCI address of the function behind a representor, without the domain.
  * @param devinfo_rep the representor
- * @param pci_addr where the address goes
+ * @param pci_addr set to the address
  * @retval DOCA_ERROR_INVALID_VALUE NULL, or the function has no address that can be read
  */
 DOCA_EXPERIMENTAL
@@ -78,8 +78,8 @@ doca_error_t doca_devinfo_rep_get_pci_addr(const struct doca_devinfo_rep *devinf
 /**
  * A property of a device, as of 1.3.
  * @param devinfo the device
- * @param property DOCA_DEVINFO_PROPERTY_PCI_ADDR, the one there is
- * @param value where it goes: a struct doca_pci_bdf
+ * @param property DOCA_DEVINFO_PROPERTY_PCI_ADDR, the only one
+ * @param value receives the value: a struct doca_pci_bdf
  * @param size bytes at value
  * @retval DOCA_ERROR_INVALID_VALUE NULL, another property, or another size
  * @retval DOCA_ERROR_OPERATING_SYSTEM as doca_devinfo_get_pci_addr()

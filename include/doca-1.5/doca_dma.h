@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_dma.h
- * Copies between memory maps, local or imported, as jobs of a work queue (doca_ctx.h): 2.2's, but for where a job writes.
+ * Copies between memory maps, local or imported, as jobs of a work queue (doca_ctx.h): as in 2.2, except for where a job writes.
  *
  *     struct doca_dma_job_memcpy job = {
  *             .base = {.type = DOCA_DMA_JOB_MEMCPY, .flags = DOCA_JOB_FLAGS_NONE, .ctx = doca_dma_as_ctx(dma)},
@@ -9,10 +9,10 @@
  *     doca_buf_set_data(src, address, len);
  *     doca_workq_submit(workq, &job.base);
  *
- * The data of the source are written from where the data of the destination begin, over what was there, and are the destination's
- * data when the job has ended; in 2.2 they are appended. So a job may be submitted again with the same buffers, and several that
- * write to one buffer may be in flight. In a list, each buffer is filled from where its data begin. A destination without room,
- * or a source without data, lets the job fail.
+ * A job overwrites the destination from the beginning of its data section, which then holds the source's data; in 2.2 they are
+ * appended. So a job may be submitted again with the same buffers, and several that write to one buffer may be in flight. In a
+ * list, each buffer is filled from the beginning of its data section. If the destination has too little room, or the source has
+ * no data, the job fails.
  */
 #ifndef DOCA_1_5_DMA_H_
 #define DOCA_1_5_DMA_H_
@@ -35,7 +35,7 @@ enum doca_dma_devinfo_caps {
 
 /**
  * Creates a DMA context, without a device.
- * @param dma where the new one goes
+ * @param dma the new object
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -43,9 +43,9 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_dma_create(struct doca_dma **dma) DOCA_1_5_SYMBOL(doca_1_5_dma_create);
 
 /**
- * What the device's DMA can do, as of 1.3. A software device says hardware too: programs of then take no other.
+ * What the device's DMA can do, as of 1.3. A software device reports hardware too, because programs of that time require it.
  * @param devinfo the device
- * @param caps where bits of enum doca_dma_devinfo_caps go
+ * @param caps set to bits of enum doca_dma_devinfo_caps
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  */
 DOCA_EXPERIMENTAL

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_log.h
- * Log records of a program: 2.2's, whose header says what the macros do, with the default backend that 1.5 had.
+ * Log records of a program: as in 2.2, whose header describes the macros, with the default backend of 1.5.
  *
  *     DOCA_LOG_REGISTER(MY_APP::MAIN);           // once per source file, at file scope
  *     ...
- *     DOCA_LOG_INFO("listening on %s", name);    // on stderr, or where doca_log_stream_redirect says
+ *     DOCA_LOG_INFO("listening on %s", name);    // on stderr, or the stream of doca_log_stream_redirect
  *
  * The backend exists from the first DOCA_LOG_REGISTER on, before main. The libraries' own warnings and errors go there too.
  */
@@ -26,7 +26,7 @@ extern "C" {
  * Gives a source of records a number, and creates the default backend if there is none. DOCA_LOG_REGISTER does it for a file,
  * before main.
  * @param source_name what lines of the log show; copied
- * @param source where the number goes
+ * @param source set to the number
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_FULL too many are registered
@@ -36,7 +36,7 @@ doca_error_t doca_log_source_register(const char *source_name, int *source) DOCA
 
 /**
  * Moves the default backend to another stream. The stream must live as long as records are logged.
- * @param stream where records go from now on; stderr at first
+ * @param stream the destination of later records; stderr at first
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */

@@ -11,13 +11,13 @@
  *     free(descriptor);
  *     doca_mmap_destroy(mmap);
  *
- * A map lets its devices, and who imports it, read and write all of its memory. What is exported once stays as it is: devices and
- * ranges can neither be added nor removed, nor is there a second export. An export has one range.
+ * The devices of a map, and importers, may read and write all of its memory. An exported map cannot be changed: devices and
+ * ranges can neither be added nor removed, and it cannot be exported again. An export has one range.
  *
- * An export descriptor is a JSON text with a NUL at its end, `{"addr": 4096, "len": 65536, ...}`: where the range begins in the
- * exporter, and its bytes. Programs may read those two; the rest is the library's.
+ * An export descriptor is a JSON text with a NUL at its end, `{"addr": 4096, "len": 65536, ...}`: the range's address in the
+ * exporter, and its length. Programs may read those two; the rest is internal.
  *
- * Threads: bufs may be taken from a map by any thread. All else is one thread's at a time.
+ * Threads: any thread may acquire bufs of a map. All other calls must be made by one thread at a time.
  */
 #ifndef DOCA_1_5_MMAP_H_
 #define DOCA_1_5_MMAP_H_
@@ -43,13 +43,13 @@ enum doca_mmap_property {
 	DOCA_MMAP_MAX_NUM_CHUNKS, /**< as doca_mmap_set_max_num_chunks(), a uint32_t */
 };
 
-/** Gives the memory of a range back; called by destroy. */
+/** Frees the memory of a range; called by destroy. */
 typedef void(doca_mmap_memrange_free_cb_t)(void *addr, size_t len, void *opaque);
 
 /**
  * Creates an empty memory map.
  * @param user_data kept with it, or NULL for none
- * @param mmap where the new one goes; ended by doca_mmap_destroy()
+ * @param mmap the new object; destroyed by doca_mmap_destroy()
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -76,8 +76,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_start(struct doca_mmap *mmap) DOCA_1_5_SYMBOL(doca_1_5_mmap_start);
 
 /**
- * Stops a memory map: nothing can be added, exported or taken from it until the next start. Bufs that are out stay usable, and so
- * does its export.
+ * Stops a memory map: until the next start nothing can be added or exported, and no bufs acquired. Bufs in use stay usable, and
+ * so does its export.
  * @param mmap the map
  * @return DOCA_SUCCESS, also when it is not started
  * @retval DOCA_ERROR_INVALID_VALUE NULL
@@ -86,7 +86,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_stop(struct doca_mmap *mmap) DOCA_1_5_SYMBOL(doca_1_5_mmap_stop);
 
 /**
- * Lets a device reach the memory, that which is there and that which will come.
+ * Lets a device access the memory: present ranges and later ones.
  * @param mmap a started map
  * @param dev the device
  * @retval DOCA_ERROR_INVALID_VALUE NULL
@@ -98,7 +98,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_dev_add(struct doca_mmap *mmap, struct doca_dev *dev) DOCA_1_5_SYMBOL(doca_1_5_mmap_dev_add);
 
 /**
- * Takes a device out.
+ * Removes a device.
  * @param mmap a started map
  * @param dev the device
  * @retval DOCA_ERROR_INVALID_VALUE NULL, or not one of its devices
@@ -108,13 +108,13 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_dev_rm(struct doca_mmap *mmap, struct doca_dev *dev) DOCA_1_5_SYMBOL(doca_1_5_mmap_dev_rm);
 
 /**
- * Adds a range of memory. The caller keeps the memory until the map is destroyed, or gives it away with free_cb.
+ * Adds a range of memory. The memory must exist until the map is destroyed; free_cb may free it then.
  * @param mmap a started map
  * @param addr where the range begins
  * @param len its bytes
  * @param pg_sz bytes of a page of it: a power of two, 4096 or more
  * @param free_cb called once when the map is destroyed, or NULL
- * @param opaque handed to free_cb
+ * @param opaque passed to free_cb
  * @retval DOCA_ERROR_INVALID_VALUE NULL, no bytes, past the end of the address space, or no such page
  * @retval DOCA_ERROR_NOT_PERMITTED not started, exported, imported, or the range overlaps another one of the map
  * @retval DOCA_ERROR_NO_MEMORY as many ranges as it can have, or out of memory
@@ -124,15 +124,15 @@ doca_error_t doca_mmap_populate(struct doca_mmap *mmap, void *addr, size_t len, 
 				doca_mmap_memrange_free_cb_t *free_cb, void *opaque) DOCA_1_5_SYMBOL(doca_1_5_mmap_populate);
 
 /**
- * Writes a descriptor by which the DPU imports the map.
+ * Creates a descriptor, by which the DPU imports the map.
  * @param mmap a started map of one range
  * @param dev one of its devices, whose representor the DPU sees
- * @param export_desc where the descriptor goes, a JSON text: the caller's, who calls free()
- * @param export_desc_len where its bytes go, the NUL included
+ * @param export_desc set to the descriptor, a JSON text; the caller must free() it
+ * @param export_desc_len set to its length, including the NUL
  * @retval DOCA_ERROR_INVALID_VALUE NULL, or not one of its devices
  * @retval DOCA_ERROR_NOT_PERMITTED not started, exported already, imported, or without memory
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_NOT_SUPPORTED the device exports nothing, or the map has several ranges
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device does not support exports, or the map has several ranges
  * @retval DOCA_ERROR_DRIVER the device cannot describe the memory
  */
 DOCA_EXPERIMENTAL
@@ -140,24 +140,24 @@ doca_error_t doca_mmap_export(struct doca_mmap *mmap, const struct doca_dev *dev
 	DOCA_1_5_SYMBOL(doca_1_5_mmap_export);
 
 /**
- * Makes a memory map of an export: started, with one device and the exporter's memory.
+ * Creates a memory map from an export: started, with one device and the exporter's memory.
  * @param user_data kept with it, or NULL for none
  * @param export_desc the descriptor
  * @param export_desc_len its bytes, with or without the NUL
  * @param dev the device that the exporter's is behind
- * @param mmap where the new one goes; ended by doca_mmap_destroy()
+ * @param mmap the new object; destroyed by doca_mmap_destroy()
  * @retval DOCA_ERROR_INVALID_VALUE NULL, or not a descriptor
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_NOT_SUPPORTED the device imports nothing
- * @retval DOCA_ERROR_NOT_PERMITTED the exporter has gone, or its memory is not this device's to reach
- * @retval DOCA_ERROR_DRIVER the device cannot reach the exporter
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device does not support imports
+ * @retval DOCA_ERROR_NOT_PERMITTED the exporter has gone, or this device may not access its memory
+ * @retval DOCA_ERROR_DRIVER the device cannot connect to the exporter
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, const void *export_desc, size_t export_desc_len,
 					  struct doca_dev *dev, struct doca_mmap **mmap)
 	DOCA_1_5_SYMBOL(doca_1_5_mmap_create_from_export);
 
-/** The user data given to create. DOCA_ERROR_INVALID_VALUE: NULL, here and below. */
+/** The user data passed to create. DOCA_ERROR_INVALID_VALUE: NULL, here and below. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_user_data(struct doca_mmap *mmap, union doca_data *user_data)
 	DOCA_1_5_SYMBOL(doca_1_5_mmap_get_user_data);
@@ -172,7 +172,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_max_num_devices(struct doca_mmap *mmap, uint32_t *max_num_devices)
 	DOCA_1_5_SYMBOL(doca_1_5_mmap_get_max_num_devices);
 
-/** How many bufs of it are out. */
+/** How many of its bufs are in use. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_num_bufs(struct doca_mmap *mmap, uint32_t *num_bufs) DOCA_1_5_SYMBOL(doca_1_5_mmap_get_num_bufs);
 
@@ -180,7 +180,7 @@ doca_error_t doca_mmap_get_num_bufs(struct doca_mmap *mmap, uint32_t *num_bufs) 
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_exported(struct doca_mmap *mmap, uint8_t *exported) DOCA_1_5_SYMBOL(doca_1_5_mmap_get_exported);
 
-/** Was it made from an export? 1 or 0. */
+/** Was it created from an export? 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_from_export(struct doca_mmap *mmap, uint8_t *from_export)
 	DOCA_1_5_SYMBOL(doca_1_5_mmap_get_from_export);
@@ -210,7 +210,7 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_
 /**
  * Sets a property, as of 1.3. Before the map's first start.
  * @param mmap the map
- * @param property DOCA_MMAP_MAX_NUM_CHUNKS, the one there is
+ * @param property DOCA_MMAP_MAX_NUM_CHUNKS, the only one
  * @param value a uint32_t
  * @param size its bytes
  * @retval DOCA_ERROR_INVALID_VALUE NULL, another property, another size, or out of bounds

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_sha.h
- * Hashes as jobs of a work queue: 2.2's, whose header says how they are used, but for where a digest goes: to where the data of
- * the destination begin, over what is there. It is the destination's data when the job has ended; in 2.2 it is appended.
+ * Hashes as jobs of a work queue: as in 2.2, whose header describes their use, except for the place of the digest. It overwrites
+ * the destination from the beginning of its data section, which then holds the digest; in 2.2 it is appended.
  */
 #ifndef DOCA_1_5_SHA_H_
 #define DOCA_1_5_SHA_H_
@@ -19,7 +19,7 @@ extern "C" {
 
 /**
  * Creates a SHA context, without a device.
- * @param ctx where the new one goes
+ * @param ctx the new object
  * @retval DOCA_ERROR_INVALID_VALUE NULL
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_types.h
- * Types that all of DOCA 1.5 shares: today's, and those that are others since.
+ * Types that all of DOCA 1.5 shares: today's, and those that have changed since.
  */
 #ifndef DOCA_1_5_TYPES_H_
 #define DOCA_1_5_TYPES_H_

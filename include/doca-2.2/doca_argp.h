@@ -18,15 +18,15 @@ extern "C" {
 /** Called with a parameter's value and the program's configuration. */
 typedef doca_error_t (*callback_func)(void *, void *);
 
-/** Called with the command line that is DPDK's. */
+/** Called with the words for DPDK. */
 typedef doca_error_t (*dpdk_callback)(int argc, char **argv);
 
-/** Called with the program's configuration when all parameters are in. */
+/** Called with the program's configuration after all parameters. */
 typedef doca_error_t (*validation_callback)(void *);
 
 /**
- * Says that the program speaks gRPC: it gets the flag -g, --grpc-address, whose value is an address with or without a port.
- * Between doca_argp_init() and doca_argp_start().
+ * Declares that the program uses gRPC: it gets the flag -g, --grpc-address, whose value is an address with or without a port.
+ * Call it between doca_argp_init() and doca_argp_start().
  */
 DOCA_EXPERIMENTAL
 void doca_argp_set_grpc_program(void) DOCA_2_2_SYMBOL(doca_2_2_argp_set_grpc_program);

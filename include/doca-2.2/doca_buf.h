@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_buf.h
- * Bufs: today's, with the functions that have other names or signatures since.
+ * Bufs: today's, with the functions whose name or signature has changed since.
  *
  * A buf is a piece of a memory map: headroom, data, tailroom. Libraries read the data of a source and append to the data of a
  * destination. Bufs may be chained to lists; the head of a list carries the only count of references.
@@ -10,7 +10,7 @@
 #define DOCA_2_2_BUF_H_
 
 #include <stdbool.h>
-/* Its signature is another today. */
+/* Its signature differs today. */
 #define doca_buf_get_refcount doca_buf_get_refcount_of_today
 #include "../doca_buf.h"
 #undef doca_buf_get_refcount
@@ -30,7 +30,7 @@ enum doca_buf_extension {
 /**
  * Adds a reference. Today doca_buf_inc_refcount().
  * @param buf the buf; of a list, its head
- * @param refcount where the count before goes
+ * @param refcount set to the count before
  * @retval DOCA_ERROR_NOT_PERMITTED inside a list
  * @retval DOCA_ERROR_TOO_BIG 65535
  */
@@ -38,9 +38,9 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_buf_refcount_add(struct doca_buf *buf, uint16_t *refcount) DOCA_2_2_SYMBOL(doca_buf_inc_refcount);
 
 /**
- * Gives a reference back; the last one gives back the buf, or the list. Today doca_buf_dec_refcount().
+ * Drops a reference; the last one releases the buf, or the list. Today doca_buf_dec_refcount().
  * @param buf the buf; of a list, its head
- * @param refcount where the count before goes, or NULL
+ * @param refcount set to the count before; may be NULL
  * @retval DOCA_ERROR_NOT_PERMITTED inside a list
  * @retval DOCA_ERROR_BAD_STATE none left
  */
@@ -59,7 +59,7 @@ doca_error_t doca_buf_list_next(struct doca_buf *buf, struct doca_buf **next_buf
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_last(struct doca_buf *buf, struct doca_buf **last_buf) DOCA_2_2_SYMBOL(doca_buf_get_last_in_list);
 
-/** Does no buf follow it? DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Is it the last buf of its list? DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_is_last(const struct doca_buf *buf, bool *is_last) DOCA_2_2_SYMBOL(doca_buf_is_last_in_list);
 

@@ -29,20 +29,20 @@ struct doca_mmap;
 /** An array of bufs. Opaque. */
 struct doca_buf_arr;
 
-/** The same in the hands of a kernel. Opaque. */
+/** An array for kernels. Opaque. */
 struct doca_gpu_buf_arr;
 
 /**
  * Creates an array over a memory map.
  * @param mmap the memory, which must be started by the time the array is
- * @param buf_arr where the new one goes; ended by doca_buf_arr_destroy()
+ * @param buf_arr the new object; destroyed by doca_buf_arr_destroy()
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_create(struct doca_mmap *mmap, struct doca_buf_arr **buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_create);
 
 /**
- * Says on which GPU it is used, before start.
+ * Sets the GPU that uses it, before start.
  * @retval DOCA_ERROR_BAD_STATE started
  */
 DOCA_EXPERIMENTAL
@@ -50,9 +50,9 @@ doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct do
 	DOCA_2_2_SYMBOL(doca_2_2_buf_arr_set_target_gpu);
 
 /**
- * Says how the memory is cut, before start.
+ * Sets how the memory is divided, before start.
  * @param start_offset where the first begins in the memory map, bytes
- * @retval DOCA_ERROR_INVALID_VALUE 0 of something
+ * @retval DOCA_ERROR_INVALID_VALUE a size or number is 0
  * @retval DOCA_ERROR_BAD_STATE started
  */
 DOCA_EXPERIMENTAL
@@ -71,7 +71,7 @@ doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(do
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_stop);
 
-/** Ends the array. */
+/** Destroys the array. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_destroy);
 

@@ -34,7 +34,7 @@ struct doca_bufpool;
  * @param user_data kept with it, or NULL for none
  * @param element_alignment of each buf's address, a power of two; 0 or 1 for any
  * @param mmap the memory they are cut from
- * @param bufpool where the new one goes; ended by doca_bufpool_destroy()
+ * @param bufpool the new object; destroyed by doca_bufpool_destroy()
  * @retval DOCA_ERROR_INVALID_VALUE a number or size of 0, another extension or alignment
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -66,7 +66,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_stop(struct doca_bufpool *bufpool) DOCA_2_2_SYMBOL(doca_buf_pool_stop);
 
 /**
- * Takes a buf, without data and with one reference.
+ * Acquires a buf, without data and with one reference.
  * @retval DOCA_ERROR_BAD_STATE not started
  * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
@@ -79,12 +79,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_num_elements(const struct doca_bufpool *bufpool, uint32_t *num_of_elements)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_num_elements);
 
-/** Bufs that are not out. */
+/** Bufs that are not in use. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_num_free_elements(const struct doca_bufpool *bufpool, uint32_t *num_of_free_elements)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_num_free_elements);
 
-/** The user data given to create. */
+/** The user data passed to create. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_user_data(const struct doca_bufpool *bufpool, union doca_data *user_data)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_user_data);

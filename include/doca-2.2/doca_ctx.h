@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_ctx.h
- * Contexts, jobs and work queues: how a program of DOCA 2.2 has work done.
+ * Contexts, jobs and work queues: how a program of DOCA 2.2 submits work.
  *
  *     doca_workq_create(32, &workq);
  *     doca_dma_create(&dma);
@@ -18,13 +18,13 @@
  *     doca_dma_destroy(dma);
  *     doca_workq_destroy(workq);
  *
- * Behind a work queue is a progress engine, and a job becomes one of today's tasks; nothing moves but inside
- * doca_workq_progress_retrieve(). Jobs may end in another order than they were submitted in.
+ * A work queue is implemented by a progress engine, and a job by one of today's tasks. Progress is made inside
+ * doca_workq_progress_retrieve() only. Jobs may end in another order than that of submission.
  *
  * Threads: a work queue belongs to one thread at a time. A context may be added to queues of several threads.
  *
- * A job that fails ends with DOCA_ERROR_IO_FAILED from retrieve, and its event says why. If its context failed with it, further
- * submits give DOCA_ERROR_BAD_STATE: take the context out of the queue and add it again. (Guide 3.4.8.)
+ * For a failed job retrieve returns DOCA_ERROR_IO_FAILED, and its event holds the error. If its context failed with it, further
+ * submits return DOCA_ERROR_BAD_STATE: remove the context from the queue and add it again. (Guide 3.4.8.)
  */
 #ifndef DOCA_2_2_CTX_H_
 #define DOCA_2_2_CTX_H_
@@ -45,17 +45,17 @@ extern "C" {
 struct doca_dev;
 struct doca_gpu;
 
-/** An instance of a library that does jobs. Opaque. */
+/** An instance of a library that executes jobs. Opaque. */
 struct doca_ctx;
 
-/** A queue of jobs and of what became of them. Opaque. */
+/** A queue of jobs and of their results. Opaque. */
 struct doca_workq;
 
 /**
  * Creates a work queue, in polling mode.
  * @param depth jobs that may be in it at a time, from submit to retrieve: 1 to 65536. A graph instance counts for one, and each
  *   of its context nodes for one more
- * @param workq where the new queue goes
+ * @param workq the new queue
  * @retval DOCA_ERROR_INVALID_VALUE depth out of bounds
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -72,17 +72,17 @@ doca_error_t doca_workq_destroy(struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2
 /**
  * Submits a job. The job is copied; what it points to must live until it has ended.
  * @param job base of a job whose context was added to the queue
- * @return DOCA_SUCCESS: an event will come
+ * @return DOCA_SUCCESS: an event will follow
  * @retval DOCA_ERROR_NO_MEMORY depth jobs are in the queue, retrieve first
  * @retval DOCA_ERROR_NOT_FOUND the context is not in this queue
- * @retval DOCA_ERROR_BAD_STATE the context failed, add it anew
- * @retval DOCA_ERROR_INVALID_VALUE no job of that context, or wrong fields. Others: what the library refuses it with
+ * @retval DOCA_ERROR_BAD_STATE the context failed: add it again
+ * @retval DOCA_ERROR_INVALID_VALUE not a job of that context, or wrong fields; other errors are the library's
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_workq_submit(struct doca_workq *workq, struct doca_job const *job) DOCA_2_2_SYMBOL(doca_2_2_workq_submit);
 
 /**
- * Asks for the event handle to become readable when the queue has something to retrieve or to do. To be called each time before
+ * Makes the event handle readable when the queue has something to retrieve or to do. Call it each time before
  * waiting. Event-driven mode.
  * @retval DOCA_ERROR_BAD_STATE polling mode
  * @retval DOCA_ERROR_OPERATING_SYSTEM the descriptor cannot be read
@@ -91,8 +91,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_workq_event_handle_arm(struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2_2_workq_event_handle_arm);
 
 /**
- * Takes what made the handle readable. To be called after waiting, before retrieving.
- * @param handle its handle; not looked at on Linux
+ * Makes the handle unreadable again. Call it after waiting, before retrieving.
+ * @param handle its handle; not used on Linux
  * @retval DOCA_ERROR_BAD_STATE polling mode
  * @retval DOCA_ERROR_OPERATING_SYSTEM the descriptor cannot be read
  */
@@ -101,8 +101,8 @@ doca_error_t doca_workq_event_handle_clear(struct doca_workq *workq, doca_event_
 	DOCA_2_2_SYMBOL(doca_2_2_workq_event_handle_clear);
 
 /**
- * Lets work move on and takes one event, if there is one.
- * @return DOCA_SUCCESS: a job ended well
+ * Progresses work and retrieves one event, if there is one.
+ * @return DOCA_SUCCESS: a job succeeded
  * @retval DOCA_ERROR_AGAIN nothing ended yet
  * @retval DOCA_ERROR_IO_FAILED a job failed, the event is filled and its result.u64 is the doca_error_t
  * @retval DOCA_ERROR_INVALID_VALUE NULL or a flag; ev is not filled
@@ -115,7 +115,7 @@ doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq, struct doca_
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_get_max_num_ctx(uint32_t *max_num_ctx) DOCA_2_2_SYMBOL(doca_2_2_ctx_get_max_num_ctx);
 
-/** The depth given to create. */
+/** The depth passed to create. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_workq_get_depth(const struct doca_workq *workq, uint32_t *depth) DOCA_2_2_SYMBOL(doca_2_2_workq_get_depth);
 
@@ -141,7 +141,7 @@ doca_error_t doca_workq_set_event_driven_enable(struct doca_workq *workq, uint8_
 	DOCA_2_2_SYMBOL(doca_2_2_workq_set_event_driven_enable);
 
 /**
- * Gives the queue a handle of the program's: Windows only.
+ * Sets the program's own handle. For Windows.
  * @retval DOCA_ERROR_NOT_SUPPORTED else
  */
 DOCA_EXPERIMENTAL
@@ -149,7 +149,7 @@ doca_error_t doca_workq_set_event_handle(struct doca_workq *workq, doca_event_ha
 	DOCA_2_2_SYMBOL(doca_2_2_workq_set_event_handle);
 
 /**
- * Gives a context its device. Before start; one device.
+ * Sets the context's device, before start. A context has one device.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_IN_USE it has this device
  * @retval DOCA_ERROR_NOT_SUPPORTED it has another device, or this one cannot do its jobs
@@ -158,7 +158,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_dev_add(struct doca_ctx *ctx, struct doca_dev *dev) DOCA_2_2_SYMBOL(doca_2_2_ctx_dev_add);
 
 /**
- * Takes the device from a context that is not started.
+ * Removes the device from a context that is not started.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NOT_FOUND not its device
  */
@@ -166,16 +166,16 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_dev_rm(struct doca_ctx *ctx, struct doca_dev *dev) DOCA_2_2_SYMBOL(doca_2_2_ctx_dev_rm);
 
 /**
- * Starts a context: queues can be added from now on, and nothing be configured.
- * @retval DOCA_ERROR_BAD_STATE started, or without a device; others: what its library answers
+ * Starts a context: from now on queues can be added, and the configuration cannot be changed.
+ * @retval DOCA_ERROR_BAD_STATE started, or without a device; other errors are the library's
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_start(struct doca_ctx *ctx) DOCA_2_2_SYMBOL(doca_2_2_ctx_start);
 
 /**
- * Stops a context. Its queues are to be removed before.
+ * Stops a context. Remove its queues first.
  * @return DOCA_SUCCESS, also when it was not started
- * @retval DOCA_ERROR_IN_USE in a queue still
+ * @retval DOCA_ERROR_IN_USE still in a queue
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx) DOCA_2_2_SYMBOL(doca_2_2_ctx_stop);
@@ -183,7 +183,7 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx) DOCA_2_2_SYMBOL(doca_2_2_ctx_st
 /**
  * Adds a queue to a started context: its jobs can be submitted there. Any thread that may use the queue.
  * @retval DOCA_ERROR_BAD_STATE not started
- * @retval DOCA_ERROR_IN_USE added already, or to another queue and it takes but one (a sync event)
+ * @retval DOCA_ERROR_IN_USE added already, or to another queue if it can have only one (a sync event)
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_INITIALIZATION it cannot be set up
  */
@@ -200,14 +200,14 @@ doca_error_t doca_ctx_workq_add(struct doca_ctx *ctx, struct doca_workq *workq) 
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2_2_ctx_workq_rm);
 
-/** May it be in a queue in event-driven mode? Always 1. */
+/** Can it be in a queue in event-driven mode? Always 1. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_get_event_driven_supported(struct doca_ctx *ctx, uint8_t *event_supported)
 	DOCA_2_2_SYMBOL(doca_2_2_ctx_get_event_driven_supported);
 
 /**
- * Would have a kernel do the jobs.
- * @retval DOCA_ERROR_NOT_SUPPORTED no context here can
+ * Would let kernels execute the jobs.
+ * @retval DOCA_ERROR_NOT_SUPPORTED no context supports this
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx, struct doca_gpu *gpu_dev)

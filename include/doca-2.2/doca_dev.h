@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_dev.h
- * Devices and representors: today's, with the functions that have new names since.
+ * Devices and representors: today's, with the functions that were renamed since.
  */
 #ifndef DOCA_2_2_DEV_H_
 #define DOCA_2_2_DEV_H_
@@ -23,7 +23,7 @@ enum doca_dev_rep_filter {
 
 /**
  * Lists the local devices.
- * @param dev_list where the list goes; ended by doca_devinfo_list_destroy(), its elements with it
+ * @param dev_list the list; doca_devinfo_list_destroy() frees it and its elements
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_NOT_FOUND there are no devices, or the topology file is not usable
  */
@@ -37,7 +37,7 @@ doca_error_t doca_devinfo_list_destroy(struct doca_devinfo **dev_list) DOCA_2_2_
 
 /**
  * Lists a DPU device's representors.
- * @param dev_list_rep where the list goes; ended by doca_devinfo_rep_list_destroy()
+ * @param dev_list_rep the list; freed by doca_devinfo_rep_list_destroy()
  * @retval DOCA_ERROR_INVALID_VALUE NULL or no such filter
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_NOT_SUPPORTED the device has none of them
@@ -51,7 +51,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_list_destroy(struct doca_devinfo_rep **dev_list_rep) DOCA_2_2_SYMBOL(doca_devinfo_rep_destroy_list);
 
 /**
- * Has the device this PCI address ("0000:03:00.0" or "03:00.0")?
+ * Does the device have this PCI address ("0000:03:00.0" or "03:00.0")?
  * @retval DOCA_ERROR_INVALID_VALUE not a PCI address
  */
 DOCA_EXPERIMENTAL
@@ -89,7 +89,7 @@ doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const struct doca_d
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_emulated_supported);
 
 /**
- * Stands the representor for the function with this PCI address?
+ * Does the representor represent the function with this PCI address?
  * @retval DOCA_ERROR_INVALID_VALUE not a PCI address
  */
 DOCA_EXPERIMENTAL

@@ -8,8 +8,8 @@
  *             .dst_buff = dst, .src_buff = src};
  *     doca_workq_submit(workq, &job.base);
  *
- * The data of the source are appended to those of the destination. A destination without room, or a source without data, lets
- * the job fail.
+ * The data of the source are appended to those of the destination. If the destination has too little room, or the source has no
+ * data, the job fails.
  */
 #ifndef DOCA_2_2_DMA_H_
 #define DOCA_2_2_DMA_H_
@@ -45,14 +45,14 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_dma_destroy(struct doca_dma *dma) DOCA_2_2_SYMBOL(doca_2_2_dma_destroy);
 
 /**
- * Can the device do jobs of this type? Every device can.
+ * Does the device support jobs of this type? Every device does.
  * @retval DOCA_ERROR_INVALID_VALUE no such type
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_job_get_supported(struct doca_devinfo *devinfo, enum doca_dma_job_types job_type)
 	DOCA_2_2_SYMBOL(doca_2_2_dma_job_get_supported);
 
-/** The context of it, for doca_ctx.h; NULL for NULL. */
+/** Its context, for doca_ctx.h; NULL for NULL. */
 DOCA_EXPERIMENTAL
 struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 

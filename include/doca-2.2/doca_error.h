@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_error.h
- * Error codes: today's, with the two functions that have new names since.
+ * Error codes: today's, with the two functions that were renamed since.
  */
 #ifndef DOCA_2_2_ERROR_H_
 #define DOCA_2_2_ERROR_H_

@@ -8,18 +8,18 @@
  *     doca_graph_user_node_create(graph, compare, &check);
  *     doca_graph_add_dependency(graph, copy, check);
  *     doca_graph_start(graph);
- *     doca_graph_workq_add(graph, workq);                          // to which ctx was added
+ *     doca_graph_workq_add(graph, workq);                          // ctx must be in workq
  *     doca_graph_instance_create(graph, &instance);
  *     doca_graph_instance_set_ctx_node_data(instance, copy, &job.base, &event);
  *     doca_graph_instance_set_user_node_data(instance, check, cookie, NULL);
  *     doca_workq_graph_submit(workq, instance, user_data);
- *     ... doca_workq_progress_retrieve() says DOCA_ERROR_AGAIN while nodes run, then DOCA_SUCCESS with type DOCA_GRAPH_JOB ...
+ *     ... doca_workq_progress_retrieve() returns DOCA_ERROR_AGAIN while nodes run, then DOCA_SUCCESS with type DOCA_GRAPH_JOB ...
  *
- * A node runs when those it depends on have ended well. A node that fails lets no further node begin; when those that run have
- * ended, the instance ends with DOCA_ERROR_IO_FAILED and the node's error. A job is read when its node begins, so a callback may
- * change the jobs of nodes after it. The event of a node is optional; it is filled when the node has ended.
+ * A node starts when all nodes that it depends on have succeeded. If a node fails, no further node starts; once the running ones
+ * have ended, the instance ends with DOCA_ERROR_IO_FAILED and the node's error. A job is read when its node starts, so a callback
+ * may change the jobs of later nodes. The event of a node is optional; it is filled when the node has ended.
  *
- * Each instance takes one of the queue's depth, and one more for each context node, those of sub-graphs included.
+ * Each instance takes one place in the queue, and one more for each context node, including those of sub-graphs.
  */
 #ifndef DOCA_2_2_GRAPH_H_
 #define DOCA_2_2_GRAPH_H_
@@ -60,7 +60,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_graph_destroy(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2_2_graph_destroy);
 
 /**
- * Adds a node that does a job.
+ * Adds a node that executes a job.
  * @param graph a graph that is not started
  * @param job_type the type that all its jobs have
  * @retval DOCA_ERROR_INVALID_VALUE no job of that context
@@ -72,13 +72,13 @@ doca_error_t doca_graph_ctx_node_create(struct doca_graph *graph, int job_type, 
 					struct doca_graph_node **node) DOCA_2_2_SYMBOL(doca_2_2_graph_ctx_node_create);
 
 /**
- * A user node: gets the cookie and the event of its data (the event may be NULL) and returns the node's result. It runs inside
- * doca_workq_progress_retrieve(), and must not call that.
+ * The function of a user node. Its arguments are the cookie and the event of the node's data (the event may be NULL). It returns
+ * the node's result. It runs inside doca_workq_progress_retrieve(), and must not call that.
  */
 typedef doca_error_t (*doca_graph_user_node_cb_t)(void *cookie, struct doca_event *ev);
 
 /**
- * Adds a node that calls back.
+ * Adds a node that calls a function.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
@@ -98,7 +98,7 @@ doca_error_t doca_graph_sub_graph_node_create(struct doca_graph *graph, struct d
 	DOCA_2_2_SYMBOL(doca_2_2_graph_sub_graph_node_create);
 
 /**
- * Lets a node wait for another.
+ * Makes a node wait for another.
  * @retval DOCA_ERROR_INVALID_VALUE not nodes of the graph
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NOT_PERMITTED a cycle
@@ -109,15 +109,15 @@ doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_gra
 	DOCA_2_2_SYMBOL(doca_2_2_graph_add_dependency);
 
 /**
- * Starts a graph; again changes nothing.
- * @retval DOCA_ERROR_BAD_STATE no context node, also not in sub-graphs, or a context is not started
+ * Starts a graph. Does nothing if it is started.
+ * @retval DOCA_ERROR_BAD_STATE no context node, not even in a sub-graph, or a context is not started
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_start(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2_2_graph_start);
 
 /**
- * Stops a graph; again changes nothing.
+ * Stops a graph. Does nothing if it is not started.
  * @retval DOCA_ERROR_IN_USE it has instances, is in a queue, or another started graph runs it
  */
 DOCA_EXPERIMENTAL
@@ -157,7 +157,7 @@ doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_insta
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_destroy);
 
 /**
- * Gives a context node its job.
+ * Sets the job of a context node.
  * @param graph_instance an instance that is not in flight
  * @param node one of its graph's context nodes
  * @param job must live as long as the instance is in flight; read when the node begins
@@ -170,13 +170,13 @@ doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *g
 						   struct doca_job *job, struct doca_event *ev)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_set_ctx_node_data);
 
-/** Gives a user node what it is called with; either may be NULL. Errors as above. */
+/** Sets the arguments of a user node's function; either may be NULL. Errors as above. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_user_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 						    void *cookie, struct doca_event *ev)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_set_user_node_data);
 
-/** Gives a sub-graph node the instance to run, and an event or NULL. Errors as above. */
+/** Sets the instance of a sub-graph node, and an event or NULL. Errors as above. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 							 struct doca_graph_instance *sub_graph_instance, struct doca_event *ev)
@@ -186,7 +186,7 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_insta
  * Submits an instance.
  * @param workq a queue its graph was added to
  * @param graph_instance an instance whose nodes all have their data
- * @param user_data comes back in the event, whose type is DOCA_GRAPH_JOB
+ * @param user_data returned in the event, whose type is DOCA_GRAPH_JOB
  * @retval DOCA_ERROR_INVALID_VALUE data missing, or the graph is not in the queue
  * @retval DOCA_ERROR_IN_USE in flight, it or an instance of a sub-graph node
  * @retval DOCA_ERROR_NO_MEMORY the queue is not deep enough for one more
@@ -204,7 +204,7 @@ doca_error_t doca_graph_instance_get_num_failed_nodes(const struct doca_graph_in
 
 /**
  * The nodes that failed in the last run.
- * @param failed_nodes where they go, an array
+ * @param failed_nodes an array that receives them
  * @param num_failed_nodes in: its size; out: how many were written
  */
 DOCA_EXPERIMENTAL
@@ -213,7 +213,7 @@ doca_error_t doca_graph_instance_get_failed_nodes(const struct doca_graph_instan
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_get_failed_nodes);
 
 /**
- * How far a node has come.
+ * The state of a node.
  * @retval DOCA_ERROR_NOT_PERMITTED not a node of its graph
  */
 DOCA_EXPERIMENTAL
@@ -222,7 +222,7 @@ doca_error_t doca_graph_instance_node_get_state(const struct doca_graph_instance
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_node_get_state);
 
 /**
- * What a node ended with: u64 is a doca_error_t.
+ * The result of a node: u64 is a doca_error_t.
  * @retval DOCA_ERROR_NOT_PERMITTED not a node of its graph
  * @retval DOCA_ERROR_BAD_STATE it has not ended
  */

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_log.h
- * Log records of a program, in the words of DOCA 2.2.
+ * Log records of a program, by the names of DOCA 2.2.
  *
  *     DOCA_LOG_REGISTER(MY_APP::MAIN);           // once per source file, at file scope
  *     ...
  *     doca_log_create_standard_backend();        // stdout and stderr
  *     DOCA_LOG_INFO("listening on %s", name);
  *
- * Records go where today's doca_log.h sends them, and a line looks alike, but for its place: these macros know no file and no
- * function, so it shows the registered name of the source and the line. The libraries' own warnings and errors are shown on
+ * Backends and lines are those of today's doca_log.h, except that a line shows the registered name of the source and the line
+ * number in the place of file and function, which these macros do not pass. The libraries' own warnings and errors are shown on
  * stderr once the program has called doca_log_create_standard_backend.
  *
  * Rate limits: a record logged through DOCA_LOG_RATE_LIMIT belongs to a bucket of its place in the source. In each span of
- * doca_log_get_bucket_time() seconds, a bucket lets doca_log_get_quantity() records through and drops the others.
+ * doca_log_get_bucket_time() seconds, a bucket passes doca_log_get_quantity() records and drops the others.
  *
  * Every function may be called from any thread.
  */
 #ifndef DOCA_2_2_LOG_H_
 #define DOCA_2_2_LOG_H_
 
-/* Today's doca_log() takes the file and the function too. */
+/* Today's doca_log() has the file and the function as arguments, too. */
 #define doca_log doca_log_of_today
 #include "../doca_log.h"
 #undef doca_log
@@ -41,15 +41,15 @@ extern "C" {
 
 /** Logs a record, printf style, at CRIT, ERROR, WARNING, INFO or DEBUG. The file needs DOCA_LOG_REGISTER above. */
 #define DOCA_LOG(level, format, ...) doca_log(DOCA_LOG_LEVEL_##level, log_source, __LINE__, format, ##__VA_ARGS__)
-/** Logs that the program cannot go on. */
+/** Logs that the program cannot continue. */
 #define DOCA_LOG_CRIT(format, ...) DOCA_LOG(CRIT, format, ##__VA_ARGS__)
 /** Logs that something failed. */
 #define DOCA_LOG_ERR(format, ...) DOCA_LOG(ERROR, format, ##__VA_ARGS__)
-/** Logs that something may go wrong, or went and was mended. */
+/** Logs that something may go wrong, or failed and was handled. */
 #define DOCA_LOG_WARN(format, ...) DOCA_LOG(WARNING, format, ##__VA_ARGS__)
 /** Logs what the program does; shown by default. */
 #define DOCA_LOG_INFO(format, ...) DOCA_LOG(INFO, format, ##__VA_ARGS__)
-/** Logs details for finding mistakes; not shown by default. */
+/** Logs details for debugging; not shown by default. */
 #define DOCA_LOG_DBG(format, ...) DOCA_LOG(DEBUG, format, ##__VA_ARGS__)
 
 /** Logs a record that is dropped when this place logs too often. */
@@ -90,22 +90,22 @@ extern "C" {
 /** and at DEBUG. */
 #define DOCA_DLOG_DBG(format, ...) DOCA_DLOG(DEBUG, format, ##__VA_ARGS__)
 
-/** A place where records go; today struct doca_log_backend. Opaque. */
+/** A destination of records; today struct doca_log_backend. Opaque. */
 struct doca_logger_backend;
 
 /** Length of the spans that rate limits count in, seconds; 5 at first. */
 DOCA_EXPERIMENTAL
 uint16_t doca_log_get_bucket_time(void) DOCA_2_2_SYMBOL(doca_2_2_log_get_bucket_time);
 
-/** Sets the length of the spans, seconds, for all buckets. 0 lets every record through. */
+/** Sets the length of the spans, seconds, for all buckets. 0 passes every record. */
 DOCA_EXPERIMENTAL
 void doca_log_set_bucket_time(uint16_t bucket_time) DOCA_2_2_SYMBOL(doca_2_2_log_set_bucket_time);
 
-/** Records that a bucket lets through in one span; 20 at first. */
+/** Records that a bucket passes in one span; 20 at first. */
 DOCA_EXPERIMENTAL
 uint16_t doca_log_get_quantity(void) DOCA_2_2_SYMBOL(doca_2_2_log_get_quantity);
 
-/** Sets how many records a bucket lets through in one span, for all buckets. */
+/** Sets how many records a bucket passes in one span, for all buckets. */
 DOCA_EXPERIMENTAL
 void doca_log_set_quantity(uint16_t quantity) DOCA_2_2_SYMBOL(doca_2_2_log_set_quantity);
 
@@ -125,25 +125,25 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_upper_level_limit(struct doca_logger_backend *logger, uint32_t upper_level_limit)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit);
 
-/** Frees the least severe level of a backend from the global one. */
+/** Makes the least severe level of a backend independent of the global one. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_lower_level_immutable(struct doca_logger_backend *logger)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_lower_limit_strict);
 
-/** Frees the most severe level of a backend from the global one. */
+/** Makes the most severe level of a backend independent of the global one. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_upper_level_immutable(struct doca_logger_backend *logger)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit_strict);
 
 /**
- * Sets the least severe level of all backends, those to come included, except where it is immutable.
+ * Sets the least severe level of all backends, also of later ones, except where it is immutable.
  * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_global_level_set(uint32_t level) DOCA_2_2_SYMBOL(doca_log_level_set_global_lower_limit);
 
 /**
- * Sets the most severe level of all backends, those to come included, except where it is immutable.
+ * Sets the most severe level of all backends, also of later ones, except where it is immutable.
  * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
@@ -155,7 +155,7 @@ DOCA_EXPERIMENTAL
 uint32_t doca_log_global_level_get(void) DOCA_2_2_SYMBOL(doca_log_level_get_global_lower_limit);
 
 /**
- * Gives a source of records a number. DOCA_LOG_REGISTER does it for a file, before main.
+ * Assigns a number to a source of records. DOCA_LOG_REGISTER does this for a file, before main.
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  * @retval DOCA_ERROR_FULL too many are registered
  */
@@ -163,13 +163,13 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_log_source_register(const char *source_name, int *source) DOCA_2_2_SYMBOL(doca_2_2_log_source_register);
 
 /**
- * Gives a source's number back.
+ * Releases a source's number.
  * @retval DOCA_ERROR_INVALID_VALUE not registered
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_source_destroy(int source) DOCA_2_2_SYMBOL(doca_2_2_log_source_destroy);
 
-/* Names the records of a source file: as today's, but by the function above, so that lines can show the name. */
+/* Names the records of a source file, as today's macro, but by the function above, so that lines can show the name. */
 #undef DOCA_LOG_REGISTER
 /** Names the records of a source file: once in each file that logs, at file scope. The name may contain "::". */
 #define DOCA_LOG_REGISTER(SOURCE)                                                                                                \
@@ -180,8 +180,8 @@ doca_error_t doca_log_source_destroy(int source) DOCA_2_2_SYMBOL(doca_2_2_log_so
 	}
 
 /**
- * Creates a bucket for a rate limit. DOCA_LOG_RATE_LIMIT does it for its place. Buckets live until the process ends.
- * @param bucket where the bucket's number goes
+ * Creates a bucket for a rate limit. DOCA_LOG_RATE_LIMIT does this for its place. Buckets live until the process ends.
+ * @param bucket set to the bucket's number
  * @retval DOCA_ERROR_INVALID_VALUE NULL or no such source
  * @retval DOCA_ERROR_NO_MEMORY 4096 buckets are in use
  */
@@ -227,7 +227,7 @@ doca_error_t doca_log_create_syslog_backend(const char *name, struct doca_logger
 
 /**
  * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones. The
- * libraries' own records of level WARNING and more severe go to stderr from then on. Another call changes nothing.
+ * libraries' own records of level WARNING and more severe go to stderr from then on. A second call does nothing.
  * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
@@ -248,7 +248,7 @@ doca_error_t doca_log_developer(uint32_t level, int source, int line, const char
 	DOCA_2_2_SYMBOL(doca_2_2_log_developer);
 
 /**
- * Logs a record unless its bucket has let enough through.
+ * Logs a record unless its bucket has reached its limit.
  * @return as doca_log(), DOCA_SUCCESS for a dropped record too
  * @retval DOCA_ERROR_INVALID_VALUE no such bucket
  */

@@ -8,9 +8,9 @@
  *             .req_buf = src, .resp_buf = dst, .flags = DOCA_SHA_JOB_FLAGS_NONE};
  *     doca_workq_submit(workq, &job.base);
  *
- * The digest is appended to the destination. Piece by piece: make a session of the context and a queue it was added to, submit
- * DOCA_SHA_JOB_*_PARTIAL jobs of that session one after the other, and give the last the flag
- * DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL. Then the session may hash anew.
+ * The digest is appended to the destination. To hash piece by piece, create a session of the context and a queue that it was
+ * added to, submit DOCA_SHA_JOB_*_PARTIAL jobs of that session one after the other, and set the flag
+ * DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL in the last. Then the session may be used for another hash.
  */
 #ifndef DOCA_2_2_SHA_H_
 #define DOCA_2_2_SHA_H_
@@ -53,7 +53,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sha_destroy(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_sha_destroy);
 
 /**
- * Can the device do jobs of this type? Every device can.
+ * Does the device support jobs of this type? Every device does.
  * @retval DOCA_ERROR_INVALID_VALUE no such type
  */
 DOCA_EXPERIMENTAL
@@ -79,24 +79,25 @@ doca_error_t doca_sha_get_min_dst_buffer_size(const struct doca_devinfo *devinfo
 					      uint32_t *min_buffer_size) DOCA_2_2_SYMBOL(doca_2_2_sha_get_min_dst_buffer_size);
 
 /**
- * Does the device hash, rather than the program's CPU? A software device says so too: programs of then take no other.
+ * Does the device hash, rather than the program's CPU? A software device reports yes too, because programs of that time require
+ * it.
  * @retval DOCA_ERROR_NOT_SUPPORTED no
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_hardware_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_get_hardware_supported);
 
-/** The context of it, for doca_ctx.h; NULL for NULL. */
+/** Its context, for doca_ctx.h; NULL for NULL. */
 DOCA_EXPERIMENTAL
 struct doca_ctx *doca_sha_as_ctx(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 
 /**
- * Creates a session, fresh.
+ * Creates an empty session.
  * @param workq a queue it was added to
- * @param session where the session goes; once the queue is removed it can only be ended
+ * @param session the new session; once the queue is removed it can only be destroyed
  * @retval DOCA_ERROR_INVALID_VALUE not added to the queue
- * @retval DOCA_ERROR_NO_MEMORY as many sessions are there as the queue is deep
- * @retval DOCA_ERROR_BAD_STATE the context has failed, take it out of the queue and add it again
+ * @retval DOCA_ERROR_NO_MEMORY there are as many sessions as the queue's depth
+ * @retval DOCA_ERROR_BAD_STATE the context has failed: remove it from the queue and add it again
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_create(struct doca_sha *ctx, struct doca_workq *workq,
@@ -113,7 +114,7 @@ doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_
 	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_destroy);
 
 /**
- * Lets a session stand where another stands: both may go on with different pieces.
+ * Copies the state of a session to another: both may continue with different pieces.
  * @retval DOCA_ERROR_INVALID_VALUE not of this context and queue, or a job of either has not ended
  */
 DOCA_EXPERIMENTAL

@@ -10,10 +10,10 @@
  *     doca_sync_event_export_to_dpu(event, dev, &descriptor, &size);
  *     doca_sync_event_update_set(event, 1);
  *
- * Started by doca_sync_event_start() it is used by the calls below, which wait in place. Started as a context it is used by jobs
- * of the one work queue that it is added to (doca_ctx.h). Not both.
+ * An event that is started by doca_sync_event_start() is used by the calls below, which block. An event that is started as a
+ * context is used by jobs of the one work queue that it is added to (doca_ctx.h).
  *
- * One publisher and one subscriber location are to be set before start, unless it was made from an export.
+ * One publisher and one subscriber location must be set before start, unless the event was created from an export.
  */
 #ifndef DOCA_2_2_SYNC_EVENT_H_
 #define DOCA_2_2_SYNC_EVENT_H_
@@ -37,10 +37,10 @@ struct doca_gpu;
 /** A sync event. Opaque. */
 struct doca_sync_event;
 
-/** The same in the hands of a DPA. Opaque; there is none here. */
+/** A sync event for a DPA. Opaque; no device has a DPA. */
 struct doca_dpa_sync_event;
 
-/** The same in the hands of a GPU. Opaque. */
+/** A sync event for a GPU. Opaque. */
 struct doca_gpu_sync_event;
 
 /** Handle of a sync event in a DPA kernel. */
@@ -62,11 +62,11 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create(struct doca_sync_event **event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_create);
 
 /**
- * Creates one from the other side's export. It is not configured, only started.
+ * Creates one from the other side's export. It cannot be configured, only started.
  * @param dev the device on whose representor, or function, it was exported
  * @retval DOCA_ERROR_INVALID_VALUE not such an export
  * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot
- * @retval DOCA_ERROR_NO_MEMORY out of memory; others: what importing its memory failed with
+ * @retval DOCA_ERROR_NO_MEMORY out of memory; other errors are those of importing its memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
@@ -97,7 +97,7 @@ doca_error_t doca_sync_event_publisher_add_location_cpu(struct doca_sync_event *
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_cpu);
 
 /**
- * A DPA updates it: there is none.
+ * A DPA updates it. No device has one.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NOT_SUPPORTED always
  */
@@ -130,7 +130,7 @@ doca_error_t doca_sync_event_subscriber_add_location_cpu(struct doca_sync_event 
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_cpu);
 
 /**
- * A DPA waits for it: there is none.
+ * A DPA waits for it. No device has one.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NOT_SUPPORTED always
  */
@@ -155,7 +155,7 @@ doca_error_t doca_sync_event_subscriber_add_location_dpu(struct doca_sync_event 
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpu);
 
 /**
- * Keeps the number in the program's memory: 8 bytes, 8-aligned, that live longer than the event. Between this CPU and the other
+ * Keeps the number in the program's memory: 8 bytes, aligned to 8, that must outlive the event. Between this CPU and the other
  * side of the PCI bus only.
  * @retval DOCA_ERROR_BAD_STATE started
  * @retval DOCA_ERROR_NOT_SUPPORTED other locations
@@ -165,25 +165,25 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *a
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_set_addr);
 
 /**
- * Starts it for the calls that wait in place.
+ * Starts it for the blocking calls.
  * @retval DOCA_ERROR_BAD_STATE locations are missing
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_start(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_start);
 
 /**
- * Stops what doca_sync_event_start() started.
+ * Stops an event that doca_sync_event_start() started.
  * @retval DOCA_ERROR_BAD_STATE started as a context
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_stop(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_stop);
 
-/** Its context, to be started instead, for jobs; NULL for NULL. */
+/** Its context, which is started instead to use jobs; NULL for NULL. */
 DOCA_EXPERIMENTAL
 struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 
 /**
- * Can the device do jobs of this type? Every device can.
+ * Does the device support jobs of this type? Every device does.
  * @retval DOCA_ERROR_INVALID_VALUE no such type
  */
 DOCA_EXPERIMENTAL
@@ -191,11 +191,11 @@ doca_error_t doca_sync_event_job_get_supported(struct doca_devinfo *devinfo, enu
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_job_get_supported);
 
 /**
- * Writes a descriptor by which the other side makes the same event.
+ * Creates a descriptor, by which the other side creates the same event.
  * @param dev the device of one of its locations
- * @param data where the descriptor goes; the event's, until it is destroyed
+ * @param data set to the descriptor, which belongs to the event and is valid until it is destroyed
  * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot
- * @retval DOCA_ERROR_NO_MEMORY out of memory; others: what today's doca_sync_event_export_to_remote_pci() answers
+ * @retval DOCA_ERROR_NO_MEMORY out of memory; other errors as today's doca_sync_event_export_to_remote_pci()
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_dpu(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t **data, size_t *sz)
@@ -210,7 +210,7 @@ doca_error_t doca_sync_event_get_export_to_dpu_supported(const struct doca_devin
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_remote_pci_supported);
 
 /**
- * A handle for a DPA: there is none.
+ * A handle for a DPA. No device has one.
  * @retval DOCA_ERROR_NOT_SUPPORTED always
  */
 DOCA_EXPERIMENTAL
@@ -254,7 +254,7 @@ doca_error_t doca_sync_event_export_remote(struct doca_sync_event *event, doca_s
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value) DOCA_2_2_SYMBOL(doca_2_2_sync_event_get);
 
-/** Adds to the number; fetched gets what it was before. Errors as doca_sync_event_get(). */
+/** Adds to the number; fetched is set to the value before. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_update_add);
@@ -269,7 +269,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt);
 
-/** The same, and lets other threads run between two looks. Errors as doca_sync_event_get(). */
+/** The same, but lets other threads run between two checks. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt_yield);

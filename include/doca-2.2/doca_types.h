@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_types.h
- * Types that all of DOCA 2.2 shares: today's, and those that have new names since.
+ * Types that all of DOCA 2.2 shares: today's, and those that were renamed since.
  */
 #ifndef DOCA_2_2_TYPES_H_
 #define DOCA_2_2_TYPES_H_
@@ -30,13 +30,13 @@ enum doca_access_flags {
 /** scalable function. */
 #define DOCA_PCI_FUNC_SF DOCA_PCI_FUNC_TYPE_SF
 
-/** enum doca_gpu_mem_type, whose numbers are others today: memory of the GPU, */
+/** enum doca_gpu_mem_type, whose numbers differ today: memory of the GPU, */
 #define DOCA_GPU_MEM_GPU ((enum doca_gpu_mem_type)0)
-/** memory of the GPU that the CPU reaches too, */
+/** memory of the GPU that the CPU can access too, */
 #define DOCA_GPU_MEM_GPU_CPU ((enum doca_gpu_mem_type)1)
 /** memory of the CPU, */
 #define DOCA_GPU_MEM_CPU ((enum doca_gpu_mem_type)2)
-/** memory of the CPU that kernels reach too. */
+/** memory of the CPU that kernels can access too. */
 #define DOCA_GPU_MEM_CPU_GPU ((enum doca_gpu_mem_type)3)
 
 /** How a device sends packets at a given time. */

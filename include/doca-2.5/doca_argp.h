@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /**
- * Says that the program speaks gRPC: it gets the flag -g, --grpc-address, whose value is an address with or without a port.
- * Between doca_argp_init() and doca_argp_start().
+ * Declares that the program uses gRPC: it gets the flag -g, --grpc-address, whose value is an address with or without a port.
+ * Call it between doca_argp_init() and doca_argp_start().
  */
 DOCA_EXPERIMENTAL
 void doca_argp_set_grpc_program(void) DOCA_2_5_SYMBOL(doca_2_2_argp_set_grpc_program);

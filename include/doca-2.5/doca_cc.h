@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_cc.h
- * @brief Servers, clients and control messages, as DOCA 2.5 called what is Comch today.
+ * @brief Servers, clients and control messages: today's Comch, by its names in DOCA 2.5.
  *
- * The objects are Comch's (doca_comch.h, which says how they behave): a server here and a Comch client of the same name
- * understand each other. Other than today, sizes are size_t, and numbers of tasks are given as powers of two.
+ * The objects are Comch's (doca_comch.h describes their behaviour): a server here and a Comch client of the same name can
+ * connect. Unlike today, sizes are size_t, and numbers of tasks are passed as powers of two.
  */
 #ifndef DOCA_2_5_CC_H_
 #define DOCA_2_5_CC_H_
@@ -30,22 +30,22 @@ struct doca_task;
 /** One client connected to one server. Made and freed by the library. */
 struct doca_cc_connection;
 
-/** Waits for clients, on the DPU. Opaque. */
+/** A server, on the DPU. Opaque. */
 struct doca_cc_server;
 
-/** Connects to a server, from the host. Opaque. */
+/** A client, on the host. Opaque. */
 struct doca_cc_client;
 
-/** A control message on its way. Opaque. */
+/** A task that sends a control message. Opaque. */
 struct doca_cc_send_task;
 
-/** That a message came. Opaque. */
+/** A message has arrived. Opaque. */
 struct doca_cc_event_msg_recv;
 
-/** That a client came or went. Opaque. */
+/** A client has connected or left. Opaque. */
 struct doca_cc_event_connection_status_changed;
 
-/** That the peer has started or stopped a consumer. Opaque. */
+/** The peer has started or stopped a consumer. Opaque. */
 struct doca_cc_event_consumer;
 
 /* ---- connections ---- */
@@ -110,7 +110,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_send_tasks(const struct doca_devinfo *devinfo, size_t *max_send_tasks)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_send_tasks);
 
-/** Clients that a server takes. */
+/** The most clients of a server. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_clients(const struct doca_devinfo *devinfo, size_t *num_clients)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_clients);
@@ -215,7 +215,7 @@ doca_error_t doca_cc_client_get_recv_queue_size(const struct doca_cc_client *cc_
 
 /* ---- messages ---- */
 
-/** Runs when a message has gone, or could not. */
+/** Runs when a message has been sent, or the send has failed. */
 typedef void (*doca_cc_send_task_comp_handler)(struct doca_cc_send_task *task, union doca_data task_user_data,
 					       union doca_data ctx_user_data);
 
@@ -267,7 +267,7 @@ doca_error_t doca_cc_client_send_task_alloc_init(struct doca_cc_client *cc_clien
 DOCA_EXPERIMENTAL
 struct doca_task *doca_cc_send_task_as_task(struct doca_cc_send_task *task) DOCA_2_5_SYMBOL(doca_comch_task_send_as_task);
 
-/** Runs when a message came. Its bytes are there until the callback returns. */
+/** Runs when a message has arrived. Its bytes are valid until the callback returns. */
 typedef void (*doca_cc_event_msg_recv_cb_t)(struct doca_cc_event_msg_recv *event, uint8_t *recv_buffer, size_t msg_len,
 					    struct doca_cc_connection *cc_connection);
 
@@ -287,7 +287,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_event_msg_recv_register(struct doca_cc_client *cc_client, doca_cc_event_msg_recv_cb_t recv_event_cb)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_event_msg_recv_register);
 
-/** Runs when a client came or went; change_successful is false when it could not come. */
+/** Runs when a client has connected or left; change_successful is false if it left before it was accepted. */
 typedef void (*doca_cc_event_connection_status_changed_cb_t)(struct doca_cc_event_connection_status_changed *event,
 							     struct doca_cc_connection *cc_connection, bool change_successful);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_cc_consumer.h
- * @brief Consumers: what receives bulk data on a connection, as DOCA 2.5 called it. How they behave says doca_comch_consumer.h.
+ * @brief Consumers: the receiving ends of bulk data on a connection, by their names in DOCA 2.5. See doca_comch_consumer.h for
+ * their behaviour.
  */
 #ifndef DOCA_2_5_CC_CONSUMER_H_
 #define DOCA_2_5_CC_CONSUMER_H_
@@ -24,10 +25,10 @@ struct doca_devinfo;
 struct doca_mmap;
 struct doca_task;
 
-/** Receives what the peer's producers send, into buffers of its own. Opaque. */
+/** A consumer, which receives from the peer's producers. Opaque. */
 struct doca_cc_consumer;
 
-/** A buffer that waits for a message. Opaque. */
+/** A task that receives a message into a buffer. Opaque. */
 struct doca_cc_consumer_post_recv_task;
 
 /** Today doca_comch_consumer_create(). */
@@ -63,7 +64,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_consumer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *max_buf_size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_consumer_cap_get_max_buf_size);
 
-/** Runs when the task has done its work, or could not. */
+/** Runs when the task has succeeded or failed. */
 typedef void (*doca_cc_consumer_post_recv_task_comp_handler)(struct doca_cc_consumer_post_recv_task *task,
 							     union doca_data task_user_data, union doca_data ctx_user_data);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_cc_producer.h
- * @brief Producers: what sends bulk data on a connection, as DOCA 2.5 called it. How they behave says doca_comch_producer.h.
+ * @brief Producers: the sending ends of bulk data on a connection, by their names in DOCA 2.5. See doca_comch_producer.h for
+ * their behaviour.
  */
 #ifndef DOCA_2_5_CC_PRODUCER_H_
 #define DOCA_2_5_CC_PRODUCER_H_
@@ -24,10 +25,10 @@ struct doca_devinfo;
 struct doca_mmap;
 struct doca_task;
 
-/** Sends to the peer's consumers. Opaque. */
+/** A producer, which sends to the peer's consumers. Opaque. */
 struct doca_cc_producer;
 
-/** A buffer on its way. Opaque. */
+/** A task that sends a buffer. Opaque. */
 struct doca_cc_producer_send_task;
 
 /** Today doca_comch_producer_create(). */
@@ -58,7 +59,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_producer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *max_buf_size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_producer_cap_get_max_buf_size);
 
-/** Runs when the task has done its work, or could not. */
+/** Runs when the task has succeeded or failed. */
 typedef void (*doca_cc_producer_send_task_comp_handler)(struct doca_cc_producer_send_task *task, union doca_data task_user_data,
 							union doca_data ctx_user_data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_dma.h
- * DMA: today's, with what the header brought along in 2.5.
+ * DMA: today's, with the headers that it included in 2.5.
  */
 #ifndef DOCA_2_5_DMA_H_
 #define DOCA_2_5_DMA_H_

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_dpa.h
- * @brief The DPA in the words of DOCA 2.5. As today, no device here has one.
+ * @brief The DPA, by the names of DOCA 2.5. As today, no device has one.
  *
- * doca_devinfo_get_is_dpa_supported() says so first, and doca_dpa_create() answers DOCA_ERROR_NOT_SUPPORTED. What takes a DPA
- * looks at its arguments (DOCA_ERROR_INVALID_VALUE: NULL) and answers DOCA_ERROR_NOT_SUPPORTED; outputs stay as they are.
+ * doca_devinfo_get_is_dpa_supported() reports this, and doca_dpa_create() returns DOCA_ERROR_NOT_SUPPORTED. The other functions
+ * check their arguments (DOCA_ERROR_INVALID_VALUE: NULL) and return DOCA_ERROR_NOT_SUPPORTED; outputs are unchanged.
  */
 #ifndef DOCA_2_5_DPA_H_
 #define DOCA_2_5_DPA_H_
 
-/* Today's function of this name is another. */
+/* Today's function of this name differs. */
 #define doca_dpa_create doca_dpa_create_of_today
 #include "../doca_dpa.h"
 #undef doca_dpa_create
@@ -21,19 +21,19 @@ extern "C" {
 
 struct doca_sync_event;
 
-/** What a kernel of the DPA looks like to the host's compiler. */
+/** A kernel of the DPA, as declared to the host's compiler. */
 typedef void(doca_dpa_func_t)(void);
 
-/** Has the device a DPA? DOCA_ERROR_NOT_SUPPORTED: no. */
+/** Does the device have a DPA? DOCA_ERROR_NOT_SUPPORTED: no. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_dpa_supported(const struct doca_devinfo *devinfo) DOCA_2_5_SYMBOL(doca_dpa_cap_is_supported);
 
-/** The name that the DPA's compiler gave an application, and how long it is. */
+/** The name of an application, as set by the DPA's compiler, and its length. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_app_name_get(struct doca_dpa_app *app, char *app_name, size_t *app_name_len)
 	DOCA_2_5_SYMBOL(doca_2_5_dpa_app_name_get);
 
-/** Takes hold of a device's DPA with an application on it, and starts it. */
+/** Opens a device's DPA with an application on it, and starts it. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_create(struct doca_dev *dev, struct doca_dpa_app *app, struct doca_dpa **dpa)
 	DOCA_2_5_SYMBOL(doca_2_5_dpa_create);
@@ -44,8 +44,8 @@ doca_error_t doca_dpa_get_max_threads_per_kernel(const struct doca_dpa *dpa, uns
 	DOCA_2_5_SYMBOL(doca_2_5_dpa_get_max_threads_per_kernel);
 
 /**
- * Launches a kernel once wait_event is more than wait_threshold, and sets comp_event to comp_count when it is over. Both events
- * may be NULL; what follows func are the kernel's arguments.
+ * Launches a kernel once wait_event exceeds wait_threshold, and sets comp_event to comp_count when it has ended. Both events may
+ * be NULL; the arguments after func are the kernel's.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_kernel_launch_update_set(struct doca_dpa *dpa, struct doca_sync_event *wait_event, uint64_t wait_threshold,
@@ -58,12 +58,12 @@ doca_error_t doca_dpa_kernel_launch_update_add(struct doca_dpa *dpa, struct doca
 					       struct doca_sync_event *comp_event, uint64_t comp_count, unsigned int nthreads,
 					       doca_dpa_func_t *func, ...) DOCA_2_5_SYMBOL(doca_2_5_dpa_kernel_launch);
 
-/** Takes size bytes of the DPA's memory. */
+/** Allocates size bytes of the DPA's memory. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_mem_alloc(struct doca_dpa *dpa, size_t size, doca_dpa_dev_uintptr_t *dev_ptr)
 	DOCA_2_5_SYMBOL(doca_2_5_dpa_mem_alloc);
 
-/** Gives memory of the DPA back. */
+/** Frees memory of the DPA. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_mem_free(struct doca_dpa *dpa, doca_dpa_dev_uintptr_t dev_ptr) DOCA_2_5_SYMBOL(doca_2_5_dpa_mem_free);
 

@@ -24,15 +24,15 @@ extern "C" {
 /** Logs a record, printf style, at CRIT, ERROR, WARNING, INFO, DEBUG or TRACE. The file needs DOCA_LOG_REGISTER above. */
 #define DOCA_LOG(level, format, ...)                                                                                             \
 	doca_log(DOCA_LOG_LEVEL_##level, log_source, __FILE__, __LINE__, __func__, format, ##__VA_ARGS__)
-/** Logs that the program cannot go on. */
+/** Logs that the program cannot continue. */
 #define DOCA_LOG_CRIT(format, ...) DOCA_LOG(CRIT, format, ##__VA_ARGS__)
 /** Logs that something failed. */
 #define DOCA_LOG_ERR(format, ...) DOCA_LOG(ERROR, format, ##__VA_ARGS__)
-/** Logs that something may go wrong, or went and was mended. */
+/** Logs that something may go wrong, or failed and was handled. */
 #define DOCA_LOG_WARN(format, ...) DOCA_LOG(WARNING, format, ##__VA_ARGS__)
 /** Logs what the program does; shown by default. */
 #define DOCA_LOG_INFO(format, ...) DOCA_LOG(INFO, format, ##__VA_ARGS__)
-/** Logs details for finding mistakes; not shown by default. */
+/** Logs details for debugging; not shown by default. */
 #define DOCA_LOG_DBG(format, ...) DOCA_LOG(DEBUG, format, ##__VA_ARGS__)
 /** Logs the finest detail. Compiled only where DOCA_LOGGING_ALLOW_TRACE is defined; nothing is evaluated otherwise. */
 #ifdef DOCA_LOGGING_ALLOW_TRACE

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /**
- * Gives a progress engine the program's own handle to signal. For Windows.
- * @param completion_key comes back with what the handle signals
+ * Sets the program's own handle, which the progress engine signals. For Windows.
+ * @param completion_key returned with the handle's signal
  * @retval DOCA_ERROR_NOT_SUPPORTED always
  */
 DOCA_EXPERIMENTAL

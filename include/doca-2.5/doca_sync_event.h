@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_sync_event.h
- * Sync events: today's, with the old names, and a task that waits for more than a value.
+ * Sync events: today's, with the old names, and a task that waits until the value is greater than a number.
  */
 #ifndef DOCA_2_5_SYNC_EVENT_H_
 #define DOCA_2_5_SYNC_EVENT_H_
@@ -18,7 +18,7 @@ extern "C" {
 struct doca_dpa;
 struct doca_gpu;
 
-/** Waits until the event's value, as far as the mask shows it, is greater than a number. Opaque. */
+/** A task that waits until the event's masked value is greater than a number. Opaque. */
 struct doca_sync_event_task_wait_gt;
 
 /** Runs when the wait is over, or has failed. */
@@ -35,7 +35,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_add_subscriber_location_dpu(struct doca_sync_event *event)
 	DOCA_2_5_SYMBOL(doca_sync_event_add_subscriber_location_remote_pci);
 
-/** Can events of the device be waited for so? Every device can. */
+/** Does the device support the task? Every device does. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_cap_task_wait_gt_is_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_5_SYMBOL(doca_sync_event_cap_task_wait_eq_is_supported);
@@ -43,8 +43,8 @@ doca_error_t doca_sync_event_cap_task_wait_gt_is_supported(const struct doca_dev
 /**
  * Configures the tasks, before the event is started as a context.
  * @param completion_cb runs when the value is greater
- * @param error_cb runs when the wait ended otherwise
- * @param num_tasks how many there are, up to 65536
+ * @param error_cb runs when the wait has failed or was stopped
+ * @param num_tasks how many tasks, up to 65536
  * @retval DOCA_ERROR_INVALID_VALUE a wrong number
  * @retval DOCA_ERROR_NOT_PERMITTED started
  */
@@ -57,9 +57,9 @@ doca_error_t doca_sync_event_task_wait_gt_set_conf(struct doca_sync_event *event
 /**
  * Allocates a task. Its submit is DOCA_ERROR_INVALID_VALUE when the mask is not 0, or 1, 2, 4 or 8 whole bytes of 0xff.
  * @param event the event, started as a context
- * @param wait_val the number that the value is to be greater than
- * @param mask which bits of the value count
- * @param user_data comes back in the callbacks
+ * @param wait_val the number that the value must exceed
+ * @param mask the bits of the value to compare
+ * @param user_data passed to the callbacks
  * @retval DOCA_ERROR_BAD_STATE not started
  * @retval DOCA_ERROR_NO_MEMORY all are in use
  */

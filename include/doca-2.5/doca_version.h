@@ -6,7 +6,7 @@
 #ifndef DOCA_2_5_VERSION_H_
 #define DOCA_2_5_VERSION_H_
 
-/* Today's doca_version() would name today's release. */
+/* Today's doca_version() would report today's release. */
 #define doca_version doca_version_of_today
 #include "../doca_version.h"
 #undef doca_version

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/device.h
- * What a kernel needs that CUDA C++ and plain C spell differently, so that one source serves both.
+ * What CUDA C++ and plain C spell differently, so that a kernel has one source for both.
  *
  * Compiled by nvcc, a kernel runs on a CUDA GPU. Compiled by a C or C++ compiler, the same source runs on the software
  * GPU, where each GPU thread of the launch is a CPU thread and a warp has one thread.
@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-/** A 16-byte slot: a GPU or CPU loads and stores it in one piece. */
+/** A 16-byte slot, which a GPU or CPU loads and stores in one piece. */
 struct softfield_slot16 {
 	uint32_t w[4];
 } __attribute__((aligned(16)));
@@ -31,13 +31,18 @@ struct softfield_slot16 {
 
 /** Marks a function that kernels call. */
 #define SOFTFIELD_DEVICE static __device__ __forceinline__
-/** The same for what is seldom called: apart, so that what is called often stays in the GPU's small instruction cache. */
+/**
+ * The same for functions that are seldom called. They are not inlined, so that frequent code stays in the GPU's small instruction
+ * cache.
+ */
 #define SOFTFIELD_COLD static __device__ __noinline__
 
-/** Defines a kernel: its name, the type of its one argument, and how the body calls a pointer to it. */
+/** Defines a kernel: its name, the type of its one argument, and the body's name for the pointer to that. */
 #define SOFTFIELD_KERNEL(name, type, args) SOFTFIELD_KERNEL_THREADS(name, 256, type, args)
 
-/** The same for blocks of up to so many threads: the more, the fewer registers each has. SOFTFIELD_KERNEL says 256. */
+/**
+ * The same for blocks of up to the given number of threads: the more, the fewer registers each has. SOFTFIELD_KERNEL allows 256.
+ */
 #define SOFTFIELD_KERNEL_THREADS(name, threads, type, args)                                                                      \
 	static __device__ void name##_body(const type *args);                                                                    \
 	extern "C" __global__ void __launch_bounds__(threads, 1) name(const __grid_constant__ type args_)                        \
@@ -76,18 +81,20 @@ SOFTFIELD_DEVICE uint32_t softfield_lane(void)
 {
 	return threadIdx.x & 31;
 }
-/** Waits for all threads of the block; what they wrote before is seen after. */
+/** Waits for all threads of the block; their earlier writes are visible afterwards. */
 SOFTFIELD_DEVICE void softfield_block_sync(void)
 {
 	__syncthreads();
 }
-/** Waits for all threads of the warp; what they wrote before is seen after. */
+/** Waits for all threads of the warp; their earlier writes are visible afterwards. */
 SOFTFIELD_DEVICE void softfield_warp_sync(void)
 {
 	__syncwarp();
 }
-/** Waits for all threads of the block, and tells whether the predicate held for any. Software GPU: does not wait, and answers for
- * the calling thread alone. */
+/**
+ * Waits for all threads of the block, and returns whether the predicate held for any. Software GPU: does not wait, and returns
+ * the calling thread's predicate.
+ */
 SOFTFIELD_DEVICE int softfield_block_any(int predicate)
 {
 	return __syncthreads_or(predicate);
@@ -97,25 +104,25 @@ SOFTFIELD_DEVICE int softfield_warp_any(int predicate)
 {
 	return __any_sync(0xffffffffu, predicate);
 }
-/** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
+/** Orders the calling thread's earlier and later memory accesses, for every CPU and GPU. */
 SOFTFIELD_DEVICE void softfield_fence_system(void)
 {
 	__threadfence_system();
 }
-/** Keeps what was written before it ahead of what is written after. */
+/** Orders earlier writes before later ones. */
 SOFTFIELD_DEVICE void softfield_fence_release(void)
 {
 	__threadfence_system();
 }
-/** The line will be written soon. No code on a GPU, whose writes are posted. */
+/** Prefetches a line that will be written soon. No code on a GPU, whose writes are posted. */
 SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
 {
 	(void)line;
 }
 
 /**
- * Keeps loads that follow a load, and use what it gave, behind it. On a GPU such loads go past its caches and are not issued
- * before the first has returned, so this only holds the compiler; a fence would wait for the thread's writes as well.
+ * Orders later loads, which use the result of an earlier load, after that. On a GPU such loads bypass its caches and are not
+ * issued before the first has returned, so this only restrains the compiler; a fence would wait for the thread's writes as well.
  */
 SOFTFIELD_DEVICE void softfield_after_load(void)
 {
@@ -143,7 +150,7 @@ SOFTFIELD_DEVICE void softfield_store_slot16(struct softfield_slot16 *to, struct
 		     : "memory");
 }
 
-/** Reads a word that the CPU or another kernel writes, a stop flag say. */
+/** Reads a word that the CPU or another kernel writes, such as a stop flag. */
 SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from)
 {
 	return *from;
@@ -154,7 +161,7 @@ SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value
 	*to = value;
 }
 
-/** Tells a race detector that what was written before softfield_published(word) happened before. No code on a GPU. */
+/** Tells a race detector that all writes before softfield_published(word) happened before. No code on a GPU. */
 SOFTFIELD_DEVICE void softfield_observed(const void *word)
 {
 	(void)word;
@@ -173,17 +180,17 @@ SOFTFIELD_DEVICE void softfield_published(const void *word)
 extern "C" {
 #endif
 
-/** The CPU thread that stands for a GPU thread: what it is, and how long it found nothing to do. */
+/** The CPU thread that implements a GPU thread: its indices, and its count of empty polls. */
 struct softfield_thread {
 	uint32_t thread_index; /**< in its block */
 	uint32_t block_index;  /**< in the grid */
 	uint32_t block_size;   /**< threads in a block */
 	uint32_t grid_size;    /**< blocks in the grid */
-	void *block;	       /**< the library's: what the threads of a block share */
-	const void *idle_on;   /**< what was last found empty */
-	uint32_t idle_polls;   /**< calls in a row that found nothing */
-	uint32_t idle_several; /**< more than one thing was found empty since something was not */
-	uint32_t spin_polls;   /**< that many before it sleeps */
+	void *block;	       /**< internal: shared by the threads of a block */
+	const void *idle_on;   /**< the object that was last found empty */
+	uint32_t idle_polls;   /**< consecutive empty polls */
+	uint32_t idle_several; /**< several objects were found empty since the last find */
+	uint32_t spin_polls;   /**< empty polls before it sleeps */
 };
 
 /** The calling kernel thread; outside a kernel, a thread of a launch of one. @return never NULL */
@@ -192,11 +199,14 @@ struct softfield_thread *softfield_self(void);
 /** Implements softfield_block_sync. */
 void softfield_soft_block_sync(struct softfield_thread *self);
 
-/** Sleeps until *word is no longer 1, somebody wakes it, or the time is over. word may be shared with other processes; NULL just
- * sleeps. */
+/**
+ * Sleeps until *word is not 1, another thread wakes it, or the time is over. word may be shared with other processes; with NULL
+ * it only sleeps.
+ */
 void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
 
-/** A full fence here and, where the kernel offers it, in every other process that takes part (see softfield_gpu_queue.barriers).
+/** A full fence here and, where the kernel offers it, in every other process that has registered for it (see
+ * softfield_gpu_queue.barriers).
  */
 void softfield_soft_barrier(void);
 

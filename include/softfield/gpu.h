@@ -4,9 +4,8 @@
  * Launches a kernel on whatever GPU a doca_gpu is: a CUDA device, or the software GPU, where a kernel is a C function that
  * CPU threads run, one for each GPU thread.
  *
- * DOCA leaves launching to CUDA. A program that launches with CUDA's own syntax runs on a CUDA GPU as it is, and needs
- * nothing from here; one that shall also run where there is no GPU describes its kernel once and launches it with these
- * calls:
+ * DOCA leaves launching to CUDA. A program that launches with CUDA's own syntax runs on a CUDA GPU as it is, and does not need
+ * this header. A program that must also run without a GPU describes its kernel once and launches it with these calls:
  *
  *     extern const unsigned char my_fatbin[], my_fatbin_end[];           // nvcc --fatbin of the source; or NULL
  *     void my_kernel(const void *args);                                  // the same source, compiled as C
@@ -47,9 +46,9 @@ struct softfield_kernel {
 	size_t image_size;	  /**< bytes of image */
 };
 
-/** Threads of one launch that the software GPU takes at most. */
+/** The most threads of one launch on the software GPU. */
 #define SOFTFIELD_SOFT_THREADS_MAX 1024
-/** Bytes of argument that a launch copies at most. */
+/** The most bytes of argument that a launch copies. */
 #define SOFTFIELD_ARGS_MAX 4000
 
 /**
@@ -60,9 +59,9 @@ DOCA_EXPERIMENTAL
 const char *softfield_gpu_backend(const struct doca_gpu *gpu);
 
 /**
- * Starts a kernel and returns at once. The argument is copied before that; what it points to must be memory the GPU can reach
- * (doca_gpu_mem_alloc, handles) and must live as long as the kernel runs.
- * @param kernel what; may go after the call, its image must stay
+ * Starts a kernel and returns immediately. The argument is copied; what it points to must be memory that the GPU can access
+ * (doca_gpu_mem_alloc, handles) and must exist as long as the kernel runs.
+ * @param kernel the kernel; may be freed after the call, but not its image
  * @param grid blocks, at least 1
  * @param block threads in a block, at least 1
  * @param args_size its size in bytes, at most SOFTFIELD_ARGS_MAX
@@ -71,18 +70,18 @@ const char *softfield_gpu_backend(const struct doca_gpu *gpu);
  * @retval DOCA_ERROR_NOT_SUPPORTED the kernel has no code for this kind of GPU, or its image has none for this model
  * @retval DOCA_ERROR_NOT_FOUND the image has no function of that name
  * @retval DOCA_ERROR_NO_MEMORY out of memory
- * @retval DOCA_ERROR_DRIVER CUDA refused; its error is logged
+ * @retval DOCA_ERROR_DRIVER CUDA failed; its error is logged
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
 				  const void *args, size_t args_size, struct softfield_launch **launch);
 
 /**
- * Asks whether a kernel has ended. Never blocks.
- * @return DOCA_SUCCESS: it has, in order
+ * Returns whether a kernel has ended. Never blocks.
+ * @return DOCA_SUCCESS: it has ended without a fault
  * @retval DOCA_ERROR_IN_PROGRESS it runs
- * @retval DOCA_ERROR_IO_FAILED it faulted; softfield_gpu_launch_error names the fault. Its GPU is of no more use, but everything
- *   on the host can be stopped and destroyed as usual
+ * @retval DOCA_ERROR_IO_FAILED it faulted; softfield_gpu_launch_error names the fault. Its GPU cannot be used any more, but
+ * everything on the host can be stopped and destroyed as usual
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch);
@@ -97,13 +96,13 @@ doca_error_t softfield_gpu_launch_wait(struct softfield_launch *launch, int time
 
 /**
  * The name of the fault that ended a kernel, as CUDA calls it ("CUDA_ERROR_ILLEGAL_ADDRESS").
- * @return "" while there is none
+ * @return "" if there is none
  */
 DOCA_EXPERIMENTAL
 const char *softfield_gpu_launch_error(const struct softfield_launch *launch);
 
 /**
- * Frees a launch whose kernel has ended, in order or not.
+ * Frees a launch whose kernel has ended, with or without a fault.
  * @retval DOCA_ERROR_IN_USE the kernel runs
  */
 DOCA_EXPERIMENTAL

@@ -12,32 +12,32 @@
 #include <softfield/gpu_consumer.h>
 #include <softfield/gpu_scope.h>
 
-/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for each thread. */
+/** The most loads that a thread has in flight while it polls: four lanes a line, so one message for each thread. */
 #define SOFTFIELD_ROUNDS_MAX 4u
 
-/** A message as it is handed out. */
+/** A message that is returned to a thread. */
 struct softfield_handed {
 	uint64_t addr;
 	uint32_t mkey, got, imm_len;
 };
 
-/** Messages of a call that a block hands out through shared memory; further ones go through the handle. */
+/** Messages of a call that a block passes to its threads through shared memory; further ones are passed through the handle. */
 #define SOFTFIELD_HANDED_MAX 32u
 
-/** As many as a warp needs to be busy; a block has more threads, and each more registers to spare. */
+/** As many as keep a warp busy; a block has more threads, and each has more registers to spare. */
 template <int S> SOFTFIELD_DEVICE constexpr uint32_t softfield_rounds(void)
 {
 	return S == SOFTFIELD_SCOPE_WARP ? SOFTFIELD_ROUNDS_MAX : SOFTFIELD_ROUNDS_MAX / 2;
 }
 
-/** What a thread of the scope loaded: its 16-byte slots, and the receives that their messages go to. */
+/** What a thread of the scope loaded: its 16-byte slots, and the receives of their messages. */
 struct softfield_found {
 	struct softfield_slot16 slot16[SOFTFIELD_ROUNDS_MAX];
 	struct softfield_handed handed[SOFTFIELD_ROUNDS_MAX];
 	uint32_t posted_len[SOFTFIELD_ROUNDS_MAX];
 };
 
-/** Loads lines, and meanwhile their receives; gives the first, counted from the next message, that is not there. */
+/** Loads lines, and meanwhile their receives; returns the first line, counted from the next message, that is not complete. */
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
 						    struct softfield_found *f)
@@ -74,12 +74,13 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 	return missing;
 }
 
-/** While little comes, one warp looks at the first lines again and again, a few times in one call: less time passes between two
- * looks. */
+/**
+ * While few messages arrive, one warp polls the first lines a few times in one call, so that less time passes between two polls.
+ */
 #define SOFTFIELD_WATCH_LINES 8u
 #define SOFTFIELD_WATCH_LOOKS 4u
 
-/** The calling warp watches; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not there */
+/** The calling warp polls; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not complete */
 SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
 {
 	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, gen = softfield_gen(seq, c->shift), look,
@@ -104,11 +105,11 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 	return missing;
 }
 
-/** What a line leaves to do: its message goes on in the overflow slot, or lies in the arena. */
+/** The rest of a line's message: it continues in the overflow slot, or lies in the arena. */
 #define SOFTFIELD_GOES_ON 1u
 #define SOFTFIELD_IN_ARENA 2u
 
-/** Puts one line into its receive; of a large message only the immediate data. @return what is left to do */
+/** Copies one line into its receive; of a large message only the immediate data. @return what is left to do */
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
 						     struct softfield_slot16 head, struct softfield_slot16 slot16,
@@ -137,7 +138,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consu
 	return large ? SOFTFIELD_IN_ARENA : softfield_tag_goes_on(head.w[3]) ? SOFTFIELD_GOES_ON : 0;
 }
 
-/** Puts what the lines hold into the receives. @return what is left to do, for the calling thread's lines */
+/** Copies the lines into the receives. @return what is left to do, for the calling thread's lines */
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
 						       struct softfield_found *f, struct softfield_handed *table)
@@ -164,7 +165,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_con
 }
 
 /**
- * Puts what overflow slots hold into the receives: eight threads each, several messages of a thread's in flight.
+ * Copies overflow slots into the receives: eight threads for each, with several messages of a thread in flight.
  * @return how many of total messages are complete; of the others an overflow slot is still being written
  */
 template <int S>
@@ -174,7 +175,7 @@ SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_con
 		 missing = total, m, u;
 	struct softfield_slot16 slot16[SOFTFIELD_SMALL_FLIGHT];
 
-	softfield_scope_sync<S>(); /* what the lines said is in the receives */
+	softfield_scope_sync<S>(); /* the lines have been copied into the receives */
 	for (m = softfield_scope_rank<S>() / SOFTFIELD_OVERFLOW_SLOTS16; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
 		bool needed[SOFTFIELD_SMALL_FLIGHT];
 
@@ -205,7 +206,8 @@ SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_con
 	return softfield_scope_min<S>(missing);
 }
 
-/** The overflow slots of total messages, which were counted before. @return how many are complete: the others are counted no more
+/** The overflow slots of total messages, which were counted before. @return how many are complete: the others are no longer
+ * counted
  */
 template <int S>
 SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
@@ -243,7 +245,7 @@ SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_con
 	softfield_scope_sync<S>();
 }
 
-/** Are all of total messages small? The same answer for all threads. */
+/** Are all of total messages small? Returns the same to all threads. */
 template <int S>
 SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
@@ -252,7 +254,7 @@ SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu
 	return softfield_scope_all<S>(rank >= total || c->recvs[(first + rank) & (c->depth - 1)].got <= SOFTFIELD_SMALL);
 }
 
-/** Copies the large ones of total messages out of the arena. Each warp loads what 32 messages say of themselves at once. */
+/** Copies the large ones of total messages out of the arena. Each warp loads the descriptions of 32 messages together. */
 template <int S>
 SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
@@ -292,7 +294,7 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct 
 	return h;
 }
 
-/** Within a warp the messages go from lane to lane: lanes 4i to 4i+3 of round r have message 8r+i. */
+/** Within a warp the messages are passed from lane to lane: lanes 4i to 4i+3 of round r have message 8r+i. */
 SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfield_found *f, uint32_t total)
 {
 	uint32_t lane = threadIdx.x & 31, from = 4 * (lane & 7), r;
@@ -314,11 +316,13 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 	return h;
 }
 
-/** The first thread's part after a look: counts, and how much to look for next time. @return whether there is more to grant */
+/**
+ * The first thread's part after a poll: counts, and how much to poll next time. @return whether there are more credits to grant
+ */
 template <int S>
 SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
 {
-	uint32_t rounds = c->rounds; /* 0: little comes, and one warp watches */
+	uint32_t rounds = c->rounds; /* 0: few messages arrive, and one warp polls */
 
 	if (total == polled && polled != 0)
 		rounds = min(max(rounds * 2, 1u), softfield_rounds<S>());
@@ -328,7 +332,7 @@ SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consume
 		rounds = 1;
 	if (fresh && rounds != c->rounds)
 		c->rounds = rounds;
-	if (total == 0) { /* the line that every call reads is not written */
+	if (total == 0) { /* do not write the line that every call reads */
 		c->empties++;
 		return false;
 	}
@@ -339,7 +343,9 @@ SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consume
 	return c->granted != c->posted && softfield_consumer_grant(c);
 }
 
-/** One look for messages, all threads. @return how many were handed out; the caller's, if any, is in *mine and has number *seq */
+/**
+ * One poll for messages, by all threads. @return how many were returned; the caller's, if any, is in *mine and has number *seq
+ */
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq,
 						       struct softfield_handed *mine)

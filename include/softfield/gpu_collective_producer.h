@@ -4,7 +4,7 @@
  * The producer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
  *
  * Every thread of the scope makes the call and has a message of its own, or none. Four lanes write a line; large messages
- * are copied by whole warps, 4 KiB each. What concerns all of them is the first thread's, or the first warp's.
+ * are copied by whole warps, 4 KiB each. The first thread, or the first warp, does what concerns all of them.
  */
 #ifndef SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
 #define SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
@@ -19,7 +19,7 @@ struct softfield_outgoing {
 	uint64_t user_msg_id;
 };
 
-/** Remembers a message in the producer's ring. */
+/** Records a message in the producer's ring. */
 SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at,
 						  const struct softfield_outgoing *m, bool large, uint32_t dest, uint32_t seq)
 {
@@ -35,19 +35,19 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 	s->imm_len = m->imm_len;
 }
 
-/** Bytes 12q and on of the inline messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
+/** Bytes from 12q on of the first inline messages of a warp, loaded in advance: four lanes each, up to eight messages. */
 struct softfield_ahead {
 	struct softfield_slot16 slot16;
-	uint32_t votes; /**< of the lanes whose messages they are */
+	uint32_t votes; /**< the lanes that the messages belong to */
 };
 
-/** Where the votes have gaps. */
+/** For votes with gaps. */
 SOFTFIELD_COLD uint32_t softfield_nth_vote(uint32_t votes, uint32_t n)
 {
 	return __fns(votes, 0, (int)n + 1);
 }
 
-/** The lane that has the n-th message of those that voted. */
+/** The lane with the n-th message of those that voted. */
 SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
 {
 	if (n >= (uint32_t)__popc(votes))
@@ -111,7 +111,7 @@ SOFTFIELD_COLD void softfield_collective_overflows(const struct softfield_gpu_pe
 	}
 }
 
-/** Slots of lines likewise. */
+/** The same for slots of lines. */
 #define SOFTFIELD_LINE_FLIGHT 4u
 
 /** softfield_collective_lines from the k-th message on. */
@@ -195,7 +195,7 @@ SOFTFIELD_COLD void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
 	__syncwarp();
 }
 
-/** The first warp's part before a send: who is it for, and is there room. */
+/** The first warp's part before a send: finds the consumer and checks for room. */
 SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
 {
 	if ((threadIdx.x & 31) == 0) {
@@ -208,8 +208,10 @@ SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, ui
 		softfield_warp_reclaim(p);
 }
 
-/** The first warp's part of a send with large messages: arena bytes for each of n, in order, 32 at a time. p->plan: how many got
- * any. */
+/**
+ * The first warp's part of a send with large messages: allocates arena bytes for each of n, in order, 32 at a time. p->plan: how
+ * many got them.
+ */
 SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint32_t n)
 {
 	uint32_t lane = threadIdx.x & 31, base, j, used = p->arena_used, planned = 0;
@@ -324,7 +326,7 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 	return n;
 }
 
-/** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
+/** Sends the messages to one consumer. Changes *pending and *result of their threads. */
 template <int S>
 SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
 						   const struct softfield_outgoing *m, const struct softfield_ahead *ahead,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_copy.h
- * How a kernel moves a message: between a line's 16-byte slots and a buffer, and between the arena and a buffer. On a CUDA GPU
- * wide accesses, several of them in flight in each thread; on the software GPU memcpy. Internal to the doca_dev_gpu_comch_*
+ * How a kernel moves a message: between a line's 16-byte slots and a buffer, and between the arena and a buffer. On a CUDA GPU by
+ * wide accesses, with several in flight in each thread; on the software GPU by memcpy. Internal to the doca_dev_gpu_comch_*
  * functions.
  */
 #ifndef SOFTFIELD_GPU_COPY_H_
@@ -18,7 +18,7 @@
 #include <string.h>
 #endif
 
-/** A word at payload byte at, which is not a whole and aligned part of the buffer: byte by byte. */
+/** Writes the word at payload byte `at`, which is not a whole and aligned part of the buffer, byte by byte. */
 SOFTFIELD_COLD void softfield_scatter_word(uint32_t word, uint32_t at, uint8_t *buf, uint32_t len, uint8_t *imm, uint32_t imm_len)
 {
 	uint32_t b;
@@ -45,7 +45,7 @@ SOFTFIELD_COLD uint32_t softfield_gather_word(uint32_t at, const uint8_t *buf, u
 	return word;
 }
 
-/** Writes payload bytes 12q and on, as far as they belong to the message, to the buffer; those behind it, to imm. */
+/** Writes payload bytes from 12q on to the buffer, as far as they belong to the message, and those after it to imm. */
 SOFTFIELD_DEVICE void softfield_scatter(struct softfield_slot16 slot16, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm,
 					uint32_t imm_len)
 {
@@ -66,7 +66,7 @@ SOFTFIELD_DEVICE void softfield_scatter(struct softfield_slot16 slot16, uint32_t
 	}
 }
 
-/** The opposite: payload bytes 12q and on, then imm, then zeros. The tag is left 0. */
+/** The opposite: payload bytes from 12q on, then imm, then zeros. The tag is left 0. */
 SOFTFIELD_DEVICE struct softfield_slot16 softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm,
 							  uint32_t imm_len)
 {
@@ -85,7 +85,7 @@ SOFTFIELD_DEVICE struct softfield_slot16 softfield_gather(uint32_t q, const uint
 
 #if defined(__CUDACC__)
 
-/** The first len bytes of a 16-byte slot, to any address. */
+/** Stores the first len bytes of a 16-byte slot to any address. */
 SOFTFIELD_COLD void softfield_store_bytes(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
 {
 	uint32_t i;

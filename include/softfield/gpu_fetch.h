@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_fetch.h
- * How one thread of a CUDA GPU reads lines of a GPU queue across PCIe. A thread's loads of 16 bytes that lie in one 32-byte
- * sector of host memory are served one after the other, 1.1 us each: four lines take 10 us that way. So on Hopper and later the
- * thread has the hardware copy all lines to shared memory, which takes 1.3 us. Internal to doca_gpunetio_dev_comch.cuh.
+ * How one thread of a CUDA GPU reads lines of a GPU queue across PCIe. A thread's loads of 16 bytes from one 32-byte sector of
+ * host memory are served one after the other, 1.1 us each: four lines take 10 us in this way. So on Hopper and later the thread
+ * has the hardware copy all lines to shared memory, which takes 1.3 us. Internal to doca_gpunetio_dev_comch.cuh.
  */
 #ifndef SOFTFIELD_GPU_FETCH_H_
 #define SOFTFIELD_GPU_FETCH_H_
 
 #include <softfield/gpu_queue.h>
 
-/** Lines that the threads of a block can have in shared memory together, and one thread; threads that can. */
+/** The most lines in shared memory for all threads of a block, and for one thread; the most threads that can fetch. */
 #define SOFTFIELD_FETCH_LINES 128u
 #define SOFTFIELD_FETCH_LINES_MAX 16u
 #define SOFTFIELD_FETCH_THREADS 32u
@@ -35,7 +35,7 @@ SOFTFIELD_DEVICE int softfield_fetch_can(void)
 #endif
 }
 
-/** Returns how many lines it can fetch at once. The threads of a block, rounded up to a power of two, share all lines. */
+/** Returns how many lines it can fetch together. The threads of a block, rounded up to a power of two, share all lines. */
 SOFTFIELD_DEVICE uint32_t softfield_fetch_max(void)
 {
 	return min(SOFTFIELD_FETCH_LINES >> (32 - __clz((int)softfield_fetch_threads() - 1)), SOFTFIELD_FETCH_LINES_MAX);
@@ -52,9 +52,9 @@ SOFTFIELD_DEVICE void softfield_fetch_start(struct softfield_slot16 *to, const v
 #endif
 
 /**
- * Copies n lines to shared memory, and behind them, with the same wait, `more` others from elsewhere; together at most
- * softfield_fetch_max(). @return where they are, until the thread's next call; slots that the sender has not written yet are
- * as they were before
+ * Copies n lines to shared memory, and after them, with the same wait, `more` others from elsewhere; together at most
+ * softfield_fetch_max(). @return their address, valid until the thread's next call; slots that the sender has not written yet
+ * have their old content
  */
 SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *lines, uint32_t n, const void *others, uint32_t more)
 {

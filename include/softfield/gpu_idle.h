@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_idle.h
- * How a thread of the software GPU waits: it spins for a while, then lets others run, then sleeps until the peer writes, 20 ms
- * at most. A CUDA GPU just polls. Internal to doca_gpunetio_dev_comch.cuh.
+ * How a thread of the software GPU waits: it spins for a while, then yields, then sleeps until the peer writes, 20 ms at most. A
+ * CUDA GPU just polls. Internal to doca_gpunetio_dev_comch.cuh.
  */
 #ifndef SOFTFIELD_GPU_IDLE_H_
 #define SOFTFIELD_GPU_IDLE_H_
@@ -12,11 +12,11 @@
 
 #if !defined(__CUDACC__)
 
-#define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one thing */
-#define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several */
+#define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one object */
+#define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several objects */
 #define SOFTFIELD_YIELD_EVERY 4		/**< polls */
 
-/** Something was found: the thread is awake. */
+/** A message was found: the thread stays awake. */
 SOFTFIELD_DEVICE void softfield_busy(void)
 {
 	struct softfield_thread *self = softfield_self();
@@ -25,7 +25,7 @@ SOFTFIELD_DEVICE void softfield_busy(void)
 	self->idle_polls = self->idle_several = 0;
 }
 
-/** Nothing was found in what. @return microseconds to sleep, or 0 to go on polling */
+/** Nothing was found in what. @return microseconds to sleep, or 0 to continue polling */
 SOFTFIELD_DEVICE uint32_t softfield_idle(const void *what)
 {
 	struct softfield_thread *self = softfield_self();
@@ -51,7 +51,7 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 	if (us == 0)
 		return;
 	__atomic_store_n(&c->gpu_queue->sleeping, 1, __ATOMIC_RELAXED);
-	softfield_soft_barrier(); /* the word before the look; the sender has the line before its look at the word */
+	softfield_soft_barrier(); /* the word before the check; the sender writes the line before it checks the word */
 	if (softfield_tag_gen(softfield_load_slot16(&c->lines[seq & (c->depth - 1)].slot16[0]).w[3]) !=
 		    softfield_gen(seq, c->shift) &&
 	    softfield_load_slot16(&c->gpu_queue->control).w[0] == SOFTFIELD_GPU_QUEUE_OPEN)
@@ -76,7 +76,7 @@ SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 				     us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);
 }
 
-/** Keeps the threads of a warp or block apart: on the software GPU they take turns. */
+/** Serializes the threads of a warp or block on the software GPU. */
 SOFTFIELD_DEVICE void softfield_lock(uint32_t *lock)
 {
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0)

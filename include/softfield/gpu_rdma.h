@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma.h
- * An RDMA instance between its kernels and its host: what doca_gpunetio_dev_rdma.cuh and libdoca_rdma share. Not for programs.
+ * An RDMA instance between its kernels and its host: shared by doca_gpunetio_dev_rdma.cuh and libdoca_rdma. Not for programs.
  *
- * A kernel carries out by itself what it can: it writes to and reads from memory of the peer's that it has an address for. What
- * takes a receive of the peer's (a receive is shared by all who send, on other processors too, and PCIe has no atomics), and what
- * it has no address for, it asks the instance's host thread for, by commands in memory that both map:
+ * A kernel itself executes writes and reads of peer memory that it has an address for. The instance's host thread executes
+ * operations that consume a receive of the peer (all senders share the receives, and PCIe has no atomics), and those on memory
+ * that the kernel has no address for. The two communicate in memory that both map:
  *
- *   command   128 bytes, eight 16-byte slots of 12 payload bytes and a mark, which holds the generation of the ring and is never
- * 0: each 16-byte slot says by itself whether it is there. Of these as many are written as the command needs. Up to 64 bytes of
- * data travel in it; more lies in an arena, or where the CPU reaches it. progress  the host's one 16-byte slot for each
- * connection: how many commands it has finished, and what went wrong. post      one 16-byte slot for each receive: how long it
- * is. arrival   64 bytes for each receive, likewise of marked 16-byte slots: what came. Up to 32 bytes of it travel in it; more
- * lies in an arena, where the peer put it.
+ * - Command: 128 bytes, eight 16-byte slots of 12 payload bytes and a mark. The mark holds the generation of the ring, never 0,
+ *   so each slot shows by itself whether it is complete. Only as many slots are written as the command needs. Up to 64 bytes of
+ *   data travel in it; more lies in an arena, or in memory that the CPU can access.
+ * - Progress: the host's 16-byte slot for each connection: how many commands it has finished, and the error if one failed.
+ * - Post: one 16-byte slot for each receive, with its length.
+ * - Arrival: 64 bytes for each receive, in the same marked 16-byte slots: what has arrived. Up to 32 bytes of it travel in it;
+ *   more lies in an arena, where the peer put it.
  *
- * What the host tells all kernels at once, the states, it writes into the GPU's memory, where a look at it costs next to nothing.
+ * The host writes the states, which it publishes to all kernels, into the GPU's memory, where reading them costs almost nothing.
  */
 #ifndef SOFTFIELD_GPU_RDMA_H_
 #define SOFTFIELD_GPU_RDMA_H_
@@ -31,15 +32,15 @@
 #define SOFTFIELD_RDMA_WRITE_INLINE 28 /**< bytes of an inline write */
 #define SOFTFIELD_RDMA_LEN_MAX (UINT32_C(1) << 31)
 #define SOFTFIELD_RDMA_ALIGN 64 /**< where a message begins in an arena */
-/** A software GPU passes messages of up to so many bytes by the arena, as a real one does all */
+/** A software GPU passes messages of up to this many bytes by the arena; a real one passes all by it. */
 #define SOFTFIELD_RDMA_STAGED 4096
 
-/** What a command asks for. */
+/** The operation of a command. */
 enum softfield_rdma_kind {
 	SOFTFIELD_RDMA_SEND = 1,
 	SOFTFIELD_RDMA_WRITE,	/**< to memory that the kernel has no address for */
 	SOFTFIELD_RDMA_READ,	/**< from such memory */
-	SOFTFIELD_RDMA_WRITTEN, /**< the bytes are there: the peer's receive is to hear of the immediate */
+	SOFTFIELD_RDMA_WRITTEN, /**< the bytes are written: complete the peer's receive with the immediate */
 	SOFTFIELD_RDMA_REFUSED, /**< the connection ends with the status that word IMM holds */
 };
 
@@ -74,32 +75,32 @@ struct softfield_rdma_cmd {
 	struct softfield_slot16 slot16[SOFTFIELD_RDMA_CMD_SLOTS16];
 } __attribute__((aligned(128)));
 
-/** What came into a receive. */
+/** What has arrived in a receive. */
 struct softfield_rdma_arrival {
 	struct softfield_slot16 slot16[4];
 } __attribute__((aligned(64)));
 
 /**
  * A work queue entry: an operation, from its post until it is done. In the GPU's memory, the kernels' alone. The last word of
- * each 16-byte slot is its position plus 1, so all of it can be loaded at once, and says by itself whether it is there.
+ * each 16-byte slot is its position plus 1, so all of it can be loaded together, and shows by itself whether it is complete.
  */
 struct softfield_rdma_wqe {
 	struct softfield_slot16 slot16[6];
-	uint32_t ready; /**< its position plus 1, stored before the slots: what the poster wrote before can be read then */
-	/* since it was carried out */
+	uint32_t ready; /**< its position plus 1, stored before the slots: the poster's earlier writes are visible then */
+	/* since it was executed */
 	uint32_t command;   /**< commands of the connection up to it */
-	uint64_t arena_end; /**< where the arena's head stood behind it */
+	uint64_t arena_end; /**< the arena's head after it */
 	uint32_t staged;    /**< its bytes are in the arena */
 	uint32_t reserved[3];
 } __attribute__((aligned(128)));
 
 #define SOFTFIELD_RDMA_WQE_DATA 2 /**< the first slot with the bytes of an inline operation, 12 in each */
 
-/** An operation taken apart. */
+/** A decoded operation. */
 struct softfield_rdma_op {
 	uint32_t kind; /**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in the entry */
 	uint32_t imm, len;
-	uint32_t id;	      /**< by which the host finds the remote memory */
+	uint32_t id;	      /**< the host finds the remote memory by it */
 	uint32_t permissions; /**< of the remote memory */
 	uint64_t local;	      /**< an address for kernels */
 	uint64_t local_cpu;   /**< the CPU's, or 0 */
@@ -107,7 +108,7 @@ struct softfield_rdma_op {
 	struct softfield_rdma_wqe *wqe;
 };
 
-/** Of a connection, or of an instance: word STATE, and what calls answer when it has ended. */
+/** Of a connection, or of an instance: word STATE, and the result of calls after it has ended. */
 enum { SOFTFIELD_RDMA_STATE, SOFTFIELD_RDMA_STATUS, SOFTFIELD_RDMA_PERMISSIONS };
 enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
@@ -115,8 +116,8 @@ enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 enum { SOFTFIELD_RDMA_DIRTY_RELAXED = 1, SOFTFIELD_RDMA_DIRTY = 2 };
 
 /**
- * A connection's operations. What every post looks at changes seldom, so its line stays in a multiprocessor's cache; what changes
- * with every post, and what changes under the lock, is in lines of its own.
+ * A connection's operations. Fields that every post reads change seldom, so their line stays in a multiprocessor's cache. Fields
+ * that change with every post, and those that change under the lock, are in other lines.
  */
 struct softfield_rdma_queue {
 	struct softfield_slot16 state; /**< the host writes it */
@@ -127,15 +128,15 @@ struct softfield_rdma_queue {
 	uint32_t size;	       /**< entries, a power of two */
 	uint32_t depth, shift; /**< commands, and the logarithm */
 	uint32_t arena_size;   /**< bytes, a power of two */
-	uint32_t done;	       /**< position: what is over */
+	uint32_t done;	       /**< position: completed up to here */
 	uint32_t reserved_0[11];
 	/* changed by each post */
 	uint32_t reserved __attribute__((aligned(128))); /**< position: the next free one */
 	uint32_t lock;
 	uint32_t reserved_1[30];
 	/* changed under the lock */
-	uint32_t committed __attribute__((aligned(128))); /**< position: what the kernel has committed up to */
-	uint32_t executed;				  /**< what was begun up to */
+	uint32_t committed __attribute__((aligned(128))); /**< position: committed up to here */
+	uint32_t executed;				  /**< position: begun up to here */
 	uint32_t commits;				  /**< since the last wait_all */
 	uint32_t status;				  /**< a doca_error_t that ended it, or 0 */
 	uint32_t sent, finished;			  /**< commands; finished as last read */
@@ -157,7 +158,7 @@ struct doca_gpu_dev_rdma;
 /** The receives of an instance, for messages of all its connections. */
 struct doca_gpu_dev_rdma_r {
 	uint32_t reserved, committed; /**< positions, as a queue's */
-	uint32_t taken;		      /**< what arrived up to */
+	uint32_t taken;		      /**< position: consumed up to here */
 	uint32_t lock;
 	/* fixed */
 	struct doca_gpu_dev_rdma *rdma;
@@ -173,19 +174,19 @@ struct doca_gpu_dev_rdma_r {
 
 /** An RDMA instance. */
 struct doca_gpu_dev_rdma {
-	struct softfield_slot16 state; /**< the host writes it: for receives, as no connection is left when it has ended */
+	struct softfield_slot16 state; /**< the host writes it; for receives, which end when no connection is left */
 	struct softfield_rdma_queue *queues;
 	uint32_t num_queues; /**< connections that there can be */
 	uint32_t hardware;
 	void (*ring)(void *ring_arg); /**< software GPU: wakes the host's thread, if it sleeps */
 	void *ring_arg;
-	uint32_t *sleeping; /**< does it? */
+	uint32_t *sleeping; /**< whether it sleeps */
 	uint32_t lock;	    /**< of wait_all */
 	uint32_t reserved[13];
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
 
-/** The mark of message number seq in a ring of 1 << shift: never 0, another one in the next generation. */
+/** The mark of message number seq in a ring of 1 << shift: never 0, and different in the next generation. */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift)
 {
 	return 0x80000000u | seq >> shift;
@@ -197,8 +198,10 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_room(uint32_t len)
 	return ((uint64_t)len + SOFTFIELD_RDMA_ALIGN - 1) & ~(uint64_t)(SOFTFIELD_RDMA_ALIGN - 1);
 }
 
-/** Takes room for len bytes in one piece; head and tail only grow. @return 1 and where, and head moves; 0 when there
- * is none now */
+/**
+ * Allocates len contiguous bytes; head and tail only grow. @return 1 and the offset, and head advances; 0 when there is no room
+ * now
+ */
 SOFTFIELD_DEVICE int softfield_rdma_take(uint64_t *head, uint64_t tail, uint32_t size, uint32_t len, uint32_t *offset)
 {
 	uint64_t room = softfield_rdma_room(len), at = *head & (size - 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_copy.h
- * How one thread of a kernel moves a message's bytes to and from memory of the peer's. Aligned words of 8, 4 and 2 bytes are
- * moved whole. On Hopper and later a large message goes by way of shared memory, by the bulk copies that one thread starts and
- * the hardware carries out; elsewhere with as many loads in flight as a thread has. Internal to doca_gpunetio_dev_rdma.cuh.
+ * How one thread of a kernel moves a message's bytes to and from the peer's memory. Aligned words of 8, 4 and 2 bytes are
+ * moved whole. On Hopper and later a large message passes through shared memory, by bulk copies that one thread starts and the
+ * hardware executes; elsewhere with as many loads in flight as a thread can have. Internal to doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_COPY_H_
 #define SOFTFIELD_GPU_RDMA_COPY_H_
@@ -14,12 +14,12 @@
 
 /** Loads of 16 bytes that the thread has in flight. */
 #define SOFTFIELD_RDMA_FLIGHT 8
-/** Bulk copies: bytes of one, how many at a time, the least message. */
+/** Bulk copies: bytes of one, how many at a time, the smallest message. */
 #define SOFTFIELD_BULK_PIECE 8192u
 #define SOFTFIELD_BULK_PIECES 4u
 #define SOFTFIELD_BULK_MIN 1024u
 
-/** Words of type T, as many as there are; returns bytes moved. */
+/** Moves words of type T, as many as there are; returns the bytes moved. */
 template <typename T> SOFTFIELD_DEVICE uint64_t softfield_rdma_words(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uint64_t i, n = len / sizeof(T);
@@ -79,8 +79,10 @@ SOFTFIELD_DEVICE void softfield_bulk_store(uint8_t *to, uint32_t stage, uint32_t
 	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/** Moves len bytes, a multiple of 16, between addresses that are. @return 0, and nothing moved, when another thread of the block
- * does so */
+/**
+ * Moves len bytes between two addresses, all multiples of 16. @return 0, without effect, if another thread of the block is doing
+ * so
+ */
 SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	__shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES][SOFTFIELD_BULK_PIECE];
@@ -129,7 +131,7 @@ SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint6
 }
 #endif
 
-/** Moves a message; what other processors write or read there they see whole words of. */
+/** Moves a message. Other processors that access the memory see whole words. */
 SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uintptr_t unaligned = (uintptr_t)to | (uintptr_t)from;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_queue.h
- * Operations of a connection: posted by any thread, carried out in order by whoever commits or waits, under the queue's lock.
- * Internal to doca_gpunetio_dev_rdma.cuh.
+ * Operations of a connection: posted by any thread, executed in order by the thread that commits or waits, under the queue's
+ * lock. Internal to doca_gpunetio_dev_rdma.cuh.
  *
- * The order is RC's: an operation that the kernel carries out itself waits until the host has finished all commands before it,
- * and a fence stands between what was written to the peer and whatever comes after.
+ * The order is RC's: an operation that the kernel executes itself waits until the host has finished all earlier commands, and a
+ * fence separates a write to the peer from all later operations.
  */
 #ifndef SOFTFIELD_GPU_RDMA_QUEUE_H_
 #define SOFTFIELD_GPU_RDMA_QUEUE_H_
@@ -16,9 +16,9 @@
 #include <softfield/gpu_rdma_copy.h>
 #include <softfield/gpu_rdma_sync.h>
 
-/* ---- what is over ---- */
+/* ---- completion ---- */
 
-/** Reads how far the host is. */
+/** Reads how many commands the host has finished. */
 SOFTFIELD_DEVICE void softfield_queue_refresh(struct softfield_rdma_queue *q)
 {
 	struct softfield_slot16 progress = softfield_load_slot16(q->progress);
@@ -29,7 +29,7 @@ SOFTFIELD_DEVICE void softfield_queue_refresh(struct softfield_rdma_queue *q)
 		q->status = progress.w[SOFTFIELD_RDMA_STATUS];
 }
 
-/** Does the host have commands of the connection? */
+/** Does the host still have commands of the connection? */
 SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_queue *q)
 {
 	if (q->sent != q->finished)
@@ -37,7 +37,7 @@ SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_queue *q)
 	return q->sent != q->finished;
 }
 
-/** Looks whether the host ended the connection. @return what the peer's instance permits */
+/** Checks whether the host has ended the connection. @return the permissions of the peer's instance */
 SOFTFIELD_DEVICE uint32_t softfield_queue_look(struct softfield_rdma_queue *q)
 {
 	struct softfield_slot16 state = softfield_load_slot16(&q->state);
@@ -47,7 +47,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_look(struct softfield_rdma_queue *q)
 	return state.w[SOFTFIELD_RDMA_PERMISSIONS];
 }
 
-/** Operations that the host has finished, or that never needed it, are done; what they had of the arena is free. */
+/** Completes operations that the host has finished or that did not need it, and frees their arena bytes. */
 SOFTFIELD_DEVICE void softfield_queue_reclaim(struct softfield_rdma_queue *q)
 {
 	uint32_t done = q->done;
@@ -70,19 +70,21 @@ SOFTFIELD_DEVICE void softfield_queue_reclaim(struct softfield_rdma_queue *q)
 
 /* ---- entries ---- */
 
-/** A send's receive is taken by the host, and so is memory that kernels have no address for. */
+/** The host executes sends, which consume a receive, and accesses to memory that kernels have no address for. */
 SOFTFIELD_DEVICE int softfield_rdma_needs_host(const struct softfield_rdma_op *op)
 {
 	return (op->kind & 0xff) == SOFTFIELD_RDMA_SEND || op->id != 0;
 }
 
-/** Bytes at of an inline operation, from its entry. */
+/** The bytes at `at` of an inline operation, from its entry. */
 SOFTFIELD_DEVICE uint32_t softfield_wqe_word(const struct softfield_rdma_wqe *wqe, uint32_t at)
 {
 	return softfield_load_word(&wqe->slot16[SOFTFIELD_RDMA_WQE_DATA + at / 12].w[at / 4 % 3]);
 }
 
-/** Are the first three 16-byte slots of the entry at position there? An operation that no host takes part in has no more. */
+/**
+ * Are the first three 16-byte slots of the entry at position complete? An operation that does not involve the host has no more.
+ */
 SOFTFIELD_DEVICE int softfield_wqe_is_there(uint32_t ready, const struct softfield_slot16 *slots16, uint32_t position)
 {
 	return ready == position + 1 && slots16[0].w[3] == position + 1 && slots16[1].w[3] == position + 1 &&
@@ -94,7 +96,7 @@ SOFTFIELD_DEVICE uint64_t softfield_wqe_pair(uint32_t low, uint32_t high)
 	return low | (uint64_t)high << 32;
 }
 
-/** Takes an entry apart, once the thread that reserved it has filled it in. */
+/** Decodes an entry, once the thread that reserved it has filled it in. */
 SOFTFIELD_DEVICE struct softfield_rdma_op softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t position)
 {
 	struct softfield_slot16 slots16[4];
@@ -135,7 +137,7 @@ SOFTFIELD_DEVICE struct softfield_rdma_op softfield_wqe_wait(struct softfield_rd
 
 /* ---- commands ---- */
 
-/** Up to four bytes from an address, as a word. */
+/** Loads up to four bytes from an address as a word. */
 SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t len, uint32_t at)
 {
 	uint32_t word = 0, b;
@@ -174,7 +176,7 @@ SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct
 	softfield_rdma_ring(rdma);
 }
 
-/** Is what a command is about in it, in the arena, or where the CPU reaches it? */
+/** Where the data of a command is: in it, in the arena, or in memory that the CPU can access. */
 enum softfield_rdma_place { SOFTFIELD_PLACE_COMMAND, SOFTFIELD_PLACE_ARENA, SOFTFIELD_PLACE_CPU };
 
 SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct doca_gpu_dev_rdma *rdma,
@@ -187,7 +189,7 @@ SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct do
 	return SOFTFIELD_PLACE_CPU;
 }
 
-/** Asks the host for an operation. @return 0 when there is no room for the command or its bytes now */
+/** Sends an operation to the host. @return 0 when there is no room for the command or its bytes now */
 SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
 					   const struct softfield_rdma_op *op)
 {
@@ -196,7 +198,7 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 		 offset = 0;
 	uint64_t at = op->local_cpu;
 
-	if (q->sent == q->finished) /* what was carried out without the host has nothing in its entry to be reclaimed by */
+	if (q->sent == q->finished) /* the entries of operations that were executed without the host hold nothing to reclaim */
 		softfield_queue_reclaim(q);
 	op->wqe->staged = 0;
 	if (q->sent - q->finished >= q->depth)
@@ -239,7 +241,7 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 	return 1;
 }
 
-/** The connection ends by a fault of an operation, which the host is to say in its log. */
+/** Ends the connection because of an invalid operation; the host logs it. */
 SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
 					   const struct softfield_rdma_op *op, doca_error_t status)
 {
@@ -253,7 +255,7 @@ SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struc
 		softfield_queue_write(rdma, q, header, op, 0);
 }
 
-/* ---- carrying out ---- */
+/* ---- execution ---- */
 
 /** Do the peer's instance and its memory permit it? */
 SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_queue *q, const struct softfield_rdma_op *op)
@@ -327,7 +329,7 @@ SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, s
 	told.len = told.id = told.permissions = 0;
 	told.local = told.local_cpu = told.remote = 0;
 	told.wqe = op->wqe;
-	softfield_queue_command(rdma, q, &told); /* the host has none, so there is room */
+	softfield_queue_command(rdma, q, &told); /* the host has no commands, so there is room */
 	return 1;
 }
 
@@ -342,7 +344,7 @@ SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, con
 	return 1;
 }
 
-/** A read by the host: what it brought to the arena goes where it belongs once it is there. */
+/** A read by the host: copies its data from the arena to the destination once it has arrived. */
 SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
 						const struct softfield_rdma_op *op)
 {
@@ -386,7 +388,7 @@ SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct
 #define SOFTFIELD_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/** Is the entry a write of a word, which the kernel carries out by one load and one store? */
+/** Is the entry a write of a word, which the kernel executes by one load and one store? */
 SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_slot16 *slots16, uint32_t given)
 {
 	uint32_t kind = slots16[0].w[0] & 0xffff, len = slots16[0].w[1], unaligned = slots16[1].w[0];
@@ -420,8 +422,8 @@ SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_slot16 *sl
 }
 
 /**
- * Carries out writes of words that follow each other, in order, but with the loads of several in flight.
- * @return how many of the group at position it did; all that were there may be fewer than the group
+ * Executes consecutive writes of words in order, with the loads of several in flight. @return how many of the group at position
+ * it executed; fewer entries than the group may be complete
  */
 SOFTFIELD_DEVICE uint32_t softfield_queue_words(struct softfield_rdma_queue *q, uint32_t position, uint32_t num, uint32_t given)
 {
@@ -461,7 +463,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_words(struct softfield_rdma_queue *q, 
 	return count;
 }
 
-/** Goes as far as it can now. With the lock. */
+/** Executes as much as possible now. Called with the lock held. */
 SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q)
 {
 	uint32_t given = softfield_queue_look(q), count;
@@ -480,7 +482,7 @@ SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct s
 			break;
 		q->executed++;
 	}
-	if (q->dirty & SOFTFIELD_RDMA_DIRTY) { /* now, while the caller has nothing to wait for, not before the next write */
+	if (q->dirty & SOFTFIELD_RDMA_DIRTY) { /* now, while the caller need not wait, instead of before the next write */
 		softfield_fence_system();
 		q->dirty = 0;
 	}
@@ -499,7 +501,7 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_kind(enum softfield_rdma_kind kind, int
 	return (uint32_t)kind | (has_imm ? (uint32_t)SOFTFIELD_RDMA_HAS_IMM : 0);
 }
 
-/** What the caller asked for, before it is in the ring. */
+/** A request of the caller, before it is in the ring. */
 struct softfield_rdma_request {
 	uint32_t kind, imm;
 	uint64_t len;
@@ -519,8 +521,8 @@ SOFTFIELD_DEVICE int softfield_rdma_in_range(uint64_t addr, uint64_t offset, uin
 }
 
 /**
- * Finds what an operation of len bytes, more than none, moves. What it needs to know of both buffers is loaded together; one that
- * the operation does not have is taken to be the other. @return 0 when it can never be carried out
+ * Finds the memory of an operation of len bytes, at least 1. The fields of both buffers are loaded together; if the operation has
+ * only one, the other is set to the same. @return 0 if it can never be executed
  */
 SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
 {
@@ -568,7 +570,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_requ
 	return 1;
 }
 
-/** Takes a request apart. @return 0 when it can never be carried out */
+/** Decodes a request. @return 0 if it can never be executed */
 SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, const struct softfield_rdma_queue *q,
 					 const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
 {
@@ -582,7 +584,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, c
 		return 0;
 	if (op->len != 0 && !softfield_rdma_fill_memory(r, op))
 		return 0;
-	/* what the host takes of memory that only kernels reach must fit into the arena */
+	/* data that the host needs from memory that only kernels can access must fit into the arena */
 	return !softfield_rdma_needs_host(op) || softfield_queue_place(rdma, op) != SOFTFIELD_PLACE_ARENA ||
 	       softfield_rdma_room(op->len) <= q->arena_size;
 }
@@ -598,7 +600,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 	*queue = &rdma->queues[index];
 #if defined(__CUDACC__)
 	if (softfield_rdma_cached_word(&(*queue)->state.w[SOFTFIELD_RDMA_STATE]) == SOFTFIELD_RDMA_OPEN)
-		return DOCA_SUCCESS; /* its end is noticed when operations are carried out */
+		return DOCA_SUCCESS; /* its end is detected when operations are executed */
 #endif
 	state = softfield_load_slot16(&(*queue)->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
@@ -690,7 +692,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 	return DOCA_SUCCESS;
 }
 
-/** Commits what is reserved, or num_ops from what was committed before. */
+/** Commits all reserved positions, or num_ops more than were committed before. */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rdma, uint32_t index, int strong, uint32_t num_ops)
 {
 	struct softfield_rdma_queue *q;
@@ -714,7 +716,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 	return DOCA_SUCCESS;
 }
 
-/** Goes on with one connection. @return whether all that was committed is over; its commits are counted then */
+/** Progresses one connection. @return whether all committed operations have ended; its commits are counted then */
 SOFTFIELD_DEVICE int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, uint32_t *num_commits,
 					   doca_error_t *result)
 {
@@ -732,7 +734,7 @@ SOFTFIELD_DEVICE int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struc
 		q->commits = 0;
 		if (q->status != 0 && *result == DOCA_SUCCESS)
 			*result = (doca_error_t)q->status;
-		if (q->dirty) /* done means that the peer may see it */
+		if (q->dirty) /* completion means that the peer can see it */
 			softfield_fence_system();
 		q->dirty = 0;
 	}

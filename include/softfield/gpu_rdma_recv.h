@@ -2,8 +2,8 @@
 /**
  * @file softfield/gpu_rdma_recv.h
  * Receives of an instance: posted by any thread, committed and waited for under one lock. The host's thread posts them for the
- * peers, who fill them in an arena or in the arrival itself; the kernel moves the bytes on to where the program wants them.
- * Internal to doca_gpunetio_dev_rdma.cuh.
+ * peers, which fill them in an arena or in the arrival itself; the kernel copies the bytes to the program's buffers. Internal to
+ * doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_RECV_H_
 #define SOFTFIELD_GPU_RDMA_RECV_H_
@@ -40,7 +40,7 @@ SOFTFIELD_DEVICE void softfield_recv_put(struct doca_gpu_dev_rdma_r *r, const st
 	softfield_rdma_release_word(&to->ready, position + 1);
 }
 
-/** Why there can be no more receives, or SUCCESS. */
+/** The error for which no more receives can arrive, or SUCCESS. */
 SOFTFIELD_DEVICE doca_error_t softfield_recv_state(const struct doca_gpu_dev_rdma_r *r)
 {
 	struct softfield_slot16 state = softfield_load_slot16(&r->rdma->state);
@@ -98,7 +98,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 	return DOCA_SUCCESS;
 }
 
-/** Moves what came to where it belongs. What the host says is still checked: nothing goes beyond the receive. */
+/** Copies an arrival into its receive. The host's values are still checked: nothing is written beyond the receive. */
 SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const struct softfield_slot16 slot16[4],
 					  const struct softfield_rdma_recv_op *op)
 {
@@ -110,7 +110,7 @@ SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const s
 	if (slot16[0].w[SOFTFIELD_RDMA_ARR_KIND] & SOFTFIELD_RDMA_IN_ARENA) {
 		if (offset <= r->arena_size && len <= r->arena_size - offset)
 			softfield_rdma_copy(to, r->arena + offset, len);
-		softfield_fence_system(); /* what was read, before the arena's bytes are given back */
+		softfield_fence_system(); /* finish reading before the arena's bytes are freed */
 		return;
 	}
 	for (i = 0; i < len && i < SOFTFIELD_RDMA_ARRIVAL_DATA; i += 4) {
@@ -124,7 +124,7 @@ SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const s
 	}
 }
 
-/** Takes the next arrival. @return 0: nothing came */
+/** Consumes the next arrival. @return 0: there is none */
 SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *imm, uint32_t *connection)
 {
 	const struct softfield_slot16 *from = r->arrivals[r->taken & (r->size - 1)].slot16;
@@ -132,7 +132,7 @@ SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *
 	struct softfield_slot16 slot16[4];
 
 #if defined(__CUDACC__)
-	if (softfield_fetch_can()) { /* one trip across PCIe, which separate loads are not */
+	if (softfield_fetch_can()) { /* one trip across PCIe; separate loads take several */
 		const struct softfield_slot16 *fetched = softfield_fetch(from, 1, 0, 0);
 
 		for (i = 0; i < 4; i++)
@@ -153,7 +153,7 @@ SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *
 	return 1;
 }
 
-/** Takes all that came, up to what was committed. @return whether that was all */
+/** Consumes all arrivals, up to the committed receives. @return whether those were all */
 SOFTFIELD_DEVICE int softfield_recv_drain(struct doca_gpu_dev_rdma_r *r, uint32_t *num_ops, uint32_t *imm_val,
 					  uint32_t *connection_index)
 {
@@ -186,7 +186,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_wait(struct doca_gpu_dev_rdma_r *r,
 
 	for (;;) {
 		before = count;
-		/* the state first: what came before the end is taken all the same */
+		/* the state first: what arrived before the end is still consumed */
 		result = softfield_recv_state(r);
 		if (softfield_recv_drain(r, &count, imm_val, connection_index)) {
 			result = DOCA_SUCCESS;

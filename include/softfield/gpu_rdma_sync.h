@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_sync.h
- * Words that the threads of kernels share: locks, positions that are reserved, and waiting. Internal to
+ * Words that the threads of kernels share: locks, reserved positions, and waiting. Internal to
  * doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_SYNC_H_
@@ -14,7 +14,7 @@
 
 #if defined(__CUDACC__)
 
-/** Stores a word that another thread of the GPU loads: it finds what was written before then. */
+/** Stores a word that another thread of the GPU loads; that thread then sees all earlier writes. */
 SOFTFIELD_DEVICE void softfield_rdma_release_word(uint32_t *to, uint32_t value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -45,13 +45,13 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 	softfield_rdma_release_word(lock, 0);
 }
 
-/** A word as this multiprocessor last saw it since its last lock: at once, but it may have changed since. */
+/** A word as this multiprocessor last saw it since its last lock: without a delay, but it may have changed since. */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
 {
 	return *word;
 }
 
-/** Sets *word to value if it is expected. @return what it was */
+/** Sets *word to value if it is expected. @return the value before */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
 {
 	return atomicCAS(word, expected, value);
@@ -64,7 +64,7 @@ SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what)
 }
 /** Another thread is about to do it. */
 SOFTFIELD_DEVICE void softfield_rdma_relax(void) {}
-/** Tells the host's thread of a command or post. A real one looks. */
+/** Wakes the host's thread for a command or post. With a real GPU that thread polls. */
 SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
 {
 	(void)rdma;
@@ -107,14 +107,14 @@ SOFTFIELD_DEVICE void softfield_rdma_relax(void)
 
 SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
 {
-	softfield_fence_system(); /* the command before the look; the host's thread says that it sleeps, then looks */
+	softfield_fence_system(); /* the command before the check; the host's thread sets `sleeping`, then checks for commands */
 	if (__atomic_load_n(rdma->sleeping, __ATOMIC_RELAXED) != 0)
 		rdma->ring(rdma->ring_arg);
 }
 
 #endif
 
-/** The next free position of a ring; done is what is over. @return 0 when it is full */
+/** The next free position of a ring; positions up to done have completed. @return 0 when it is full */
 SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
 {
 	uint32_t at = softfield_load_word(reserved), before;
@@ -134,8 +134,8 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *
 #define SOFTFIELD_RDMA_HINTS 32u
 
 /**
- * The same, but tries the position after the block's last one first, and looks at done as the multiprocessor last saw it: one
- * trip to the GPU's second-level cache in place of two. A wrong guess only costs the trip.
+ * The same, but tries the position after the block's last one first, and reads done as the multiprocessor last saw it: one trip
+ * to the GPU's second-level cache instead of two. A wrong guess only costs the trip.
  */
 SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
 {
@@ -157,7 +157,7 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint3
 }
 #endif
 
-/** Committed positions are reserved too, whoever chose them. */
+/** Reserves committed positions too, whichever function chose them. */
 SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t position)
 {
 	uint32_t at;
@@ -167,7 +167,7 @@ SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t pos
 	} while ((int32_t)(position - at) > 0 && softfield_rdma_swap(reserved, at, position) != at);
 }
 
-/** The position that a caller of a weak function means by its number: the first from committed on that falls there. */
+/** The position that a weak function's number refers to: the first one from committed on with that number. */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_position(uint32_t committed, uint32_t size, uint32_t number)
 {
 	return committed + ((number - committed) & (size - 1));

@@ -3,8 +3,8 @@
  * @file softfield/gpu_scope.h
  * What the threads of a warp or a block of a CUDA GPU do together: count, agree, wait. Internal to doca_gpunetio_dev_comch.cuh.
  *
- * The collective functions read a handle, meet, let the first thread change it, and meet again; so all threads see the same
- * handle in each step. Shared memory is written before one meeting and read between it and the next.
+ * The collective functions read a handle, synchronize, let the first thread change it, and synchronize again; so all threads see
+ * the same handle in each step. Shared memory is written before one synchronization and read between it and the next.
  */
 #ifndef SOFTFIELD_GPU_SCOPE_H_
 #define SOFTFIELD_GPU_SCOPE_H_
@@ -16,7 +16,7 @@
 #define SOFTFIELD_WARPS_MAX 32
 #define SOFTFIELD_WARP_MASK 0xffffffffu
 
-/** Sum of one value a lane. */
+/** Sum of one value per lane. */
 SOFTFIELD_DEVICE uint32_t softfield_warp_sum(uint32_t v)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -28,7 +28,7 @@ SOFTFIELD_DEVICE uint32_t softfield_warp_sum(uint32_t v)
 #endif
 }
 
-/** Least of one value a lane. */
+/** Minimum of one value per lane. */
 SOFTFIELD_DEVICE uint32_t softfield_warp_min(uint32_t v)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -71,19 +71,19 @@ template <int S> SOFTFIELD_DEVICE void softfield_scope_sync(void)
 		__syncthreads();
 }
 
-/** Meets, and tells whether the predicate held for any thread. */
+/** Synchronizes, and returns whether the predicate held for any thread. */
 template <int S> SOFTFIELD_DEVICE bool softfield_scope_any(bool predicate)
 {
 	return S == SOFTFIELD_SCOPE_WARP ? __any_sync(SOFTFIELD_WARP_MASK, predicate) : __syncthreads_or(predicate);
 }
 
-/** Meets, and tells whether the predicate held for all threads. */
+/** Synchronizes, and returns whether the predicate held for all threads. */
 template <int S> SOFTFIELD_DEVICE bool softfield_scope_all(bool predicate)
 {
 	return S == SOFTFIELD_SCOPE_WARP ? __all_sync(SOFTFIELD_WARP_MASK, predicate) : __syncthreads_and(predicate);
 }
 
-/** Meets, and gives the least value of all threads. */
+/** Synchronizes, and returns the minimum of all threads' values. */
 template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_min(uint32_t v)
 {
 	__shared__ uint32_t least[SOFTFIELD_WARPS_MAX];
@@ -97,7 +97,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_min(uint32_t v)
 	return softfield_warp_min(threadIdx.x % 32 < blockDim.x / 32 ? least[threadIdx.x % 32] : 0xffffffffu);
 }
 
-/** Meets, numbers the threads for which the predicate holds, and counts them. */
+/** Synchronizes, numbers the threads for which the predicate holds, and counts them. */
 template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_number(bool predicate, uint32_t *total)
 {
 	__shared__ uint32_t counts[SOFTFIELD_WARPS_MAX];
@@ -116,15 +116,18 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_number(bool predicate
 	return before + softfield_warp_sum(lane < threadIdx.x / 32 ? count : 0);
 }
 
-/** What the threads agreed to do next: which consumer, and how many of them. */
+/** The threads' next send: which consumer, and how many of them. */
 struct softfield_agreed {
 	uint32_t id;	 /**< 0: nothing is left */
-	uint32_t total;	 /**< threads whose id this is, as far as each warp's first pending thread has it */
+	uint32_t total;	 /**< threads with this id, in warps whose first pending thread has it */
 	uint32_t number; /**< the caller's number among them */
-	bool mine;	 /**< is the caller one of them? */
+	bool mine;	 /**< whether the caller is one of them */
 };
 
-/** Meets, and picks the id of the first pending thread. A warp whose first pending thread has another id sits out. */
+/**
+ * Synchronizes, and chooses the id of the first pending thread. A warp whose first pending thread has another id waits for the
+ * next round.
+ */
 template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(bool pending, uint32_t id)
 {
 	__shared__ uint32_t ids[SOFTFIELD_WARPS_MAX], counts[SOFTFIELD_WARPS_MAX];
@@ -155,7 +158,7 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 	return a;
 }
 
-/** Shares out a copy of len bytes in pieces of SOFTFIELD_PIECE to the warps, the next piece going to the next warp. */
+/** Distributes a copy of len bytes in pieces of SOFTFIELD_PIECE over the warps in turn. */
 #define SOFTFIELD_PIECE 4096u
 
 template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t turn)
@@ -182,21 +185,21 @@ SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t
 }
 
 /**
- * Small messages are copied by eight threads each, several messages of a thread's in flight: reading across PCIe costs the same
- * microsecond for one as for all.
+ * Eight threads copy each small message, with several messages of a thread in flight: reading all of them across PCIe takes the
+ * same microsecond as reading one.
  */
 #define SOFTFIELD_SMALL 512u	   /**< bytes, at most */
 #define SOFTFIELD_SMALL_THREADS 8u /**< for a message */
-#define SOFTFIELD_SMALL_FLIGHT 4u  /**< messages in flight a thread */
+#define SOFTFIELD_SMALL_FLIGHT 4u  /**< messages in flight per thread */
 
-/** One message of a batch: from where, to where. len 0: none. */
+/** One message of a batch: its source and destination. len 0: none. */
 struct softfield_piece {
 	uint8_t *to;
 	const uint8_t *from;
 	uint32_t len;
 };
 
-/** Copies the calling thread's part of SMALL_FLIGHT messages. in: out of an arena, else into one. */
+/** Copies the calling thread's part of SMALL_FLIGHT messages: out of an arena if `in` is set, else into one. */
 template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT])
 {
 	uint32_t k, u;

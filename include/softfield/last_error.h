@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/last_error.h
- * Why a call failed: what the libraries' log line says, as a record, for a program that has no log backend or wants to show it.
+ * Why a call failed: the content of the libraries' log line as a record, for a program that has no log backend or shows errors
+ * itself.
  *
  *     struct softfield_error error;
  *
@@ -10,11 +11,11 @@
  *             fprintf(stderr, "%s: %s; %s\n", doca_error_get_name(result), error.cause, error.fix);
  *
  * Each thread has its own record. Every error line of the libraries replaces it, whether a log backend shows the line or not. A
- * call that succeeds leaves it, and so does one that returns a code without an error line, such as DOCA_ERROR_AGAIN:
- * compare number before and after, or clear the record first. A task that fails later is reported by its callback, and the line
- * may be of a thread of Softfield's: set SOFTFIELD_LOG=error to see that.
+ * call that succeeds, or returns a code without an error line, such as DOCA_ERROR_AGAIN, does not change it: compare number
+ * before and after, or clear the record first. A task that fails later is reported by its callback, and one of Softfield's
+ * threads may have logged the line: set SOFTFIELD_LOG=error to see it.
  *
- * This is no part of DOCA: a program that also runs on NVIDIA's libraries includes it only where it finds it (__has_include).
+ * This is not part of DOCA: a program that also compiles with NVIDIA's headers includes it only if it exists (__has_include).
  */
 #ifndef SOFTFIELD_LAST_ERROR_H_
 #define SOFTFIELD_LAST_ERROR_H_
@@ -27,13 +28,13 @@
 extern "C" {
 #endif
 
-/** An explained error. A text that is not known is empty; one that is too long is cut off. */
+/** An explained error. An unknown text is empty; a text that is too long is truncated. */
 struct softfield_error {
 	uint64_t number;   /**< of this thread's errors, from 1 on */
 	char object[64];   /**< what the call was about: "mmap", "consumer 3" */
 	char call[64];	   /**< the public function, if the line is of one */
 	char argument[64]; /**< the argument that is wrong */
-	char rule[160];	   /**< what calls have to keep to */
+	char rule[160];	   /**< the rule that applies */
 	char cause[256];   /**< what is wrong, with the values */
 	char fix[256];	   /**< what to do */
 	char file[64];	   /**< the source file that logged it */
@@ -43,14 +44,14 @@ struct softfield_error {
 };
 
 /**
- * The last error line of the calling thread, explained. Logs nothing and leaves the record as it is.
+ * The last error line of the calling thread, explained. Logs nothing and does not change the record.
  * @retval DOCA_ERROR_INVALID_VALUE error is NULL
  * @retval DOCA_ERROR_NOT_FOUND there was no error in this thread, or the record was cleared since
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_last_error(struct softfield_error *error);
 
-/** Forgets the calling thread's last error. Its number goes on. */
+/** Clears the calling thread's last error. The numbers continue. */
 DOCA_EXPERIMENTAL
 void softfield_last_error_clear(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/version.h
- * Which version of Softfield these headers are of. The release of the API that they describe is another number: see
+ * The version of Softfield that these headers belong to. The release of the API that they describe is another number: see
  * doca_version.h.
  *
  *     #if defined(__has_include)
@@ -13,7 +13,7 @@
 #ifndef SOFTFIELD_VERSION_H_
 #define SOFTFIELD_VERSION_H_
 
-/** The version as text. `softfield --version` and the variable softfield_version of the pkg-config files tell the same. */
+/** The version as text. `softfield --version` and the variable softfield_version of the pkg-config files give the same. */
 #define SOFTFIELD_VERSION "1.0.0"
 
 #endif /* SOFTFIELD_VERSION_H_ */
