@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPUs that this process may use. A cpuset need not hold CPU 0, nor as many CPUs as the machine has. For tests and benchmarks. */
+/* CPUs that this process may use. A cpuset may lack CPU 0, and may have fewer CPUs than the machine. For tests and benchmarks. */
 #ifndef SF_BASE_CPUS_H
 #define SF_BASE_CPUS_H
 
 #include <sched.h>
 
-/* The usable CPU at this place, from 0; the first one where there are fewer. */
+/* The usable CPU at this index, from 0; the first one if there are fewer. */
 static inline int sf_usable_cpu(int place)
 {
 	cpu_set_t set;

@@ -17,12 +17,12 @@
 #include "base/log_rate.h"
 #include "base/trace.h"
 
-#define RINGS 64 /* that may be under way before their results are taken back */
+#define RINGS 64 /* operations in flight before their results are reaped */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static aio_context_t context; /* 0: the kernel has none for us */
+static aio_context_t context; /* 0: the kernel grants no context */
 
-/* Also in a child made by fork, where the parent's context does not exist. */
+/* Also runs in a child made by fork, where the parent's context does not exist. */
 static void context_open(void)
 {
 	context = 0;
@@ -39,7 +39,7 @@ static void first_use(void)
 	pthread_atfork(NULL, NULL, context_open);
 }
 
-/* Nobody needs the results, but each takes a place until it is taken back. */
+/* Nobody needs the results, but each keeps its slot until it is reaped. */
 static void results_drop(void)
 {
 	struct io_event results[RINGS];
@@ -49,8 +49,8 @@ static void results_drop(void)
 }
 
 /*
- * The kernel adds to the counter itself when an asynchronous operation ends, and that never waits: a full counter stays full. The
- * operation is a read of no bytes, which an eventfd refuses at once, whatever its counter and its flags.
+ * When an asynchronous operation ends, the kernel itself adds to the counter. It never blocks: a full counter stays full. The
+ * operation is a read of 0 bytes, which an eventfd fails immediately, whatever its counter and flags.
  */
 static bool ring_by_kernel(int fd)
 {
@@ -70,7 +70,7 @@ static bool ring_by_kernel(int fd)
 	return syscall(SYS_io_submit, context, 1L, operations) == 1;
 }
 
-/* Where the kernel lacks that, the flag is set anew before each write. */
+/* Without asynchronous I/O, O_NONBLOCK is set again before each write. */
 static void ring_by_write(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
@@ -78,8 +78,7 @@ static void ring_by_write(int fd)
 
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 	if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0 && write(fd, &one, sizeof(one)) < 0)
-		SF_LOG_DBG_LIMITED("cannot ring a doorbell: %s",
-				   strerror(errno)); /* a full counter wakes its owner just as well */
+		SF_LOG_DBG_LIMITED("cannot ring a doorbell: %s", strerror(errno)); /* a full counter wakes its owner as well */
 }
 
 void sf_doorbell_ring(int fd)
@@ -102,7 +101,7 @@ static ssize_t counter_read(int fd)
 
 	ssize_t len = syscall(SYS_preadv2, (long)fd, &piece, 1L, -1L, -1L, (long)RWF_NOWAIT);
 
-	/* Linux before 5.8 has no flag for it per call. A filter of system calls, or an emulator, may not have this one. */
+	/* Linux before 5.8 has no per-call flag for it. A seccomp filter or an emulator may lack this one. */
 	if (len >= 0 || errno == EAGAIN)
 		return len;
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mistyped variable does nothing, silently. So when the library is loaded, one line names each that no part
- * of Softfield reads. */
+/*
+ * A mistyped variable would silently do nothing. So when the library is loaded, it logs each SOFTFIELD_ variable that no part of
+ * Softfield reads.
+ */
 #include "base/environment.h"
 
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #define NAME_MAX_LEN 64
 #define WARNINGS_MAX 8
 
-/* Every variable of docs/environment.md: the test environment-doc compares the two. */
+/* All variables of docs/environment.md. The test environment-doc compares the two. */
 static const char *const known[] = {
 	"SOFTFIELD_DMA_MAX_BUF_SIZE",
 	"SOFTFIELD_FABRIC",
@@ -56,8 +58,10 @@ const char *sf_environment_nearest(const char *name)
 	return sf_nearest_word(name, known, strlen(PREFIX));
 }
 
-/* SOFTFIELD_LOG decides whether warnings are shown. Without it the line goes to standard error: that variable may be the one that
- * is mistyped. */
+/*
+ * SOFTFIELD_LOG decides whether warnings are shown. If it is not set, the line goes to standard error: it may be the mistyped
+ * one.
+ */
 static void variable_warn(const char *name)
 {
 	const char *nearest = sf_environment_nearest(name), *question = nearest != NULL ? "did you mean " : "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and sentences of the error codes, and what errno values become. */
+/* Names and descriptions of the error codes, and their mapping from errno. */
 #include <errno.h>
 #include <stddef.h>
 
@@ -15,37 +15,37 @@ struct error_text {
 
 static const struct error_text texts[] = {
 	TEXT(DOCA_SUCCESS, "Success"),
-	TEXT(DOCA_ERROR_UNKNOWN, "Failed for a reason that is not known"),
+	TEXT(DOCA_ERROR_UNKNOWN, "Failed for an unknown reason"),
 	TEXT(DOCA_ERROR_NOT_PERMITTED, "The operation is not allowed here"),
-	TEXT(DOCA_ERROR_IN_USE, "Something else is still using it"),
+	TEXT(DOCA_ERROR_IN_USE, "The resource is in use"),
 	TEXT(DOCA_ERROR_NOT_SUPPORTED, "Not supported by this device or library"),
-	TEXT(DOCA_ERROR_AGAIN, "Not possible at the moment, try again"),
-	TEXT(DOCA_ERROR_INVALID_VALUE, "An argument has a value that is not valid"),
+	TEXT(DOCA_ERROR_AGAIN, "Not possible at the moment: try again"),
+	TEXT(DOCA_ERROR_INVALID_VALUE, "An argument is invalid"),
 	TEXT(DOCA_ERROR_NO_MEMORY, "Out of memory or of preallocated elements"),
-	TEXT(DOCA_ERROR_INITIALIZATION, "A resource could not be initialised"),
-	TEXT(DOCA_ERROR_TIME_OUT, "The time for the operation ran out"),
-	TEXT(DOCA_ERROR_SHUTDOWN, "It is shutting down or was shut down"),
+	TEXT(DOCA_ERROR_INITIALIZATION, "A resource could not be initialized"),
+	TEXT(DOCA_ERROR_TIME_OUT, "The operation timed out"),
+	TEXT(DOCA_ERROR_SHUTDOWN, "The object is shutting down or was shut down"),
 	TEXT(DOCA_ERROR_CONNECTION_RESET, "The peer closed the connection"),
-	TEXT(DOCA_ERROR_CONNECTION_ABORTED, "The connection was broken off"),
-	TEXT(DOCA_ERROR_CONNECTION_INPROGRESS, "The connection is still being made"),
-	TEXT(DOCA_ERROR_NOT_CONNECTED, "There is no connection"),
-	TEXT(DOCA_ERROR_NO_LOCK, "A lock could not be taken"),
-	TEXT(DOCA_ERROR_NOT_FOUND, "No such thing was found"),
+	TEXT(DOCA_ERROR_CONNECTION_ABORTED, "The connection was aborted"),
+	TEXT(DOCA_ERROR_CONNECTION_INPROGRESS, "The connection is still being established"),
+	TEXT(DOCA_ERROR_NOT_CONNECTED, "Not connected"),
+	TEXT(DOCA_ERROR_NO_LOCK, "A lock could not be acquired"),
+	TEXT(DOCA_ERROR_NOT_FOUND, "Not found"),
 	TEXT(DOCA_ERROR_IO_FAILED, "An input or output operation failed"),
 	TEXT(DOCA_ERROR_BAD_STATE, "The object's state does not allow the operation"),
 	TEXT(DOCA_ERROR_UNSUPPORTED_VERSION, "The version is not supported"),
-	TEXT(DOCA_ERROR_OPERATING_SYSTEM, "A call of the operating system failed"),
+	TEXT(DOCA_ERROR_OPERATING_SYSTEM, "A system call failed"),
 	TEXT(DOCA_ERROR_DRIVER, "The device driver reported a failure"),
-	TEXT(DOCA_ERROR_UNEXPECTED, "Something happened that should not be possible"),
-	TEXT(DOCA_ERROR_ALREADY_EXIST, "Such a thing exists already"),
-	TEXT(DOCA_ERROR_FULL, "There is no room left"),
-	TEXT(DOCA_ERROR_EMPTY, "There is nothing left"),
-	TEXT(DOCA_ERROR_IN_PROGRESS, "Begun, and to be finished by later progress"),
-	TEXT(DOCA_ERROR_TOO_BIG, "Larger than what is allowed"),
-	TEXT(DOCA_ERROR_AUTHENTICATION, "The other side could not be authenticated"),
-	TEXT(DOCA_ERROR_BAD_CONFIG, "The configuration is not valid"),
-	TEXT(DOCA_ERROR_SKIPPED, "Left out, because something before it failed"),
-	TEXT(DOCA_ERROR_DEVICE_FATAL_ERROR, "The device failed and does not recover"),
+	TEXT(DOCA_ERROR_UNEXPECTED, "An unexpected condition occurred"),
+	TEXT(DOCA_ERROR_ALREADY_EXIST, "It already exists"),
+	TEXT(DOCA_ERROR_FULL, "No room is left"),
+	TEXT(DOCA_ERROR_EMPTY, "Nothing is left"),
+	TEXT(DOCA_ERROR_IN_PROGRESS, "Started: later progress completes it"),
+	TEXT(DOCA_ERROR_TOO_BIG, "Larger than the limit"),
+	TEXT(DOCA_ERROR_AUTHENTICATION, "The peer could not be authenticated"),
+	TEXT(DOCA_ERROR_BAD_CONFIG, "The configuration is invalid"),
+	TEXT(DOCA_ERROR_SKIPPED, "Skipped, because an earlier step failed"),
+	TEXT(DOCA_ERROR_DEVICE_FATAL_ERROR, "The device failed and cannot recover"),
 };
 
 static const struct error_text unknown_text = {"DOCA_UNKNOWN_ERROR", "Not an error code of this library"};

@@ -12,7 +12,7 @@
 
 #include "base/visibility.h"
 
-/* Fills in everything but the number. Any of the texts may be empty, and may be anything. */
+/* Fills in everything except the number. Any input text may be empty, and may hold anything. */
 SF_API void sf_explain(const char *file, int line, const char *func, const char *message, struct softfield_error *error);
 
 #endif

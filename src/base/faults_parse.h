@@ -9,7 +9,7 @@
 
 #include "base/visibility.h"
 
-/* Where a fault can happen; on which kind of object it counts is in the table of faults_parse.c. */
+/* Where a fault can happen. The table in faults_parse.c gives the kind of object of each. */
 enum sf_fault_point {
 	SF_FAULT_SUBMIT_AGAIN,
 	SF_FAULT_TASK_FAIL,
@@ -48,12 +48,12 @@ enum sf_fault_kind {
 };
 
 #define SF_FAULT_RULES_MAX 32
-#define SF_FAULT_NAME_MAX 64 /* of on= and peer=, with its NUL */
+#define SF_FAULT_NAME_MAX 64 /* length of the values of on= and peer=, with the NUL */
 #define SF_FAULT_ERROR_MAX 192
 #define SF_FAULT_ALWAYS 1000000u
 #define SF_FAULT_MS_MAX 3600000u
 
-/* Which occurrences, of which objects. */
+/* Which occurrences fail, of which objects. */
 struct sf_fault_rule {
 	enum sf_fault_point point;
 	uint32_t rate; /* of SF_FAULT_ALWAYS */
@@ -69,8 +69,10 @@ struct sf_fault_plan {
 	struct sf_fault_rule rules[SF_FAULT_RULES_MAX];
 };
 
-/* False: the text makes no sense, and error says in a sentence why, with the word and the nearest known one. The text need not
- * end with a NUL. */
+/*
+ * Returns false if the text is wrong; error then says why, with the wrong word and the closest known one. The text need not end
+ * with a NUL.
+ */
 SF_API bool sf_fault_plan_parse(const char *text, size_t len, struct sf_fault_plan *plan, char error[SF_FAULT_ERROR_MAX]);
 
 SF_API const char *sf_fault_point_name(enum sf_fault_point point);

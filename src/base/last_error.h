@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calling thread's last error line, for softfield/last_error.h. It is kept as it was logged, and explained when somebody
- * asks. */
+/*
+ * The calling thread's last error line, for softfield/last_error.h. The line is stored as it was logged, and explained on
+ * request.
+ */
 #ifndef SF_BASE_LAST_ERROR_H
 #define SF_BASE_LAST_ERROR_H
 

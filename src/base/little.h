@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers in bytes that travel: little-endian, at any alignment; and a checksum over such bytes. */
+/* Integers in messages and files: little-endian, at any alignment. Also a checksum over such bytes. */
 #ifndef SF_BASE_LITTLE_H
 #define SF_BASE_LITTLE_H
 
@@ -53,7 +53,7 @@ static inline uint64_t sf_get_le64(const uint8_t *at)
 
 #define SF_CHECKSUM_BEGIN UINT64_C(0xcbf29ce484222325)
 
-/* FNV-1a, which may be taken piece by piece. Against accidents on the way; against an enemy there are tokens. */
+/* FNV-1a, which may be computed piece by piece. It detects accidental damage; tokens protect against attackers. */
 static inline uint64_t sf_checksum(uint64_t sum, const void *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

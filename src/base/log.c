@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A log record on its way: checked against the limits, formatted once, handed to each backend whole. */
+/* The path of a log record: checked against the levels, formatted once, then passed whole to each backend. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "base/log_record.h"
 #include "base/log_source.h"
 
-#define RECORD_INLINE 1024     /* bytes of a record that need no allocation */
-#define RECORD_MAX (64 * 1024) /* the rest of a longer one is cut off */
+#define RECORD_INLINE 1024     /* bytes of a record that fit without allocation */
+#define RECORD_MAX (64 * 1024) /* longer records are truncated */
 
 static const char *level_tag(uint32_t level)
 {
@@ -35,7 +35,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The C library's own lock of the time zone is not freed in a child of fork: no thread of ours may be inside at that moment. */
+/* The C library does not reset its time zone lock in a child of fork. So none of our threads may be inside it during a fork. */
 static pthread_mutex_t zone_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LOG, &zone_lock, NULL);
 
@@ -63,7 +63,7 @@ static struct tm utc_time(time_t time)
 static int format_record(struct sf_log_record *r, char *text, size_t size, const char *format, va_list args)
 {
 	struct tm tm = local_time(r->time.tv_sec);
-	const bool has_func = r->func[0] != '\0'; /* programs of 2.2 name none */
+	const bool has_func = r->func[0] != '\0'; /* programs built for 2.2 give none */
 	int head = snprintf(text, size, "[%02d:%02d:%02d:%06ld][%d][DOCA][%s][%s:%d]%s%s%s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
 			    (long)r->time.tv_usec, (int)gettid(), level_tag(r->level), base_name(r->file), r->line,
 			    has_func ? "[" : "", r->func, has_func ? "]" : "");
@@ -158,7 +158,7 @@ static doca_error_t log_record(enum sf_log_class cls, struct sf_log_record *r, c
 	}
 	va_end(again);
 	if (len >= 0) {
-		/* Two bytes were kept back: for the newline and for a NUL. */
+		/* Two bytes are reserved: for the newline and for a NUL. */
 		size_t end = (size_t)len < size - 2 ? (size_t)len : size - 2;
 
 		if (end == 0 || text[end - 1] != '\n')

@@ -23,14 +23,14 @@ struct doca_log_backend {
 	enum sf_log_class cls;
 	/* Writes one whole record, which ends in a newline. */
 	void (*write)(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len);
-	/* The levels it may show at all: [most severe, least severe]. The standard backends share the levels between them. */
+	/* The levels that it may show: [most severe, least severe]. The two standard backends divide the levels between them. */
 	uint32_t band_upper, band_lower;
 	uint32_t upper, lower; /* the limits; read without a lock */
 	bool upper_strict, lower_strict;
-	bool yields;			      /* a record that another backend writes to the same file is left to that one */
+	bool yields;			      /* leaves a record to another backend that writes it to the same file */
 	bool json;			      /* its records are JSON lines */
-	const struct sf_log_modules *modules; /* which have levels of their own, or NULL */
-	uint32_t modules_level;		      /* of the others */
+	const struct sf_log_modules *modules; /* modules with a level of their own, or NULL */
+	uint32_t modules_level;		      /* level of the other modules */
 	union {
 		FILE *file;
 		int fd;
@@ -57,13 +57,13 @@ struct doca_log_backend *sf_log_backends(enum sf_log_class cls);
 /* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
 void sf_log_backend_add(struct doca_log_backend *backend);
 
-/* A backend of a stream writes to another one from now on. */
+/* Makes a stream backend write to another stream. */
 SF_API void sf_log_backend_set_file(struct doca_log_backend *backend, FILE *file);
 
 /* The SDK backend that a user asks for by SOFTFIELD_LOG. No call of the program changes its levels. */
 struct sf_log_choice {
 	uint32_t level;		       /* of modules without one of their own */
-	struct sf_log_modules modules; /* kept as long as the process */
+	struct sf_log_modules modules; /* kept until the process ends */
 	bool json;
 	struct sf_log_file *file; /* NULL: standard error */
 };
@@ -71,10 +71,10 @@ struct sf_log_choice {
 /* The choice is kept. */
 void sf_log_backend_add_choice(const struct sf_log_choice *choice);
 
-/* Whether both write to the same file, terminal or pipe now. Costs two system calls. */
+/* Returns true if both write to the same file, terminal or pipe now. Costs two system calls. */
 bool sf_log_backend_same_file(const struct doca_log_backend *a, const struct doca_log_backend *b);
 
-/* Limits for a new backend of the class, and what a change of any limit entails. Under sf_log_lock. */
+/* Sets the limits of a new backend of the class, and applies changed limits. Under sf_log_lock. */
 void sf_log_limits_init(struct doca_log_backend *backend);
 void sf_log_limits_changed(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SOFTFIELD_LOG: the libraries' log lines, without a call of the program. A list with commas of
+ * SOFTFIELD_LOG turns on the libraries' log lines without a call of the program. It is a comma-separated list of
  *
  *	error, warning, info, debug	the level of all modules
  *	MODULE:LEVEL			of one
@@ -21,7 +21,7 @@
 #include "base/log_module.h"
 #include "base/nearest_word.h"
 
-#define MISTAKES_MAX 4 /* that are named */
+#define MISTAKES_MAX 4 /* mistakes that are reported */
 
 struct item {
 	const char *text;
@@ -59,7 +59,7 @@ static bool read_pair(struct item item, const char *colon, struct sf_log_modules
 	return name != NULL && level != DOCA_LOG_LEVEL_DISABLE && sf_log_modules_set(modules, name, level);
 }
 
-/* Returns whether it is right. */
+/* Returns true if the item is valid. */
 static bool read_item(struct item item, struct choice_reading *reading)
 {
 	const char *colon = memchr(item.text, ':', item.len);
@@ -144,7 +144,7 @@ static int open_file(struct item item, struct sf_log_file **file)
 
 static void read_log_choice(void)
 {
-	/* Its backend is used as long as the process lives. */
+	/* Its backend is used until the process ends. */
 	static struct choice_reading reading = {.choice.level = DOCA_LOG_LEVEL_ERROR};
 	const char *text = secure_getenv("SOFTFIELD_LOG");
 	int error;
@@ -153,7 +153,7 @@ static void read_log_choice(void)
 		return;
 	read_list(text, &reading);
 	error = open_file(reading.file, &reading.choice.file);
-	/* A process started without standard error uses its descriptor for something else. */
+	/* If the process was started without standard error, descriptor 2 is another file. */
 	if (reading.choice.file == NULL && fcntl(STDERR_FILENO, F_GETFD) < 0)
 		return;
 	sf_log_backend_add_choice(&reading.choice);

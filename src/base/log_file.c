@@ -14,7 +14,7 @@
 
 struct sf_log_file {
 	char path[PATH_MAX]; /* absolute */
-	/* GUARDED_BY(lock) */
+	/* Guarded by lock */
 	int fd; /* -1 when it is gone */
 	dev_t dev;
 	ino_t ino;
@@ -23,7 +23,7 @@ struct sf_log_file {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LOG, &lock, NULL);
 
-/* A FIFO that nobody reads is refused, not waited for. Records block later as those on standard error do. */
+/* Opening a FIFO without a reader fails instead of blocking. Later writes may block, as those to standard error do. */
 static int open_to_append(const char *path, struct stat *st)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
@@ -66,7 +66,7 @@ static bool is_open(const struct sf_log_file *file)
 	return file->fd >= 0 && fstat(file->fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino;
 }
 
-/* The descriptor is somebody else's by now, or nobody's: it is not closed. */
+/* The program has closed the descriptor, and may have reused its number. So it is not closed here. */
 static void open_again(struct sf_log_file *file)
 {
 	struct stat st = {0};
@@ -76,7 +76,7 @@ static void open_again(struct sf_log_file *file)
 	file->ino = st.st_ino;
 }
 
-/* The lock is not held over the write, which may block. */
+/* The lock is dropped before the write, which may block. */
 static int file_descriptor(struct sf_log_file *file)
 {
 	int fd;

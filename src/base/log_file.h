@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file that several processes append log records to, each with one write. A program may close descriptors that it does not
- * know, and open its own files under their numbers: so each write looks whether the descriptor still is the file's, and opens it
- * again.
+ * A file that several processes append log records to, each record with one write. A program may close descriptors that it does
+ * not know, and reuse their numbers. So each write checks that the descriptor still is the file's, and opens the file again if
+ * not.
  */
 #ifndef SF_BASE_LOG_FILE_H
 #define SF_BASE_LOG_FILE_H
@@ -11,7 +11,10 @@
 
 struct sf_log_file;
 
-/* Opens the file, made with mode 0600 if need be. NULL with errno set: it cannot be opened, or is a folder. Never blocks. */
+/*
+ * Opens the file, and creates it with mode 0600 if needed. NULL with errno set: it cannot be opened, or is a folder. Never
+ * blocks.
+ */
 struct sf_log_file *sf_log_file_open(const char *path);
 
 /* Safe in any thread. A record that cannot be written is lost. */

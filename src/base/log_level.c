@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which levels the backends show: limits of one backend, of all, and limits that the global ones leave alone (strict). */
+/*
+ * Which levels the backends show: limits of one backend, global limits, and strict limits, which the global ones do not change.
+ */
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_backend.h"
@@ -68,7 +70,7 @@ static doca_error_t set_one(struct doca_log_backend *backend, enum sf_log_class 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (backend->cls != cls) {
-		SF_LOG_ERR("this limit belongs to %s backends, and the backend is of the other kind",
+		SF_LOG_ERR("this limit applies to %s backends only, and the backend is of the other kind",
 			   cls == SF_LOG_SDK ? "SDK" : "program");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}

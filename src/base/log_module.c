@@ -21,7 +21,7 @@ const char *sf_log_module_find(const char *name, size_t len)
 	return NULL;
 }
 
-/* What follows the last folder src of the path: the compiler may have been given an absolute path. NULL: there is none. */
+/* What follows the last folder src of the path, which may be absolute. NULL if there is none. */
 static const char *path_in_src(const char *file)
 {
 	const char *found = NULL;

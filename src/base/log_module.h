@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A module is a folder of src, such as rdma, or tcp in fabric. SOFTFIELD_LOG may give one a level of its own. Of two folders of a
- * file the inner one counts.
+ * A module is a folder of src, such as rdma, or tcp in fabric. SOFTFIELD_LOG may give a module its own level. The innermost
+ * folder of a file counts.
  */
 #ifndef SF_BASE_LOG_MODULE_H
 #define SF_BASE_LOG_MODULE_H
@@ -29,7 +29,7 @@ const char *sf_log_module_find(const char *name, size_t len);
 /* The innermost folder of a source file; len is 0 for a file that is not in src. */
 const char *sf_log_module_of(const char *file, size_t *len);
 
-/* Replaces the module's level if it has one. False: there are SF_LOG_MODULES_MAX already. */
+/* Replaces the module's level if it has one. Returns false if there are SF_LOG_MODULES_MAX already. */
 bool sf_log_modules_set(struct sf_log_modules *modules, const char *name, uint32_t level);
 
 /* The level of a source file, which is others unless one of its folders has a level. */

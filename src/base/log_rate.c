@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
-static struct sf_log_site *sites; /* all that have logged; it only grows */
+static struct sf_log_site *sites; /* all sites that have logged; the list only grows */
 static bool pending;		  /* a site may have a count to report */
 
 static uint32_t now_s(void)
@@ -46,7 +46,7 @@ bool sf_log_site_line(struct sf_log_site *site)
 	return line.allowed;
 }
 
-/* Returns whether the site has nothing more to report. */
+/* Returns true if the site has nothing more to report. */
 static bool site_end_window(struct sf_log_site *site, bool at_once)
 {
 	uint32_t seconds = now_s() - (uint32_t)(__atomic_load_n(&site->window.began_lines, __ATOMIC_RELAXED) >> 32);
@@ -79,7 +79,7 @@ bool sf_log_rate_report(bool all)
 	return any;
 }
 
-/* The counts of the parent process are the parent's to report. */
+/* The parent process reports its own counts. */
 static void forget_in_child(void)
 {
 	for (struct sf_log_site *site = sites; site != NULL; site = site->next)

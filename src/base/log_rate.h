@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log lines that a peer can trigger: another process, a client, a stranger on the network.
+ * Rate limit for log lines that a peer can trigger: another process, a client, an unknown host on the network.
  *
  *	SF_LOG_WARN_LIMITED("%s sent a message of %zu bytes", peer, len);
  *
  * Each call site logs at most LOG_RATE_LINES lines in LOG_RATE_SECONDS and counts the rest. The count follows as a line of the
  * same site and level, "N more of this kind suppressed in the last S s": before the site's next line, or by sf_log_rate_report,
- * which agents and daemons call now and then. The arguments of a suppressed line are not evaluated. An
- * error line that no backend shows is no line: it is the thread's last error. A program's own mistakes are
- * not limited: each of them is the user's.
+ * which agents and daemons call periodically. The arguments of a suppressed line are not evaluated. An error line that no backend
+ * shows does not count, and still becomes the thread's last error. Lines about the program's own mistakes are not limited.
  */
 #ifndef SF_LOG_RATE_H
 #define SF_LOG_RATE_H
@@ -21,16 +20,16 @@
 #define LOG_RATE_LINES 10
 #define LOG_RATE_SECONDS 10
 
-/* How many lines were logged and suppressed of late. Safe in any thread; zero-initialised. */
+/* How many lines were logged and suppressed recently. Safe in any thread; zero-initialized. */
 struct sf_log_window {
-	uint64_t began_lines; /* the second in which it began, and in the lower half the lines logged since */
+	uint64_t began_lines; /* upper half: the second in which the window began; lower half: lines logged since */
 	uint32_t suppressed;  /* lines not reported yet */
 };
 
 /* The outcome of one more line. */
 struct sf_log_window_line {
-	bool allowed;	     /* else it is counted as suppressed */
-	uint32_t suppressed; /* to be reported before it, with the time that they took */
+	bool allowed;	     /* otherwise it is counted as suppressed */
+	uint32_t suppressed; /* suppressed lines to report before it, and their period */
 	uint32_t seconds;
 };
 
@@ -46,7 +45,7 @@ static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window 
 		} else if ((uint32_t)old < lines_max) {
 			next = old + 1;
 		} else {
-			/* Before the caller looks whether a report is pending. */
+			/* Ordered before the caller's check for a pending report. */
 			__atomic_fetch_add(&window->suppressed, 1, __ATOMIC_SEQ_CST);
 			return (struct sf_log_window_line){.allowed = false};
 		}
@@ -56,7 +55,7 @@ static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window 
 	return line;
 }
 
-/* One call. It is never freed: libraries that have one are not unloaded. */
+/* One call site. Never freed: libraries with a site are not unloaded. */
 struct sf_log_site {
 	const char *file, *func;
 	int line;
@@ -67,11 +66,13 @@ struct sf_log_site {
 	struct sf_log_site *next;
 };
 
-/* Returns whether the site may log a line now. May log how many it suppressed. */
+/* Returns true if the site may log a line now. May log how many lines it suppressed. */
 SF_API bool sf_log_site_line(struct sf_log_site *site);
 
-/* Logs the counts of the sites whose LOG_RATE_SECONDS are over, or of all, which begin anew. Cheap when nothing was suppressed.
- * Returns whether there are more to be logged later. */
+/*
+ * Logs and resets the counts of the sites whose LOG_RATE_SECONDS are over, or of all sites. Cheap if nothing was suppressed.
+ * Returns true if more must be logged later.
+ */
 SF_API bool sf_log_rate_report(bool all);
 
 #define SF_LOG_SITE(its_level, its_lines_max, is_program)                                                                        \
@@ -95,7 +96,7 @@ SF_API bool sf_log_rate_report(bool all);
 #define SF_LOG_INFO_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, LOG_RATE_LINES, __VA_ARGS__)
 #define SF_LOG_DBG_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, LOG_RATE_LINES, __VA_ARGS__)
 
-/* The same for our programs, whose lines are records of DOCA_LOG. */
+/* The same for our own programs, which log with DOCA_LOG. */
 #define PROGRAM_LOG_LIMITED(level, lines_max, ...)                                                                               \
 	do {                                                                                                                     \
 		SF_LOG_SITE(level, lines_max, true);                                                                             \

@@ -16,7 +16,7 @@
 
 struct output {
 	char *at;
-	size_t size, len; /* what there is place for, and what all takes */
+	size_t size, len; /* capacity, and total length needed */
 };
 
 static void text_put(struct output *out, const char *text, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One log line on its way to the backends. */
+/* One log line, as it is passed to the backends. */
 #ifndef SF_BASE_LOG_RECORD_H
 #define SF_BASE_LOG_RECORD_H
 
@@ -14,12 +14,14 @@ struct sf_log_record {
 	int line;
 	struct timeval time;
 	const char *text; /* the whole line, which ends in a newline */
-	size_t head_len;  /* of the text before the message */
-	size_t len;	  /* of the whole text */
+	size_t head_len;  /* length of the text before the message */
+	size_t len;	  /* length of the whole text */
 };
 
-/* Writes the record as one line of JSON, UTF-8 whatever the message holds, with a newline and no NUL. As much as fits; returns
- * the length of all. utc is the record's time. */
+/*
+ * Writes the record as one line of JSON, UTF-8 whatever the message holds, with a newline and no NUL. Truncates to the size;
+ * returns the full length. utc is the record's time.
+ */
 size_t sf_log_json(const struct sf_log_record *record, const struct tm *utc, char *line, size_t size);
 
 #endif

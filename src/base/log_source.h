@@ -8,7 +8,7 @@
 
 #define SF_LOG_SOURCES_MAX 65536
 
-/* Does the source pass on a record of that level? A number that nothing registered does. Any thread, without a lock. */
+/* Returns true if the source passes on a record of that level. An unregistered number does. Any thread, without a lock. */
 bool sf_log_source_shows(int source, uint32_t level);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#define WORD_MAX 48 /* longer ones are near to nothing */
+#define WORD_MAX 48 /* longer words match nothing */
 
 static size_t three_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
+/* The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 static size_t word_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][WORD_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];

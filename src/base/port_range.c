@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number from 1 to 65535 without sign or zeros before it, which `end` follows; else 0. */
+/* Parses a number from 1 to 65535 without sign or leading zeros, followed by `end`. Returns 0 if the text is invalid. */
 static uint16_t port_parse(const char *text, char end)
 {
 	const size_t len = strspn(text, "0123456789");

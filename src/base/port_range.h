@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TCP ports as a firewall's rule names them: "18600-18699", or one alone. */
+/* A range of TCP ports as in a firewall rule: "18600-18699", or a single port. */
 #ifndef SF_BASE_PORT_RANGE_H
 #define SF_BASE_PORT_RANGE_H
 
@@ -12,7 +12,7 @@ struct sf_port_range {
 	uint16_t first, last; /* 0: any port */
 };
 
-/* False: it is none, and *range stays as it was. */
+/* Returns false if the text is not a range; *range is then unchanged. */
 SF_API bool sf_port_range_parse(const char *text, struct sf_port_range *range);
 
 #endif

@@ -61,7 +61,7 @@ static void profile_read(void)
 	}
 	const char *nearest = sf_nearest_word(text, names, 0);
 
-	SF_LOG_ERR("SOFTFIELD_PROFILE is %.48s, which is no profile: %s%s", text, nearest != NULL ? "did you mean " : "give ",
+	SF_LOG_ERR("SOFTFIELD_PROFILE is %.48s, which is not a profile: %s%s", text, nearest != NULL ? "did you mean " : "use ",
 		   nearest != NULL ? nearest : "bluefield2, bluefield3 or none");
 	profile_status = DOCA_ERROR_BAD_CONFIG;
 }
@@ -102,7 +102,7 @@ doca_error_t sf_profile_require(enum sf_profile_feature feature)
 {
 	if (sf_profile_has(feature))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the profile %s (SOFTFIELD_PROFILE) has no %s: ask the capability first, and do it another way without",
+	SF_LOG_ERR("the profile %s (SOFTFIELD_PROFILE) has no %s: check the capability first, and provide an alternative",
 		   names[profile], features[feature].name);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }

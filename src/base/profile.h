@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles of cards: SOFTFIELD_PROFILE=bluefield2|bluefield3 takes away what that card lacks, as far as public sources state it.
- * docs/profiles.md has the table, with each source. Without a profile a device has all that Softfield has.
+ * Profiles of cards: SOFTFIELD_PROFILE=bluefield2|bluefield3 disables the features that the card lacks, according to public
+ * sources. docs/profiles.md has the table with the sources. Without a profile, a device has all features.
  *
- * A library asks once, when its context is created or configured, never for each task:
+ * A library checks once, when its context is created or configured, never for each task:
  *
  *     cap call:   return sf_profile_has(SF_PROFILE_AES_GCM) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
  *     set_conf:   result = sf_profile_require(SF_PROFILE_AES_GCM); if (result != DOCA_SUCCESS) return result;
@@ -41,7 +41,7 @@ enum sf_profile_limit {
 	SF_PROFILE_ERASURE_CODING_BLOCK_SIZE,
 	SF_PROFILE_AES_GCM_BUF_SIZE,
 	SF_PROFILE_COMCH_MSG_SIZE, /* bytes of one control message */
-	SF_PROFILE_COMCH_CLIENTS,  /* of one server */
+	SF_PROFILE_COMCH_CLIENTS,  /* clients of one server */
 	SF_PROFILE_COMCH_BUF_SIZE, /* bytes of one message of a producer */
 	SF_PROFILE_RDMA_MSG_SIZE,
 	SF_PROFILE_RDMA_QUEUE_SIZE,
@@ -49,32 +49,32 @@ enum sf_profile_limit {
 	SF_PROFILE_LIMITS
 };
 
-/* A line of the table: what each card has, and the source of that. */
+/* A row of the table: the value for each card, and its source. */
 struct sf_profile_row {
 	const char *name;
-	uint64_t value[SF_PROFILES]; /* of a feature: whether it is there. Of a limit: 0 where no public source states it */
+	uint64_t value[SF_PROFILES]; /* of a feature: 1 if supported; of a limit: 0 if no public source states it */
 	const char *source;
 };
 
 SF_API const struct sf_profile_row *sf_profile_feature_row(enum sf_profile_feature feature);
 SF_API const struct sf_profile_row *sf_profile_limit_row(enum sf_profile_limit limit);
 
-/* The profile of this process, read once. One that does not exist is logged, once, and is NONE here. */
+/* The profile of this process, read once. An unknown name is logged once and counts as NONE. */
 SF_API enum sf_profile sf_profile_get(void);
 
-/* As SOFTFIELD_PROFILE has it; "none" for NONE. */
+/* The name as in SOFTFIELD_PROFILE; "none" for NONE. */
 SF_API const char *sf_profile_name(enum sf_profile profile);
 
-/* BAD_CONFIG, logged: SOFTFIELD_PROFILE names no profile. So that nobody believes that a program passed under it. */
+/* BAD_CONFIG, logged, if SOFTFIELD_PROFILE is invalid, so that no test passes under a misspelled profile. */
 SF_API doca_error_t sf_profile_check(void);
 
-/* Whether the card has it. Silent: programs ask one device after the other. */
+/* Whether the card has the feature. Does not log, because programs probe one device after the other. */
 SF_API bool sf_profile_has(enum sf_profile_feature feature);
 
-/* For the call that would use it: NOT_SUPPORTED, logged with the profile's name, where the card lacks it. */
+/* For calls that need the feature: NOT_SUPPORTED, logged with the profile's name, if the card lacks it. */
 SF_API doca_error_t sf_profile_require(enum sf_profile_feature feature);
 
-/* The card's limit, or ours where it is lower or no public source states the card's. */
+/* The card's limit; ours if that is lower, or if no public source states the card's. */
 SF_API uint64_t sf_profile_limit(enum sf_profile_limit limit, uint64_t ours);
 
 #endif

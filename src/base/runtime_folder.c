@@ -22,7 +22,7 @@ enum owner {
 	OWNER_OTHER,
 };
 
-/* Whose is it? What is no folder, such as a link to one, is nobody's that we trust. */
+/* Returns the folder's owner. Anything that is not a folder, such as a link to one, is not trusted. */
 static enum owner folder_owner(const char *path)
 {
 	struct stat st;
@@ -32,8 +32,8 @@ static enum owner folder_owner(const char *path)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? OWNER_SELF : OWNER_OTHER;
 }
 
-/* In the user's home nobody else can take the name. The home may be on a network, so the name is this machine's,
- * until it boots. */
+/* In the user's home, no other user can take the name. The home may be on a network file system, so the name contains the boot
+ * id. */
 static bool home_path(char path[PATH_MAX])
 {
 	char strings[PASSWD_SIZE], boot[37] = "";
@@ -48,7 +48,7 @@ static bool home_path(char path[PATH_MAX])
 	return snprintf(path, PATH_MAX, "%s/.softfield-%s", found->pw_dir, boot) < PATH_MAX;
 }
 
-/* Nothing of this depends on the environment, so that all processes of the user come to the same folder. */
+/* Independent of the environment, so that all processes of the user find the same folder. */
 void sf_runtime_folder_default(char path[PATH_MAX])
 {
 	char home[PATH_MAX];
@@ -63,7 +63,7 @@ void sf_runtime_folder_default(char path[PATH_MAX])
 	owner = folder_owner(path);
 	if (owner == OWNER_SELF || !home_path(home))
 		return;
-	/* Whoever took the name in /tmp may give it up again. Then those who went home stay together. */
+	/* Another user who took the name in /tmp may release it. Processes that use the folder in the home then keep using it. */
 	if (owner == OWNER_OTHER || folder_owner(home) == OWNER_SELF)
 		memcpy(path, home, sizeof(home));
 }
@@ -108,7 +108,7 @@ static doca_error_t folder_error(const char *what, const char *path, int error)
 											: DOCA_ERROR_NOT_PERMITTED;
 }
 
-/* Another user may have linked a name of our choice to a folder of this user: no link is followed there. */
+/* Another user may have planted a symbolic link under this name: links are not followed there. */
 static doca_error_t folder_open(const char *path, int flags, int *folder)
 {
 	struct stat st = {0};
@@ -124,7 +124,7 @@ static doca_error_t folder_open(const char *path, int flags, int *folder)
 		return DOCA_SUCCESS;
 	}
 	close(fd);
-	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set "
+	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o: it must have owner %u and mode 700; chmod it, or set "
 		   "SOFTFIELD_RUNTIME to a folder of your own",
 		   path, (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
 	return DOCA_ERROR_NOT_PERMITTED;
@@ -141,6 +141,6 @@ doca_error_t sf_runtime_folder_open(int *folder)
 	error = folder_open(path, O_NOFOLLOW, folder);
 	if (error == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	sf_runtime_folder_default(other); /* somebody took the name between the look and the making */
+	sf_runtime_folder_default(other); /* another process took the name between check and mkdir */
 	return strcmp(path, other) != 0 ? folder_open(other, O_NOFOLLOW, folder) : error;
 }

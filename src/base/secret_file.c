@@ -19,8 +19,8 @@ static doca_error_t file_check(int fd, const char *path)
 	}
 	if ((st.st_uid == geteuid() || st.st_uid == 0) && (st.st_mode & 077) == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the secret %s has owner %u and mode %03o, needed are owner %u and mode 600: %s it", path, (unsigned)st.st_uid,
-		   (unsigned)st.st_mode & 0777, (unsigned)geteuid(),
+	SF_LOG_ERR("the secret %s has owner %u and mode %03o: it must have owner %u and mode 600: %s it", path,
+		   (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid(),
 		   st.st_uid == geteuid() || st.st_uid == 0 ? "chmod 600" : "chown");
 	return DOCA_ERROR_NOT_PERMITTED;
 }
@@ -50,7 +50,7 @@ doca_error_t sf_secret_file_read(int folder, const char *name, const char *path,
 		return DOCA_ERROR_NOT_FOUND;
 	if (fd < 0) {
 		SF_LOG_ERR("cannot open the secret %s: %s", path,
-			   errno == ELOOP ? "it is a symbolic link, name the file itself" : strerror(errno));
+			   errno == ELOOP ? "it is a symbolic link: name the file itself" : strerror(errno));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	result = file_check(fd, path);

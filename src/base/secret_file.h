@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that hold a secret: regular ones of our own, or of root's, that nobody else may read or write. */
+/* Files that hold a secret: regular files of this user or root, without access for anyone else. */
 #ifndef SF_BASE_SECRET_FILE_H
 #define SF_BASE_SECRET_FILE_H
 
@@ -9,8 +9,10 @@
 
 #include "base/visibility.h"
 
-/* Reads the file of that name in a folder, or AT_FDCWD; a newline at its end does not count. path is what log lines call it.
- * NOT_FOUND, not logged: there is none. TOO_BIG, not logged: it fills all the room. NOT_PERMITTED, INVALID_VALUE; logged. */
+/*
+ * Reads the named file in a folder, or AT_FDCWD, without a trailing newline. Log lines call it path. NOT_FOUND, not logged: it
+ * does not exist. TOO_BIG, not logged: it fills the whole buffer. NOT_PERMITTED, INVALID_VALUE: logged.
+ */
 SF_API doca_error_t sf_secret_file_read(int folder, const char *name, const char *path, void *bytes, size_t room, size_t *len);
 
 #endif

@@ -14,10 +14,10 @@
 #include "base/trace_request.h"
 
 #define PREFIX SF_STATUS_PREFIX
-#define NAMES_MAX 8 /* of one process: another container may have its number */
-#define READS_MAX 4 /* of a page that is just written */
+#define NAMES_MAX 8 /* attempts for one process: another container may use the same pid */
+#define READS_MAX 4 /* attempts for a page that is being written */
 
-/* Where others may put files, nothing is read or written. The first process that needs the folder makes it. */
+/* A folder that other users can write to is not used. The first process that needs the folder creates it. */
 static int folder_open(void)
 {
 	char path[PATH_MAX];
@@ -52,9 +52,9 @@ static void page_remove(int folder, const char *name, int fd)
 		unlinkat(folder, name, 0);
 }
 
-/* ---- the own one ---- */
+/* ---- this process's page ---- */
 
-/* Removes what a dead process of the same number left. */
+/* Removes the page of a dead process with the same pid. */
 static void name_free(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -75,7 +75,7 @@ static bool name_take(int folder, struct sf_status_file *file)
 		return false;
 	if (page_lock(file->fd) && fstat(file->fd, &st) == 0 && st.st_nlink == 1)
 		return true;
-	close(file->fd); /* somebody took it for a dead one's, before it was locked */
+	close(file->fd); /* another process removed it before it was locked, as a dead process's page */
 	file->fd = -1;
 	return false;
 }
@@ -111,19 +111,19 @@ void sf_status_file_close(struct sf_status_file *file)
 
 	if (file->fd < 0)
 		return;
-	sf_runtime_folder_path(path); /* by its path: there may be no descriptor left for the folder */
+	sf_runtime_folder_path(path); /* uses the path, because no descriptor may be left to open the folder */
 	strcat(strcat(path, "/"), file->name);
 	unlink(path);
 	close(file->fd);
 	file->fd = -1;
 }
 
-/* ---- those of others ---- */
+/* ---- pages of other processes ---- */
 
 struct scan {
 	struct sf_status_reader *reader;
 	int folder;
-	uint8_t bytes[sizeof(struct sf_status_page) + 1]; /* one more, to see that a file is too long */
+	uint8_t bytes[sizeof(struct sf_status_page) + 1]; /* one more byte, to detect a file that is too long */
 	struct sf_status_page page;
 };
 
@@ -134,7 +134,7 @@ static bool is_own(const struct scan *scan, const char *name)
 	return own != NULL && own->fd >= 0 && strcmp(name, own->name) == 0;
 }
 
-/* Shows the page behind fd, unless its process is dead. Returns false when the reader has seen enough. */
+/* Passes the page in fd to the reader, unless its process is dead. Returns false when the reader wants no more. */
 static bool page_read(struct scan *scan, const char *name, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -165,7 +165,8 @@ static bool entry_read(struct scan *scan, const char *name)
 
 	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || strlen(name) >= SF_STATUS_NAME_MAX || is_own(scan, name))
 		return true;
-	fd = openat(scan->folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* to write: a lock needs it */
+	fd = openat(scan->folder, name,
+		    O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* for writing, which a write lock requires */
 	if (fd < 0)
 		return true;
 	more = page_read(scan, name, fd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The status page: what a process says about itself in the runtime folder, for `softfield ps` and for the stall reports of its
- * peers. It is a file of one head and three lists: progress engines, contexts and connections.
+ * The status page: a file in which a process publishes its state, for `softfield ps` and for the stall reports of its peers. It
+ * has a head and three lists: progress engines, contexts and connections.
  *
  * Times are CLOCK_MONOTONIC in nanoseconds, 0 for never. A page of another process is untrusted: sf_status_page_parse copies it
- * and checks each number that the reader goes by. A page that was read while it was written has a wrong checksum.
+ * and checks each number that readers rely on. A page read during a write has a wrong checksum.
  */
 #ifndef SF_BASE_STATUS_PAGE_H
 #define SF_BASE_STATUS_PAGE_H
@@ -20,46 +20,46 @@
 #define SF_STATUS_ENGINES_MAX 32
 #define SF_STATUS_CONTEXTS_MAX 128
 #define SF_STATUS_CONNECTIONS_MAX 256
-#define SF_STATUS_TEXT_MAX 64 /* of a name, with its NUL */
+#define SF_STATUS_TEXT_MAX 64 /* bytes of a name, with its NUL */
 #define SF_STATUS_KIND_MAX 32
 
 struct sf_status_head {
 	char magic[8];
 	uint32_t version;
 	uint32_t size;	   /* of the whole page */
-	uint64_t checksum; /* of all behind it */
+	uint64_t checksum; /* of all following bytes */
 	uint64_t sampled_ns, started_ns;
-	uint32_t pid; /* as the process itself knows it */
+	uint32_t pid; /* in the process's own pid namespace */
 	uint32_t user;
-	uint32_t tick_ms; /* the page is written so often: what changed since is not in it */
+	uint32_t tick_ms; /* update interval: later changes are not in the page */
 	uint32_t num_engines, num_contexts, num_connections;
-	uint32_t num_left_out; /* contexts and connections for which there is no room */
+	uint32_t num_left_out; /* contexts and connections that did not fit */
 	uint32_t unused;
 	char program[SF_STATUS_TEXT_MAX], node[SF_STATUS_TEXT_MAX];
 };
 
 struct sf_status_engine {
-	uint32_t thread;    /* that started a context on it last */
+	uint32_t thread;    /* id of the thread that last started a context on it */
 	uint32_t is_armed;  /* a notification was requested: the program may sleep */
 	uint64_t num_calls; /* of doca_pe_progress */
 	uint64_t last_call_ns;
 };
 
 struct sf_status_context {
-	uint32_t engine; /* its place in the list */
+	uint32_t engine; /* its index in the list */
 	uint32_t state;	 /* enum doca_ctx_states */
 	uint64_t since_ns;
 	uint64_t num_inflight, num_allocated, num_configured;
-	uint64_t num_owed; /* of those in flight: that do not wait for something that may never happen, as receives do */
+	uint64_t num_owed; /* tasks in flight, except those that may wait for ever, such as receives */
 	uint64_t num_submitted, num_again;
-	uint64_t again_since_ns; /* submit has answered AGAIN only; or 0 */
+	uint64_t again_since_ns; /* since then every submit has returned AGAIN; or 0 */
 	char kind[SF_STATUS_KIND_MAX], device[SF_STATUS_TEXT_MAX], name[SF_STATUS_TEXT_MAX];
 };
 
 struct sf_status_connection {
-	uint32_t context; /* its place in the list */
+	uint32_t context; /* its index in the list */
 	uint32_t is_ready;
-	uint32_t pid; /* of the peer, 0: unknown */
+	uint32_t pid; /* of the peer; 0: unknown */
 	uint32_t unused;
 	uint64_t since_ns;
 };
@@ -76,12 +76,13 @@ struct sf_status_page {
 /* The name of a context's state, which sf_status_page_parse has checked. */
 SF_API const char *sf_status_state_name(uint32_t state);
 
-/* Writes the page to bytes, which has room for a whole one, and returns its length. Fills in magic, version, size and checksum.
+/*
+ * Writes the page to bytes, which has room for a whole one, and returns its length. Fills in magic, version, size and checksum.
  */
 SF_API size_t sf_status_page_pack(const struct sf_status_page *page, void *bytes);
 
-/* Reads a page from the bytes of a file. False: they are no page of this version, or were read while it was written. The texts
- * end with NUL, and hold whatever the process wrote. */
+/* Parses a page from the bytes of a file. False if they are not a page of this version, or were read during a write. The texts
+ * end with NUL and are otherwise unchecked. */
 SF_API bool sf_status_page_parse(const void *bytes, size_t len, struct sf_status_page *page);
 
 #endif

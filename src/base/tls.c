@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The BIO is one of our own. OpenSSL's for sockets writes by write(2), which raises SIGPIPE when the peer is gone. Kernel TLS
- * needs that BIO: OpenSSL hands the kernel its keys by calls that are private to it. So the kernel's TLS is not used.
+ * Uses its own BIO, because OpenSSL's socket BIO calls write(2), which raises SIGPIPE when the peer has closed the connection.
+ * Kernel TLS would need OpenSSL's BIO, which passes the keys to the kernel by private calls, so it is not used.
  */
 #include "base/tls.h"
 
@@ -20,7 +20,7 @@
 
 #define CIPHER "TLS_AES_128_GCM_SHA256"
 
-/* What all connections have in common; made by the first one. */
+/* Shared by all connections; created by the first one. */
 struct common {
 	SSL_CTX *context;
 	BIO_METHOD *method;
@@ -69,7 +69,7 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
 
 /* ---- the key ---- */
 
-/* What OpenSSL takes an external key as: the session of a connection that never was. */
+/* OpenSSL accepts an external key only in the form of a session, as if of an earlier connection. */
 static SSL_SESSION *make_session(SSL *ssl)
 {
 	static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
@@ -91,7 +91,7 @@ static int use_key(SSL *ssl, const EVP_MD *digest, const unsigned char **identit
 
 	*session = NULL;
 	if (digest != NULL && EVP_MD_type(digest) != NID_sha256)
-		return 1; /* of another cipher, which was not offered */
+		return 1; /* for a cipher that was not offered */
 	*session = make_session(ssl);
 	*identity = (const unsigned char *)tls->identity;
 	*len = strlen(tls->identity);
@@ -107,11 +107,11 @@ static int find_key(SSL *ssl, const unsigned char *identity, size_t len, SSL_SES
 	return *session != NULL || !ours;
 }
 
-/* ---- what is common ---- */
+/* ---- shared state ---- */
 
 static bool common_init(struct common *common)
 {
-	/* A thread of ours may still use OpenSSL when the program exits: nothing is to be freed under it. */
+	/* Our threads may still use OpenSSL when the program exits, so its exit handler must not free anything. */
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
 		return false;
 	common->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "softfield");
@@ -125,7 +125,8 @@ static bool common_init(struct common *common)
 	SSL_CTX_set_session_cache_mode(common->context, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(common->context,
 			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_verify(common->context, SSL_VERIFY_PEER, NULL); /* by no authority: a certificate never does */
+	SSL_CTX_set_verify(common->context, SSL_VERIFY_PEER,
+			   NULL); /* without a trusted authority, so no certificate is accepted */
 	SSL_CTX_set_psk_use_session_callback(common->context, use_key);
 	SSL_CTX_set_psk_find_session_callback(common->context, find_key);
 	return SSL_CTX_set_min_proto_version(common->context, TLS1_3_VERSION) == 1 &&
@@ -141,7 +142,7 @@ static void common_free(struct common *common)
 	free(common);
 }
 
-/* Without a lock, which a fork could leave taken: of two threads that both make it, the second throws its own away. */
+/* Lock-free, because a fork could leave a lock held. If two threads create the state, the second one frees its own. */
 static struct common *common_get(void)
 {
 	static struct common *_Atomic common;
@@ -182,7 +183,7 @@ static bool ssl_init(struct sf_tls *tls, const struct common *common, bool serve
 		return true;
 	}
 	SSL_set_accept_state(tls->ssl);
-	/* A server that verifies takes sessions of its own context only; a client has none. */
+	/* A verifying server accepts only sessions with its own context id; a client has none. */
 	return SSL_set_session_id_context(tls->ssl, (const unsigned char *)tls->identity, (unsigned)strlen(tls->identity)) == 1;
 }
 
@@ -210,14 +211,14 @@ doca_error_t sf_tls_begin(int fd, bool server, const uint8_t key[SF_TLS_KEY_SIZE
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-/* An alert of the peer's answers a handshake that is right but for the key; the other side finds that a proof does not hold. */
+/* Returns whether the keys differ: one side gets an alert from the peer, the other finds that the binder does not verify. */
 static bool is_of_key(unsigned long error)
 {
 	return ERR_GET_LIB(error) == ERR_LIB_SSL &&
 	       (ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET || ERR_GET_REASON(error) == SSL_R_BINDER_DOES_NOT_VERIFY);
 }
 
-/* The peer has said something, and it was wrong. */
+/* Returns whether the peer sent invalid data. */
 static bool is_foreign(unsigned long error)
 {
 	return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) != SSL_R_UNEXPECTED_EOF_WHILE_READING;
@@ -254,7 +255,7 @@ int sf_tls_shake(struct sf_tls *tls)
 		return take_error(tls, result);
 	tls->wants_write = false;
 	explicit_bzero(&tls->key, sizeof(tls->key));
-	return SSL_session_reused(tls->ssl) == 1 ? 0 : SF_TLS_CLOSED; /* by the key, that is */
+	return SSL_session_reused(tls->ssl) == 1 ? 0 : SF_TLS_CLOSED; /* reused means: authenticated by the key */
 }
 
 ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)

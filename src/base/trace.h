@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The timeline: what happens to tasks and messages, thread by thread (docs/timeline.md). It is always compiled in. While it is
- * off, a place where something happens costs one load of a global and a branch that is not taken (a task not even that:
- * core/task_trace.h); and, where <sys/sdt.h> is, the no-op of a USDT probe `softfield:NAME`, to which bpftrace and the like
- * attach whether the timeline is on or off.
+ * The timeline: a record per thread of events of tasks and messages (docs/timeline.md). It is always compiled in. While it is
+ * off, an event costs one load of a global and a branch that is not taken; task events do not even cost that (core/task_trace.h).
+ * With <sys/sdt.h> there is also the no-op of a USDT probe `softfield:NAME`, to which bpftrace and others can attach whether the
+ * timeline is on or off.
  */
 #ifndef SF_BASE_TRACE_H
 #define SF_BASE_TRACE_H
@@ -14,7 +14,7 @@
 #include "base/trace_format.h"
 #include "base/visibility.h"
 
-/* A probe's arguments are what the place has at hand: finding more would cost while nobody looks. */
+/* A probe's arguments must be available values: computing others would cost time even without an observer. */
 #if defined(__has_include)
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
@@ -25,8 +25,8 @@
 #define SF_PROBE(name, object, other, value) ((void)0)
 #endif
 
-/* What is read at each event, and changes when the timeline is switched on or off. A plain load goes into the instruction that
- * needs it, an atomic one takes one of its own: ThreadSanitizer alone is shown that. */
+/* Reads the switch of the timeline. The compiler can fold a plain load into the instruction that uses it, but not an atomic one,
+ * so only ThreadSanitizer builds use the atomic. */
 #if defined(__SANITIZE_THREAD__)
 #define SF_SWITCHED(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #elif defined(__has_feature)
@@ -46,17 +46,17 @@ static inline bool sf_trace_on(void)
 	return __builtin_expect(SF_SWITCHED(sf_trace_is_on), 0);
 }
 
-/* Adds an event to this thread's ring. name: a text that stays, or NULL. Any thread, also with locks held; blocks for a thread's
- * first event only, to make its ring. */
+/* Adds an event to this thread's ring. name: a text with static lifetime, or NULL. Any thread, also with locks held. Blocks only
+ * at a thread's first event, to create its ring. */
 SF_API void sf_trace_record(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
 			    const char *name);
 
-/* The same for what began at `ticks`, which sf_trace_ticks gave. */
+/* The same for an event at an earlier time, `ticks` from sf_trace_ticks. */
 SF_API void sf_trace_record_at(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other,
 			       uint32_t value, const char *name);
 SF_API uint64_t sf_trace_ticks(void);
 
-/* As sf_trace_record, unless the thread's last event is the same but for its time: a program that tries again and again. */
+/* As sf_trace_record, but skips an event that equals the thread's last one except for its time, as in a retry loop. */
 SF_API void sf_trace_record_once(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
 				 const char *name);
 
@@ -68,8 +68,7 @@ SF_API void sf_trace_record_once(enum sf_trace_kind kind, const volatile void *o
 			sf_trace_record(kind, object, other, value, name);                                                       \
 	} while (0)
 
-/* The flow of a message that both sides number alike: `salt` names the place that counts (sf_trace_salt), `number` the message.
- */
+/* The flow id of a message that both sides number alike: `salt` identifies the counter (sf_trace_salt), `number` the message. */
 static inline uint64_t sf_trace_flow(uint64_t salt, uint64_t number)
 {
 	uint64_t flow = (salt ^ number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,7 +77,8 @@ static inline uint64_t sf_trace_flow(uint64_t salt, uint64_t number)
 	return (flow ^ flow >> 32) | 1;
 }
 
-/* Of 16 bytes that both sides know. They may be secret, and a timeline is shown to others: half of them goes into it at most. */
+/* Derives a salt from 16 bytes that both sides know. They may be secret, and others may read a timeline, so at most half of them
+ * enters the result. */
 SF_API uint64_t sf_trace_salt(const uint8_t bytes[16]);
 
 #endif

@@ -39,7 +39,7 @@ enum sf_trace_clock sf_trace_clock_kind(void)
 
 #endif
 
-/* Of several tries the one that took the least: the thread may lose its processor between the two clocks. */
+/* Uses the fastest of several attempts, because the thread may be preempted between the two reads. */
 struct sf_trace_stamp sf_trace_clock_stamp(void)
 {
 	struct sf_trace_stamp best = {0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock that timelines go by: the processor's counter where that is steady, else CLOCK_MONOTONIC. */
+/* The clock of timelines: the CPU's counter if it is steady, else CLOCK_MONOTONIC. */
 #ifndef SF_BASE_TRACE_CLOCK_H
 #define SF_BASE_TRACE_CLOCK_H
 
@@ -15,7 +15,7 @@
 #include "base/visibility.h"
 
 #ifdef __x86_64__
-extern bool sf_trace_counter_is_steady; /* it goes at one speed, also while a core sleeps */
+extern bool sf_trace_counter_is_steady; /* constant rate, also while a core sleeps */
 #endif
 
 static inline uint64_t sf_trace_clock_ticks(void)
@@ -33,7 +33,7 @@ static inline uint64_t sf_trace_clock_ticks(void)
 }
 
 SF_API enum sf_trace_clock sf_trace_clock_kind(void);
-/* The same moment by both. */
+/* Reads both clocks at the same moment. */
 SF_API struct sf_trace_stamp sf_trace_clock_stamp(void);
 
 #endif

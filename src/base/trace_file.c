@@ -31,15 +31,15 @@ static void head_fill(struct sf_trace_head *head)
 	head->version = SF_TRACE_VERSION;
 	head->clock = sf_trace_clock_kind();
 	head->pid = (uint32_t)getpid();
-	head->num_names = 1; /* the first is empty */
+	head->num_names = 1; /* the first name is empty */
 	head->begin = head->last[0] = sf_trace_clock_stamp();
 	boot_read(head->boot);
 	snprintf(head->program, sizeof(head->program), "%s", program_invocation_short_name);
 	snprintf(head->node, sizeof(head->node), "%s", node != NULL ? node : "");
-	memcpy(head->magic, SF_TRACE_MAGIC, sizeof(head->magic)); /* last: before, it is no timeline */
+	memcpy(head->magic, SF_TRACE_MAGIC, sizeof(head->magic)); /* written last: it makes the file valid */
 }
 
-/* A write beyond the limit of file sizes is a signal, which ends the process. */
+/* A write beyond the limit of file sizes raises SIGXFSZ, which ends the process. */
 static bool size_is_allowed(void)
 {
 	struct rlimit limit;
@@ -53,7 +53,7 @@ static bool room_make(int fd, size_t at, size_t len)
 	return errno == 0;
 }
 
-/* Behind the name there may be the file of another process that is traced, in another container: it keeps its file. */
+/* The name may belong to a traced process in another container. Unlinking it does not affect that process's file. */
 static int file_open(struct sf_trace_file *file)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -64,7 +64,7 @@ static int file_open(struct sf_trace_file *file)
 	fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
-	(void)fcntl(fd, F_SETLK, &lock); /* says that the process lives */
+	(void)fcntl(fd, F_SETLK, &lock); /* marks the process as live */
 	if (fstat(fd, &st) != 0 || ftruncate(fd, SF_TRACE_FILE_SIZE) != 0 || !room_make(fd, 0, SF_TRACE_RINGS_AT)) {
 		int error = errno;
 
@@ -101,7 +101,7 @@ bool sf_trace_file_create(struct sf_trace_file *file)
 	return true;
 }
 
-/* The program may have closed the descriptor, and have opened a file of its own in its place. */
+/* The program may have closed the descriptor and reused its number. */
 static bool fd_is_ours(const struct sf_trace_file *file)
 {
 	struct stat st;

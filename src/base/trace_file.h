@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process's own timeline file, mapped. What is written there stays when the process is killed. */
+/* The mapped timeline file of this process. Its content survives when the process is killed. */
 #ifndef SF_BASE_TRACE_FILE_H
 #define SF_BASE_TRACE_FILE_H
 
@@ -10,29 +10,29 @@
 #include "base/trace_format.h"
 
 struct sf_trace_file {
-	struct sf_trace_head *head;	/* NULL: there is none */
-	uint32_t num_rings, last_stamp; /* what the head says of them is for readers: another process may write there */
+	struct sf_trace_head *head;	/* NULL without a file */
+	uint32_t num_rings, last_stamp; /* private: the copies in head are for readers, and other processes may write them */
 	int fd;
 	dev_t device;
 	ino_t inode;
 	char path[PATH_MAX];
 };
 
-/* Makes it at file->path, in place of one that a dead process left there. False: it cannot, and errno says why: EFBIG is the
- * limit of file sizes. */
+/* Creates the file at file->path, replacing one of a dead process. On failure returns false with errno set; EFBIG means the limit
+ * of file sizes. */
 bool sf_trace_file_create(struct sf_trace_file *file);
 
-/* Has room made for one ring more: its place in the mapping, zeroed; NULL, without a log line: there is no room. What has no
- * room would kill the process when it is written. */
+/* Allocates file space for another ring and returns its zeroed place in the mapping; NULL, not logged, without space. Without
+ * this, a write to a full file system would kill the process. */
 struct sf_trace_ring *sf_trace_file_ring(struct sf_trace_file *file);
 
-/* Notes the time by both clocks. */
+/* Records a stamp of both clocks. */
 void sf_trace_file_stamp(struct sf_trace_file *file);
 
-/* Copies what there is to `path`. False: it cannot, and errno says why. */
+/* Copies the file to `path`. On failure returns false with errno set. */
 bool sf_trace_file_copy(const struct sf_trace_file *file, const char *path);
 
-/* In a child: the file is the parent's. */
+/* For a child of fork: the file belongs to the parent. */
 void sf_trace_file_forget(struct sf_trace_file *file);
 
 static inline struct sf_trace_event *sf_trace_ring_events(struct sf_trace_ring *ring)

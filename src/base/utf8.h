@@ -6,8 +6,8 @@
 
 #include "base/visibility.h"
 
-/* The length of the UTF-8 character that the text, of one byte or more, begins with. 0: it begins with none. Overlong forms,
- * surrogates and what is cut off are none. */
+/* The length of the UTF-8 character at the start of a text of at least one byte. Returns 0 if it is invalid: also for overlong
+ * forms, surrogates and truncated characters. */
 SF_API size_t sf_utf8_len(const char *text, size_t len);
 
 #endif

@@ -31,10 +31,10 @@ struct sf_task_checks;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
-	const char *name;  /* "comch consumer": for logs */
+	const char *name;  /* for logs, such as "comch consumer" */
 	bool needs_pe;	   /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
 	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
-	bool must_receive; /* peers wait for the tasks that the program submits here */
+	bool must_receive; /* peers wait for tasks that the program must submit here */
 
 	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
 	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */
@@ -42,7 +42,7 @@ struct sf_ctx_ops {
 	/* Begins the end: every task in flight is to complete, with its result or an error, from later progress calls. Called
 	 * once per run. Does not block. */
 	void (*cancel)(struct doca_ctx *ctx);
-	/* After cancel: may the ctx become IDLE, as far as the library is concerned? NULL means yes. */
+	/* After cancel: returns true once the library lets the ctx become IDLE. NULL: always. */
 	bool (*drained)(struct doca_ctx *ctx);
 	/* Releases what start built. No task is in flight or allocated. The ctx is IDLE right after. */
 	void (*stop)(struct doca_ctx *ctx);
@@ -54,18 +54,20 @@ struct sf_ctx_ops {
 	bool (*arm)(struct doca_ctx *ctx);
 	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
 	void (*flush)(struct doca_ctx *ctx);
-	/* Sends what a peer may wait for (acknowledgements, credits, tasks) and did not leave before, because the peer was full,
-	 * say. Called in any state but IDLE, outside of progress or from a callback of any ctx; it runs none itself and does not
-	 * block. NULL: nothing of the kind ever waits. */
+	/*
+	 * Sends what a peer may wait for (acknowledgements, credits, tasks) and could not be sent before, for example because the
+	 * peer was full. Called in any state but IDLE, outside of progress or from a callback of any ctx; it runs none itself and
+	 * does not block. NULL: nothing of the kind ever waits.
+	 */
 	void (*send_pending)(struct doca_ctx *ctx);
 };
 
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
-	bool faults_asked;	  /* faults is what there is to it */
-	bool is_watched;	  /* there are faults, or the timeline is on: submits go another way (submit.h) */
-	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
+	bool faults_asked;	  /* sf_faults_attach was called */
+	bool is_watched;	  /* faults are attached, or the timeline is on: submits take the slow path (submit.h) */
+	struct sf_faults *faults; /* NULL unless a rule of SOFTFIELD_FAULTS matches */
 	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
 	bool has_failed;	  /* sf_ctx_fail was called in this run: the program may not know yet */
 	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
@@ -81,7 +83,7 @@ struct doca_ctx {
 	uint64_t num_again;	      /* submits answered with AGAIN */
 	size_t num_allocated;	      /* tasks the user holds, in flight or not */
 	uint32_t run;		      /* counts the starts: a task of an earlier run is gone */
-	struct sf_ctx_hold *hold;     /* what others keep about the ctx, or NULL */
+	struct sf_ctx_hold *hold;     /* references from outside, or NULL */
 	struct doca_ctx *next_in_pe;  /* pe.c's */
 	struct doca_ctx *next_active; /* pe.c's */
 	struct sf_status_ctx status;
@@ -102,11 +104,12 @@ struct sf_ctx_hold {
 /* Initialises an embedded base. pools may be NULL. */
 SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, struct sf_task_pool *pools, uint32_t num_pools);
 
-/* Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged, unless the ctx is IDLE and
- * nobody holds it. */
+/*
+ * Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged: the ctx is not IDLE, or is held.
+ */
 SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
 
-/* The program has the ctx from now on, until sf_ctx_fini: for the validation layer. */
+/* Notifies the validation layer that the program owns the ctx from now on, until sf_ctx_fini. */
 SF_API void sf_ctx_created(const struct doca_ctx *ctx);
 
 /* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
@@ -125,12 +128,14 @@ SF_API void sf_ctx_fail(struct doca_ctx *ctx);
 /* The eventfd of the ctx's progress engine, for sf_ep_open; -1 without one. */
 SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
 
-/* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */
+/* Notifies the progress engine that progress has work although no armed event fired, for example a deferred event. */
 SF_API void sf_ctx_kick(struct doca_ctx *ctx);
 
-/* Sends what waits for peers in the contexts of ctx's progress engine, and of the one whose callback this thread is in. A program
- * may submit until AGAIN clears, in a callback too, and progress nothing meanwhile. It never clears if the peer waits for what is
- * here: so every refused submit calls this. */
+/*
+ * Sends what waits for peers in the contexts of ctx's progress engine, and of the engine whose callback this thread runs. A
+ * program may repeat submit until AGAIN clears, also in a callback, without progress. AGAIN would never clear if the peer waits
+ * for data queued here: so every submit that fails with AGAIN calls this.
+ */
 SF_API void sf_ctx_send_pending(const struct doca_ctx *ctx);
 
 /* Lets a descriptor of the library's own (a timerfd, say) wake a waiter on the ctx's progress engine: the notification
@@ -143,8 +148,10 @@ SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
 
 enum __attribute__((packed)) sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT, SF_TASK_CLAIMED };
 
-/* Who claims a task (a graph instance in flight) submits it in the program's place, and learns of its end in place of the
- * callbacks. The program can neither free nor submit the task meanwhile, but may change its arguments. */
+/*
+ * The owner of a claimed task (a graph instance in flight) submits it instead of the program, and is notified of its end instead
+ * of the callbacks. Meanwhile the program can neither free nor submit the task, but may change its arguments.
+ */
 struct sf_task_claim {
 	/* The task ended, with task->status, and is claimed still. From the ctx's progress. */
 	void (*completed)(struct sf_task_claim *claim, struct doca_task *task);
@@ -153,7 +160,7 @@ struct sf_task_claim {
 struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
-	bool may_wait;	  /* for something that may never happen, as a receive does: in flight for long it is no stall */
+	bool may_wait;	  /* may wait for ever, as a receive does: being in flight for long is no stall */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
@@ -204,8 +211,10 @@ SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_
  * NO_MEMORY when all are out, or the type was not configured. The library's fields keep what the slot had. */
 SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task);
 
-/* Ends a task in flight: from the ctx's progress only. Runs the user's callback (completed for SUCCESS, else failed), in which
- * the task may be freed or submitted again; for a claimed task it runs the claim's. */
+/*
+ * Ends a task in flight: from the ctx's progress only. Runs the user's callback (completed for SUCCESS, else failed), which may
+ * free the task or submit it again; for a claimed task it runs the claim's callback.
+ */
 SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
 
 /* Takes an allocated task from the program. IN_USE when it is in flight or claimed, INVALID_VALUE when it is free; logged. */

@@ -20,7 +20,7 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 	uint32_t count = 0;
 
 	if (!dev_list || !nb_devs) {
-		SF_LOG_ERR("the place for the list or for its length is NULL");
+		SF_LOG_ERR("dev_list or nb_devs is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_topology_get(&t);
@@ -61,7 +61,7 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 doca_error_t doca_devinfo_destroy_list(struct doca_devinfo **dev_list)
 {
 	if (!dev_list) {
-		SF_LOG_ERR("the device list is NULL");
+		SF_LOG_ERR("dev_list is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	free(dev_list);
@@ -77,14 +77,14 @@ const struct sf_device *sf_devinfo_desc(const struct doca_devinfo *devinfo)
 
 static doca_error_t null_reject(void)
 {
-	SF_LOG_ERR("devinfo or the place for its property is NULL");
+	SF_LOG_ERR("devinfo or the output argument is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t sf_dev_copy_out(const char *what, void *out, uint32_t size, uint32_t size_min, const void *value, size_t len)
 {
 	if (size < size_min) {
-		SF_LOG_ERR("%u bytes are too few for a device's %s; give at least %u", size, what, size_min);
+		SF_LOG_ERR("%u bytes are too few for a device's %s: give at least %u", size, what, size_min);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(out, value, len);
@@ -166,7 +166,7 @@ doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *
 {
 	if (!devinfo || !lid)
 		return null_reject();
-	SF_LOG_DBG("device %s has no LID: its link is Ethernet, as every one here", devinfo->desc->key);
+	SF_LOG_DBG("device %s has no LID: its link layer is Ethernet, as on all devices here", devinfo->desc->key);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

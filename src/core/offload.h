@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of a ctx whose tasks a CPU works off: in the ctx's own progress, in the order of submission and a slice at a time,
- * or, when the library hands a large one over, in parts on the engine threads of the device.
+ * The queue of a ctx whose tasks run on a CPU: in the ctx's progress, in the order of submission and a slice at a time, or, for
+ * large tasks that the library hands over, in parts on the engine threads of the device.
  *
- * All of it belongs to the ctx's thread, but for what is said otherwise. The library calls these from its sf_ctx_ops of the same
- * names. A task that fails takes its ctx to STOPPING, as on hardware: what is queued behind it is flushed.
+ * Only the ctx's thread uses it, unless stated otherwise. The library calls these functions from its sf_ctx_ops of the same
+ * names. A failed task moves its ctx to STOPPING, as on hardware, which flushes the tasks queued behind it.
  */
 #ifndef SF_CORE_OFFLOAD_H
 #define SF_CORE_OFFLOAD_H
@@ -15,50 +15,51 @@
 #include "core/engine.h"
 #include "core/faults.h"
 
-#define SF_OFFLOAD_BUDGET 64 /* tasks that one progress call works off */
+#define SF_OFFLOAD_BUDGET 64 /* maximum tasks of one progress call */
 
 struct sf_offload {
-	struct doca_task *first, **last; /* to be worked off by progress; by next */
-	struct doca_task *early;  /* the last of those at its beginning that are done already, with their status; or NULL */
-	struct sf_engine *engine; /* or NULL */
+	struct doca_task *first, **last; /* to be run by progress; linked by next */
+	struct doca_task *early;	 /* the last of the leading tasks that are done already and have their status; or NULL */
+	struct sf_engine *engine;	 /* or NULL */
 	int event_fd;
-	uint32_t num_handed;	      /* on the engine, and not yet completed */
-	uint64_t slow_until;	      /* fault_task is not worked on before */
-	struct doca_task *fault_task; /* whose faults are decided; with ctx->faults only */
-	bool in_order; /* nothing of the queue is completed while the engine has a task: the library hands over the first */
+	uint32_t num_handed;	      /* handed to the engine and not yet completed */
+	uint64_t slow_until;	      /* fault_task does not run before this time */
+	struct doca_task *fault_task; /* the task whose faults are decided; with ctx->faults only */
+	bool in_order; /* completes nothing from the queue while the engine has a task; the library hands over the first one only
+			*/
 	/* Shared with the engine's threads. */
-	_Atomic(struct doca_task *) finished; /* by next; the last one first */
-	_Atomic uint32_t num_busy;	      /* tasks that an engine thread may yet touch, the ctx with them */
+	_Atomic(struct doca_task *) finished; /* linked by next, in reverse order */
+	_Atomic uint32_t num_busy;	      /* tasks that an engine thread may still access, together with the ctx */
 	_Atomic bool armed;
 	_Atomic bool cancelled;
 };
 
-/* What a task needs on the engine; inside the library's task. */
+/* A task's state on the engine, inside the library's task. */
 struct sf_offload_job {
 	struct sf_engine_job base;
 	struct doca_task *task;
 	struct sf_offload *offload;
-	/* Does one part. Parts run at the same time. */
+	/* Runs one part. Parts run concurrently. */
 	doca_error_t (*run)(struct doca_task *task, uint32_t part, uint32_t thread);
 	_Atomic uint32_t num_left;
 	_Atomic uint32_t status; /* the first error */
 };
 
-/* Takes hold of the device's engine. NO_MEMORY. */
+/* Acquires the device's engine. NO_MEMORY. */
 SF_API doca_error_t sf_offload_start(struct sf_offload *offload, const struct doca_ctx *ctx, const struct doca_dev *dev);
 SF_API void sf_offload_cancel(struct sf_offload *offload);
 SF_API bool sf_offload_drained(const struct sf_offload *offload);
 SF_API bool sf_offload_arm(struct sf_offload *offload);
 SF_API void sf_offload_stop(struct sf_offload *offload);
 
-/* Has the engine do a task, in that many parts. Only with an engine. */
+/* Runs a task on the engine, in that many parts. Only with an engine. */
 SF_API void sf_offload_hand_over(struct sf_offload *offload, struct sf_offload_job *job, struct doca_task *task,
 				 uint32_t num_parts, doca_error_t (*run)(struct doca_task *task, uint32_t part, uint32_t thread));
 
-/* What the engine finished, as a list by next, the first one first. */
+/* Returns the tasks that the engine has finished, linked by next, in order. */
 SF_API struct doca_task *sf_offload_pop_finished(struct sf_offload *offload);
 
-/* From the library's submit. */
+/* Called by the library's submit. */
 static inline void sf_offload_queue(struct sf_offload *offload, struct doca_task *task)
 {
 	task->next = NULL;
@@ -66,7 +67,7 @@ static inline void sf_offload_queue(struct sf_offload *offload, struct doca_task
 	offload->last = &task->next;
 }
 
-/* Ends a task, and with it the run of the ctx if it failed by itself. */
+/* Completes a task. If it failed by itself, stops the ctx. */
 static inline void sf_offload_complete(struct doca_task *task, doca_error_t status)
 {
 	if (__builtin_expect(status != DOCA_SUCCESS, 0) && !task->ctx->cancelled)
@@ -74,7 +75,7 @@ static inline void sf_offload_complete(struct doca_task *task, doca_error_t stat
 	sf_task_complete(task, status);
 }
 
-/* The first of the queue leaves it. */
+/* Removes the first task from the queue. */
 static inline void sf_offload_unqueue(struct sf_offload *offload)
 {
 	offload->first = offload->first->next;
@@ -82,15 +83,15 @@ static inline void sf_offload_unqueue(struct sf_offload *offload)
 		offload->last = &offload->first;
 }
 
-/* How a library's tasks are worked off; constants, so that the compiler sees through the pointers. */
+/* A library's functions to run tasks. Constants, so that the compiler can inline them. */
 struct sf_offload_ops {
-	/* Does a slice of the task, or all of it. IN_PROGRESS: it is to be called again. */
+	/* Runs a slice of the task, or all of it. Returns IN_PROGRESS if it must be called again. */
 	doca_error_t (*run)(struct doca_task *task);
-	/* The engine has done the task; returns its status. Runs on the ctx's thread. */
+	/* Called on the ctx's thread when the engine has run the task; returns the task's status. */
 	doca_error_t (*engine_done)(struct doca_task *task, doca_error_t status);
 };
 
-/* A slice of a task, or all of it. */
+/* Runs a slice of a task, or all of it. */
 static inline __attribute__((always_inline)) doca_error_t sf_offload_run(struct sf_offload *offload, struct doca_task *task,
 									 const struct sf_offload_ops *ops)
 {
@@ -122,10 +123,10 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 	return moved;
 }
 
-/* Works off tasks ahead of progress, which completes them: a peer may wait for their effect. Runs no callback. */
+/* Runs tasks ahead of progress, because a peer may wait for their effect. Calls no callback; progress completes them. */
 SF_API void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops);
 
-/* The status of a task that is done already. */
+/* Takes the status of a task that is done already. */
 static inline doca_error_t sf_offload_early_status(struct sf_offload *offload, const struct doca_task *task)
 {
 	if (offload->early == task)
@@ -133,7 +134,7 @@ static inline doca_error_t sf_offload_early_status(struct sf_offload *offload, c
 	return task->status;
 }
 
-/* Works off what was queued when it was called, within the budget. */
+/* Runs the tasks that are queued at entry, within the budget. */
 static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_offload *offload, const struct doca_ctx *ctx,
 								      const struct sf_offload_ops *ops)
 {

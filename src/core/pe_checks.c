@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the validation layer reports of progress engines: at their end, and from the status thread. */
+/* Reports of the validation layer about progress engines: at their destruction, and from the status thread. */
 #include "core/pe_checks.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "core/task_checks.h"
 #include "validation/validation.h"
 
-#define EMPTY_CALLS_MAX 1000 /* progress calls that found nothing, of a program that waits for an event */
+#define EMPTY_CALLS_MAX 1000 /* progress calls without work after which an event-driven program is reported */
 #define ALIVE_TEXT_MAX 400
 
-/* The program has asked for a notification handle: it waits for events, on this engine or on others. */
+/* Set when the program has got a notification handle, of any engine. */
 static bool is_event_driven;
 
 void sf_pe_report_alive(const struct doca_pe *pe)
@@ -46,10 +46,10 @@ void sf_pe_note_handle(void)
 
 /* ---- by the status thread ---- */
 
-/* The engine's thread goes on meanwhile: as in status.c. */
+/* The engine's thread runs concurrently, as in status.c. */
 #define SAMPLES __attribute__((no_sanitize("thread"), noinline))
 
-/* A program that has requested a notification, and neither waits for it nor clears it, calls on and on for nothing. */
+/* Detects a program that requested a notification, does not wait for it or clear it, and progresses without work. */
 SAMPLES static bool is_not_waited_for(struct sf_status_pe *status, uint32_t limit_ms, struct sf_idle_case *idle)
 {
 	const struct doca_pe *pe = sf_status_pe_of(status);
@@ -80,7 +80,7 @@ static bool is_without_receives(struct sf_status_ctx *status, uint32_t limit_ms,
 	return true;
 }
 
-/* The first task of the pool that was refused so long ago, and left. */
+/* Finds a task of the pool whose submit failed limit_ms ago, and that was neither submitted again nor freed. */
 SAMPLES static bool is_refused(const struct sf_task_pool *pool, uint32_t limit_ms, struct sf_idle_case *idle)
 {
 	uint64_t now_ns = sf_now_ns();
@@ -150,7 +150,7 @@ void sf_idle_report(const struct sf_idle_case *idle)
 		break;
 	case SF_IDLE_REFUSED:
 		SF_BROKEN_TYPE(TASK_004, idle->object, idle->type, "doca_task_submit",
-			       "it answered %s %llu.%llu s ago, and the task was neither submitted again nor freed",
+			       "it returned %s %llu.%llu s ago, and the task was neither submitted again nor freed",
 			       doca_error_get_name(idle->answer), s, tenths);
 		break;
 	}
@@ -165,7 +165,7 @@ static enum sf_rule rule_of(const struct sf_stall_case *stall, bool peer_progres
 														: SF_RULE_PE_004;
 	if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0)
 		return SF_RULE_TASK_006;
-	if (stall->num_peers == 0) /* tasks may take long by themselves */
+	if (stall->num_peers == 0) /* without a peer, the tasks may simply take long */
 		return stall->stall == SF_STALL_STOPPING || stall->stall == SF_STALL_STARTING ? SF_RULE_CTX_006 : SF_RULES;
 	if (!peer_progresses)
 		return SF_RULE_PE_004;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which stalls there are. */
+/* Detects stalls. */
 #include "core/stall.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ uint32_t sf_stall_limit_ms(bool *is_wrong)
 	return SF_STALL_DEFAULT_MS;
 }
 
-/* ---- the progress engine's part ---- */
+/* ---- progress engine ---- */
 
 static bool is_readable(const struct doca_pe *pe)
 {
@@ -36,7 +36,7 @@ static bool is_readable(const struct doca_pe *pe)
 	return poll(&handle, 1, 0) == 1;
 }
 
-/* A program that requested a notification sleeps with right until there is one. */
+/* A program that requested a notification may sleep until it arrives. */
 static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, uint32_t limit_ms)
 {
 	const struct sf_status_pe *status = &pe->status;
@@ -46,7 +46,7 @@ static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, u
 	stall->is_idle = status->idle_ms >= limit_ms && (!status->is_armed || is_readable(pe));
 }
 
-/* ---- the peers' part ---- */
+/* ---- peers ---- */
 
 static void peer_add(struct sf_stall_case *stall, int pid)
 {
@@ -58,7 +58,7 @@ static void peer_add(struct sf_stall_case *stall, int pid)
 		stall->peers[stall->num_peers++] = pid;
 }
 
-/* What is being made waits for those that it is made with. */
+/* A context in STARTING waits only for the peers of connections that are not ready. */
 static void peers_fill(struct sf_stall_case *stall, const struct sf_status_ctx *status)
 {
 	const struct sf_status_conn *conn;
@@ -94,7 +94,7 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 	peers_fill(stall, status);
 }
 
-/* The first stall of the context that is not reported; 0: none. */
+/* The context's first unreported stall, or 0. */
 static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit_ms, uint64_t *stalled_ms)
 {
 	const struct {
@@ -117,7 +117,7 @@ static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit
 	return 0;
 }
 
-/* A connection that is being made in a context that runs. Returns the first that is not reported, or NULL. */
+/* The first unreported connection of a running context that is not established in time, or NULL. */
 static struct sf_status_conn *conn_of(struct sf_status_ctx *status, uint32_t limit_ms)
 {
 	struct sf_status_conn *conn;
@@ -151,7 +151,7 @@ uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms)
 		} else if (stall != 0) {
 			case_fill(&cases[num++], stall, status, stalled_ms, limit_ms);
 			status->reported |= stall;
-			/* A loop on AGAIN leaves its tasks in flight, and is what there is to change. */
+			/* A loop on AGAIN also leaves tasks in flight, but the loop is the cause to report. */
 			if (stall == SF_STALL_TASKS && status->again_ms >= limit_ms)
 				status->reported |= SF_STALL_AGAIN;
 		}

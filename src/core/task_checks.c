@@ -8,7 +8,7 @@
 #include "core/pe_checks.h"
 #include "validation/validation.h"
 
-/* Its address is the thread's. Each submit needs it: see pe.c. */
+/* Its address identifies the thread. Static TLS, because each submit uses it: see pe.c. */
 #ifdef __GLIBC__
 static __thread char own_thread __attribute__((tls_model("initial-exec")));
 #else
@@ -38,7 +38,7 @@ static void check_thread(const struct doca_task *task, bool is_alone)
 			       "another thread is in doca_pe_progress of its engine");
 }
 
-/* Most pools have no task that was ever refused. */
+/* Fast path: in most pools no submit has ever failed. */
 static void answer_note(struct sf_task_checks *checks, const struct doca_task *task, doca_error_t result)
 {
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
@@ -57,7 +57,7 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 	struct sf_task_checks *checks = task->pool->checks;
 	const void *before = __atomic_load_n(&checks->inside, __ATOMIC_RELAXED);
 
-	/* No exchange, which costs as much as the task: two threads that write at the same moment read in the next. */
+	/* Not an exchange, which costs as much as the task. If two threads miss each other here, a later submit detects them. */
 	__atomic_store_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
 	check_thread(task, before == NULL || before == &own_thread);
 	if (checks->cls->inspect != NULL)

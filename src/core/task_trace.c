@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Submission and completion while the timeline is on. So that they cost nothing else, a context is switched over: its submits go
- * by the branch that faults have, and its pools get other callbacks. */
+/* Submission and completion while the timeline is on. A context is switched over, so that they cost nothing while it is off: its
+ * submits use the branch for faults, and its pools get other callbacks. */
 #include "core/task_trace.h"
 
 #include "core/submit.h"
@@ -9,7 +9,7 @@ doca_error_t sf_task_submit_watched(struct doca_task *task, uint32_t flags)
 {
 	const struct sf_task_class *cls = task->cls;
 	struct doca_ctx *ctx = task->ctx;
-	uint64_t begun = sf_trace_on() ? sf_trace_ticks() : 0; /* before what the library sends for it */
+	uint64_t begun = sf_trace_on() ? sf_trace_ticks() : 0; /* read before the library sends anything for the task */
 	doca_error_t result = ctx->faults != NULL ? sf_task_submit_faulty(task, flags) : cls->submit(task, flags);
 
 	if (begun == 0)
@@ -36,7 +36,7 @@ void sf_task_end_claimed(struct doca_task *task)
 	ctx->num_ended++;
 }
 
-/* In place of both of the program's callbacks. The task may be gone after it. */
+/* Replaces both of the program's callbacks, which may free the task. */
 static void callback_traced(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	const struct sf_task_pool *pool = task->pool;

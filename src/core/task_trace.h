@@ -6,7 +6,7 @@
 
 struct doca_ctx;
 
-/* Switches the context over, as the timeline is on or off now. When it starts, and by the status thread while it runs. */
+/* Adapts the context to the timeline being on or off. Called when the context starts, and by the status thread while it runs. */
 SF_API void sf_ctx_trace_follow(struct doca_ctx *ctx);
 
 #endif

@@ -29,7 +29,7 @@ struct doca_buf_arr {
 static doca_error_t check_set(const struct doca_buf_arr *arr, const void *value, const char *what)
 {
 	if (arr == NULL || value == NULL) {
-		SF_LOG_ERR("no %s given", arr == NULL ? "buf array" : what);
+		SF_LOG_ERR("%s is NULL", arr == NULL ? "buf_arr" : what);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (arr->started) {
@@ -42,7 +42,7 @@ static doca_error_t check_set(const struct doca_buf_arr *arr, const void *value,
 doca_error_t doca_buf_arr_create(size_t num_elem, struct doca_buf_arr **buf_arr)
 {
 	if (buf_arr == NULL || num_elem == 0 || num_elem > ELEMENTS_MAX) {
-		SF_LOG_ERR("buf array of %zu elements: it takes 1 to %u, and a place for the result", num_elem, ELEMENTS_MAX);
+		SF_LOG_ERR("buf array of %zu elements: give 1 to %u, and a buf_arr that is not NULL", num_elem, ELEMENTS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_buf_arr *created = calloc(1, sizeof(*created));
@@ -64,7 +64,7 @@ static void gpu_drop(struct doca_buf_arr *arr)
 
 doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct doca_gpu *gpu_handler)
 {
-	doca_error_t result = check_set(buf_arr, gpu_handler, "GPU");
+	doca_error_t result = check_set(buf_arr, gpu_handler, "target GPU");
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -76,7 +76,7 @@ doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct do
 
 doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct doca_dpa *dpa_handler)
 {
-	doca_error_t result = check_set(buf_arr, dpa_handler, "DPA");
+	doca_error_t result = check_set(buf_arr, dpa_handler, "target DPA");
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -100,7 +100,7 @@ static doca_error_t check_fit(const struct doca_buf_arr *arr, const struct doca_
 doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_mmap *mmap, size_t elem_size,
 				     uint64_t start_offset)
 {
-	doca_error_t result = check_set(buf_arr, mmap, "memory map");
+	doca_error_t result = check_set(buf_arr, mmap, "mmap");
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -279,7 +279,7 @@ static doca_error_t array_lay_out(struct doca_buf_arr *arr)
 doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr)
 {
 	if (buf_arr == NULL) {
-		SF_LOG_ERR("no buf array given to start");
+		SF_LOG_ERR("buf_arr is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_startable(buf_arr);
@@ -295,7 +295,7 @@ doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr)
 doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr)
 {
 	if (buf_arr == NULL) {
-		SF_LOG_ERR("no buf array given to stop");
+		SF_LOG_ERR("buf_arr is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!buf_arr->started)
@@ -321,7 +321,7 @@ doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr)
 doca_error_t doca_buf_arr_get_gpu_handle(const struct doca_buf_arr *buf_arr, struct doca_gpu_buf_arr **gpu_buf_arr)
 {
 	if (buf_arr == NULL || gpu_buf_arr == NULL) {
-		SF_LOG_ERR("no %s given", buf_arr == NULL ? "buf array" : "place for the handle");
+		SF_LOG_ERR("%s is NULL", buf_arr == NULL ? "buf_arr" : "gpu_buf_arr");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!buf_arr->started) {
@@ -335,7 +335,7 @@ doca_error_t doca_buf_arr_get_gpu_handle(const struct doca_buf_arr *buf_arr, str
 doca_error_t doca_buf_arr_get_dpa_handle(const struct doca_buf_arr *buf_arr, doca_dpa_dev_buf_arr_t *dpa_buf_arr)
 {
 	if (buf_arr == NULL || dpa_buf_arr == NULL) {
-		SF_LOG_ERR("no %s given", buf_arr == NULL ? "buf array" : "place for the handle");
+		SF_LOG_ERR("%s is NULL", buf_arr == NULL ? "buf_arr" : "dpa_buf_arr");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	SF_LOG_ERR("buf array has no DPA handle: its target is not a DPA");

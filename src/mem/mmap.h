@@ -16,8 +16,10 @@ struct sf_mmap_head {
 	uint64_t id;
 };
 
-/* Which start of which mmap this is: never the same twice in a process, 0 while stopped. What a library has found out about a
- * mmap and keeps holds for this id; the pointer may be another mmap's by now. Cheap enough for a data path. */
+/*
+ * Which start of which mmap this is: never the same twice in a process, 0 while stopped. What a library caches about a mmap is
+ * valid for this id; the pointer may belong to another mmap by now. Cheap enough for a data path.
+ */
 static inline uint64_t sf_mmap_id(const struct doca_mmap *mmap)
 {
 	return ((const struct sf_mmap_head *)(const void *)mmap)->id;
@@ -40,8 +42,10 @@ SF_API doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev,
 /* Memory that was exported over PCI, as the local operand of a network operation: where it is in this process. */
 struct sf_mmap_here {
 	uint8_t *addr; /* stands for the beginning of the range */
-	/* Not every byte can be mapped, so addr is a bounce buffer. Who reads from it copies from the owner's memory before, who
-	 * writes to it copies there after. */
+	/*
+	 * Not every byte can be mapped, so addr is a bounce buffer. A reader first copies the owner's memory into it; a writer
+	 * afterwards copies it to the owner's memory.
+	 */
 	bool bounced;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice about memory. The CPUs here keep their caches coherent and let no program invalidate them, so a task is judged when it
- * is submitted, while its buf is certain to be there, and ends with that verdict from the next progress call.
+ * Advice about memory. The CPUs here keep their caches coherent and let no program invalidate them, so submit checks the task,
+ * while its buf certainly exists, and the next progress call completes it with that result.
  */
 #include <doca_mmap_advise.h>
 
@@ -45,7 +45,7 @@ static bool takes_advice(const struct sf_device *device)
 doca_error_t doca_mmap_advise_cap_task_cache_invalidate_is_supported(const struct doca_devinfo *devinfo)
 {
 	if (devinfo == NULL) {
-		SF_LOG_ERR("no device info given to ask about cache invalidate tasks");
+		SF_LOG_ERR("devinfo is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return takes_advice(sf_devinfo_desc(devinfo)) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
@@ -54,7 +54,7 @@ doca_error_t doca_mmap_advise_cap_task_cache_invalidate_is_supported(const struc
 doca_error_t doca_mmap_advise_task_cache_invalidate_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size)
 {
 	if (devinfo == NULL || buf_size == NULL) {
-		SF_LOG_ERR("no %s given to ask for the largest cache invalidate task", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "buf_size");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*buf_size = takes_advice(sf_devinfo_desc(devinfo)) ? ADVISE_BYTES_MAX : 0;
@@ -95,7 +95,7 @@ static doca_error_t invalidate_check(const struct doca_task *base)
 		bytes += piece->data_len; /* of memory that exists: the sum of a list cannot overflow */
 	}
 	if (bytes == 0 || bytes > ADVISE_BYTES_MAX) {
-		SF_LOG_ERR("cache invalidate of %llu bytes: 1 to %llu are possible", (unsigned long long)bytes,
+		SF_LOG_ERR("cache invalidate of %llu bytes: give 1 to %llu", (unsigned long long)bytes,
 			   (unsigned long long)ADVISE_BYTES_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -126,7 +126,7 @@ doca_error_t doca_mmap_advise_task_invalidate_cache_set_conf(struct doca_mmap_ad
 							     uint32_t num_tasks)
 {
 	if (mmap_advise == NULL) {
-		SF_LOG_ERR("no memory advice context given to configure");
+		SF_LOG_ERR("mmap_advise is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_task_pool_configure(&mmap_advise->ctx, &mmap_advise->pool, &invalidate_class,
@@ -142,9 +142,7 @@ doca_error_t doca_mmap_advise_task_invalidate_cache_alloc_init(struct doca_mmap_
 	struct doca_task *base;
 
 	if (mmap_advise == NULL || buf == NULL || task == NULL) {
-		SF_LOG_ERR("no %s given to allocate a cache invalidate task", mmap_advise == NULL ? "memory advice context"
-									      : buf == NULL	  ? "buf"
-												  : "place");
+		SF_LOG_ERR("%s is NULL", mmap_advise == NULL ? "mmap_advise" : buf == NULL ? "buf" : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_task_alloc(&mmap_advise->ctx, &mmap_advise->pool, &base);
@@ -164,7 +162,7 @@ struct doca_task *doca_mmap_advise_task_invalidate_cache_as_doca_task(struct doc
 void doca_mmap_advise_task_invalidate_cache_set_buf(struct doca_mmap_advise_task_invalidate_cache *task, struct doca_buf *buf)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no cache invalidate task given to set the buf of");
+		SF_LOG_ERR("task is NULL");
 		return;
 	}
 	task->buf = buf;
@@ -186,7 +184,7 @@ static doca_error_t advise_start(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
-/* What callbacks submit anew waits for the next call. */
+/* Tasks that callbacks submit wait for the next call. */
 static bool advise_progress(struct doca_ctx *ctx)
 {
 	struct doca_mmap_advise *advise = advise_of(ctx);
@@ -213,11 +211,11 @@ static const struct sf_ctx_ops advise_ops = {
 doca_error_t doca_mmap_advise_create(struct doca_dev *dev, struct doca_mmap_advise **mmap_advise)
 {
 	if (dev == NULL || mmap_advise == NULL) {
-		SF_LOG_ERR("no %s given to create a memory advice context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "mmap_advise");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!takes_advice(sf_dev_desc(dev))) {
-		SF_LOG_ERR("device %s is a host's and takes no memory advice: use one of a DPU", sf_dev_desc(dev)->key);
+		SF_LOG_ERR("device %s is on a host and takes no memory advice: use a DPU's device", sf_dev_desc(dev)->key);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	struct doca_mmap_advise *created = calloc(1, sizeof(*created));
@@ -237,7 +235,7 @@ doca_error_t doca_mmap_advise_create(struct doca_dev *dev, struct doca_mmap_advi
 doca_error_t doca_mmap_advise_destroy(struct doca_mmap_advise *mmap_advise)
 {
 	if (mmap_advise == NULL) {
-		SF_LOG_ERR("no memory advice context given to destroy");
+		SF_LOG_ERR("mmap_advise is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_fini(&mmap_advise->ctx);

@@ -12,20 +12,20 @@
 #define ACCESS_FLAGS ((DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING << 1) - 1)
 #define ACCESS_PCI_BOTH (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE)
 
-/* For getters: INVALID_VALUE, logged, when the mmap or the place for the result is missing. */
+/* For getters. INVALID_VALUE, logged: the mmap or the output argument is NULL. */
 static doca_error_t check_get(const struct doca_mmap *mmap, const void *out, const char *what)
 {
 	if (mmap != NULL && out != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given to get the %s", mmap == NULL ? "memory map" : "place", what);
+	SF_LOG_ERR("%s is NULL: cannot get the %s", mmap == NULL ? "mmap" : "the output argument", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* For setters: has_value is false when what they are given is NULL. Also that the mmap is not started. */
+/* For setters; has_value is false if the value is NULL. Also checks that the mmap is not started. */
 static doca_error_t check_set(const struct doca_mmap *mmap, bool has_value, const char *what)
 {
 	if (mmap == NULL || !has_value) {
-		SF_LOG_ERR("no %s given to set the %s of a memory map", mmap == NULL ? "memory map" : "value", what);
+		SF_LOG_ERR("%s is NULL: cannot set the %s", mmap == NULL ? "mmap" : "the value", what);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->started) {
@@ -92,7 +92,7 @@ doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (addr == NULL) {
-		SF_LOG_ERR("a dmabuf without an address in this process is out of reach here: give the address, or use "
+		SF_LOG_ERR("a dmabuf without an address in this process cannot be accessed here: give the address, or use "
 			   "doca_mmap_set_memrange");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
@@ -148,7 +148,7 @@ doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_m
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((access_mask & ~(uint32_t)ACCESS_FLAGS) != 0) {
-		SF_LOG_ERR("permissions 0x%x hold bits that no DOCA_ACCESS_FLAG has", access_mask);
+		SF_LOG_ERR("permissions 0x%x have unknown bits: use DOCA_ACCESS_FLAG values", access_mask);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if ((access_mask & ACCESS_PCI_BOTH) == ACCESS_PCI_BOTH) {
@@ -162,7 +162,7 @@ doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_m
 doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_num_devices)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to set the number of devices of");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->was_started) {
@@ -170,8 +170,8 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (max_num_devices == 0 || max_num_devices > SF_MMAP_DEVICES_MAX || max_num_devices < mmap->num_devs) {
-		SF_LOG_ERR("%u devices: 1 to %u are possible, and the memory map has %u already", max_num_devices,
-			   SF_MMAP_DEVICES_MAX, mmap->num_devs);
+		SF_LOG_ERR("%u devices: give 1 to %u; the memory map has %u already", max_num_devices, SF_MMAP_DEVICES_MAX,
+			   mmap->num_devs);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct sf_mmap_dev *devs = realloc(mmap->devs, max_num_devices * sizeof(*devs));
@@ -196,7 +196,7 @@ doca_error_t doca_mmap_get_max_num_devices(const struct doca_mmap *mmap, uint32_
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to enable thread safety of");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->started &&

@@ -76,9 +76,9 @@ static const char *wire_fault(const struct wire *wire, const uint8_t *region, si
 		return fault;
 	if (wire->start.kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 ||
 	    (wire->permissions & ~(sf_mmap_export_flags(wire->start.kind) | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING)) != 0)
-		return "holds values that no export has";
+		return "holds invalid values";
 	if (!is_device_name(wire->device))
-		return "names a device by what is no name";
+		return "holds an invalid device name";
 	if (wire->len == 0 || wire->addr + wire->len < wire->addr)
 		return "holds an impossible range";
 	return NULL;

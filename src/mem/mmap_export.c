@@ -55,11 +55,11 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (mmap->is_gpu_memory && kind == SF_MMAP_EXPORT_PCI) {
-		SF_LOG_ERR("memory map cannot be exported for PCI: it is memory of a GPU, which only kernels reach");
+		SF_LOG_ERR("memory map cannot be exported for PCI: it is GPU memory, which only kernels can access");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (mmap->is_gpu_memory && sf_mmap_dev_find(mmap, dev)->has_token) {
-		SF_LOG_ERR("memory map cannot be exported with an access token: it is memory of a GPU, whose driver checks none");
+		SF_LOG_ERR("memory map cannot be exported with an access token: it is GPU memory, whose driver checks no tokens");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return DOCA_SUCCESS;
@@ -127,7 +127,7 @@ static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *de
 			       size_t *len)
 {
 	if (mmap == NULL || dev == NULL || desc == NULL || len == NULL) {
-		SF_LOG_ERR("an export needs a memory map, one of its devices, and places for the descriptor and its length");
+		SF_LOG_ERR("mmap, dev, export_desc or export_desc_len is NULL: an export needs all four");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_export(mmap, dev, kind);
@@ -215,8 +215,8 @@ static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_des
 	if (result != DOCA_SUCCESS)
 		return import_error(result);
 	if ((*region)->addr != descriptor->addr || (*region)->len != descriptor->len) {
-		SF_LOG_ERR_LIMITED("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len,
-				   (size_t)(*region)->len);
+		SF_LOG_ERR_LIMITED("the export descriptor gives %zu bytes, but its owner exports %zu: the descriptor is invalid",
+				   (size_t)descriptor->len, (size_t)(*region)->len);
 		sf_region_close(*region);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -254,7 +254,7 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 					  struct doca_dev *dev, struct doca_mmap **mmap)
 {
 	if (export_desc == NULL || dev == NULL || mmap == NULL) {
-		SF_LOG_ERR("an import needs a descriptor, a device and a place for the memory map");
+		SF_LOG_ERR("export_desc, dev or mmap is NULL: an import needs all three");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct sf_mmap_descriptor descriptor;
@@ -288,7 +288,7 @@ doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct d
 					  doca_dpa_dev_mmap_t *dpa_mmap_handle)
 {
 	if (mmap == NULL || dev == NULL || dpa_mmap_handle == NULL) {
-		SF_LOG_ERR("a DPA handle needs a memory map, one of its devices and a place for the handle");
+		SF_LOG_ERR("mmap, dev or dpa_mmap_handle is NULL: a DPA handle needs all three");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_mmap_dev_find(mmap, dev) == NULL) {
@@ -302,7 +302,7 @@ doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct d
 static doca_error_t cap_get(const struct doca_devinfo *devinfo, uint8_t *supported)
 {
 	if (devinfo == NULL || supported == NULL) {
-		SF_LOG_ERR("no %s given to ask for exports", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the output argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	const struct sf_fabric_ops *ops = sf_fabric_of(sf_devinfo_desc(devinfo)->key);

@@ -54,8 +54,8 @@ struct doca_mmap {
 
 	uint32_t max_devs;
 	uint32_t num_devs;
-	struct sf_mmap_dev *devs; /* regions, keys and descriptors in it GUARDED_BY(lock) */
-	uint32_t holds;		  /* GUARDED_BY(lock) */
+	struct sf_mmap_dev *devs; /* regions, keys and descriptors in it guarded by lock */
+	uint32_t holds;		  /* guarded by lock */
 	void *origin;		  /* from_export: the descriptor of the memory, by which it can be imported once more */
 	size_t origin_len;
 	pthread_mutex_t lock;

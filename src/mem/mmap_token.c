@@ -42,7 +42,7 @@ doca_error_t doca_mmap_set_export_access_token(struct doca_mmap *mmap, const str
 					       size_t token_sz)
 {
 	if (mmap == NULL || dev == NULL || token == NULL) {
-		SF_LOG_ERR("no %s given to set an access token", mmap == NULL ? "memory map" : dev == NULL ? "device" : "token");
+		SF_LOG_ERR("%s is NULL", mmap == NULL ? "mmap" : dev == NULL ? "dev" : "token");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (token_sz == 0 || token_sz > TOKEN_MAX) {
@@ -65,7 +65,7 @@ doca_error_t doca_mmap_set_export_access_token(struct doca_mmap *mmap, const str
 doca_error_t doca_mmap_cap_get_max_export_access_token_size(const struct doca_devinfo *devinfo, size_t *max_sz)
 {
 	if (devinfo == NULL || max_sz == NULL) {
-		SF_LOG_ERR("no %s given to ask for the size of access tokens", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "max_sz");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*max_sz = TOKEN_MAX;

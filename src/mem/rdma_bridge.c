@@ -14,7 +14,7 @@
 
 static doca_error_t null_reject(const char *what)
 {
-	SF_LOG_ERR("%s given to the bridge to rdma-core is NULL", what);
+	SF_LOG_ERR("%s is NULL", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -35,7 +35,7 @@ static doca_error_t device_pd(const struct doca_dev *dev, struct ibv_pd **pd)
 doca_error_t doca_rdma_bridge_get_dev_pd(const struct doca_dev *dev, struct ibv_pd **pd)
 {
 	if (dev == NULL || pd == NULL)
-		return null_reject(dev == NULL ? "the device" : "the place for the protection domain");
+		return null_reject(dev == NULL ? "dev" : "pd");
 	doca_error_t result = device_pd(dev, pd);
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
 		return software_reject(sf_dev_desc(dev)->key);
@@ -69,7 +69,7 @@ doca_error_t doca_rdma_bridge_open_dev_from_pd(struct ibv_pd *pd, struct doca_de
 	const char *key;
 
 	if (pd == NULL || dev == NULL)
-		return null_reject(pd == NULL ? "the protection domain" : "the place for the device");
+		return null_reject(pd == NULL ? "pd" : "dev");
 	fabric = sf_fabric_of(SF_KEY_IBDEV);
 	if (fabric == NULL)
 		return DOCA_ERROR_NOT_SUPPORTED;
@@ -95,7 +95,7 @@ static doca_error_t memory_key(struct doca_mmap *mmap, struct doca_dev *dev, uin
 doca_error_t doca_rdma_bridge_get_buf_mkey(const struct doca_buf *buf, struct doca_dev *dev, uint32_t *mkey)
 {
 	if (buf == NULL || dev == NULL || mkey == NULL)
-		return null_reject(buf == NULL ? "the buf" : dev == NULL ? "the device" : "the place for the key");
+		return null_reject(buf == NULL ? "buf" : dev == NULL ? "dev" : "mkey");
 	doca_error_t result = memory_key(buf->mmap, dev, mkey);
 	/* The mmap said which it is: without the device, or stopped. */
 	return result == DOCA_ERROR_NOT_FOUND || result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_INVALID_VALUE : result;
@@ -120,9 +120,7 @@ static struct doca_dev *find_dev(const struct doca_mmap *mmap, const struct ibv_
 doca_error_t doca_rdma_bridge_get_mmap_mkey_from_pd(const struct doca_mmap *mmap, struct ibv_pd *pd, uint32_t *mkey)
 {
 	if (mmap == NULL || pd == NULL || mkey == NULL)
-		return null_reject(mmap == NULL ? "the memory map"
-				   : pd == NULL ? "the protection domain"
-						: "the place for the key");
+		return null_reject(mmap == NULL ? "mmap" : pd == NULL ? "pd" : "mkey");
 	if (!mmap->started) {
 		SF_LOG_ERR("memory map is not started, so no device knows its memory: call doca_mmap_start first");
 		return DOCA_ERROR_INVALID_VALUE;

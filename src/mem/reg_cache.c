@@ -47,7 +47,7 @@ doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, con
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->is_gpu_memory) {
-		SF_LOG_ERR("buffer is memory of a GPU, which only kernels reach: copy it to host memory first");
+		SF_LOG_ERR("buffer is GPU memory, which only kernels can access: copy it to host memory first");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	*slot = (struct sf_reg){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
@@ -70,8 +70,8 @@ static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind ki
 	if (result != DOCA_ERROR_CONNECTION_ABORTED && result != DOCA_ERROR_TIME_OUT)
 		return result;
 	SF_LOG_ERR_LIMITED("imported memory at %p: %s", (const void *)remote,
-			   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
-							 : "its owner has ended the export, or is gone");
+			   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer: is it stopped?"
+							 : "its owner has ended the export, or has exited");
 	return DOCA_ERROR_IO_FAILED;
 }
 
@@ -168,7 +168,7 @@ static doca_error_t list_add(struct sf_reg_list *list, const struct sf_reg *reg,
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > SF_REG_LEN_MAX - list->len) {
-		SF_LOG_ERR("buffers hold more than %llu bytes, the most of one task", (unsigned long long)SF_REG_LEN_MAX);
+		SF_LOG_ERR("buffers hold more than %llu bytes, the maximum of one task", (unsigned long long)SF_REG_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len != 0)
@@ -223,7 +223,8 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}
 	if (result == DOCA_SUCCESS && list->len < len) {
-		SF_LOG_ERR("destination has room for %llu bytes after its data, and %llu are due: give it more, or reset its "
+		SF_LOG_ERR("destination has room for %llu bytes after its data, and the result has %llu: give a larger buffer, "
+			   "or reset its "
 			   "data length",
 			   (unsigned long long)list->len, (unsigned long long)len);
 		result = DOCA_ERROR_INVALID_VALUE;

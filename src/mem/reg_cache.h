@@ -61,8 +61,10 @@ static inline const struct sf_reg *sf_reg_known(const struct sf_reg_cache *cache
 	return slot->id == id ? slot : NULL;
 }
 
-/* The same for who has met memory maps before: *last is where the last one was found, any slot at first. That is tried without
- * being looked for, so that what follows from it need not wait. */
+/*
+ * The same for a caller that looks up several memory maps: *last is the slot of the last hit, at first any slot. That slot is
+ * tried first, without a search.
+ */
 static inline const struct sf_reg *sf_reg_known_by(const struct sf_reg_cache *cache, const struct sf_reg **last,
 						   const struct doca_mmap *mmap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The topology that needs no file: one host with one BlueField, at the addresses that the remote-offload guide uses. */
+/* The default topology: one host with one BlueField, at the addresses that the remote-offload guide uses. */
 #include "topology/topology.h"
 
 const char sf_topology_default[] =

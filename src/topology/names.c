@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a topology file may leave out. Everything here follows from the file alone, so that each process that reads the same file
- * finds the same names.
+ * Fills in what a topology file leaves out. The result depends on the file alone, so all processes that read it get the same
+ * names.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,19 +16,19 @@ static bool is_local(const struct sf_node *node)
 	return !node->address;
 }
 
-/* Nodes whose devices one process may see together share one space of ibdev names. */
+/* Nodes whose devices one process may see together share one namespace of ibdev names. */
 static bool seen_together(const struct sf_node *a, const struct sf_node *b)
 {
 	return a == b || (is_local(a) && is_local(b));
 }
 
-/* The PCI address in numbers; it is in the normal form. */
+/* Splits a PCI address in normal form into numbers. */
 static void split_pci(const char *addr, unsigned int *domain, unsigned int *bus, unsigned int *slot, unsigned int *function)
 {
 	sscanf(addr, "%4x:%2x:%2x.%1x", domain, bus, slot, function);
 }
 
-/* How many-th PF of its node (on a DPU: port) it is. */
+/* The index of a PF (on a DPU: port) among those of its node. */
 static unsigned int pf_number(const struct sf_topology *t, const struct sf_device *pf)
 {
 	unsigned int number = 0;
@@ -61,7 +61,7 @@ static void name_vuid(struct sf_device *d)
 		snprintf(d->vuid + len, sizeof(d->vuid) - (size_t)len, "SF%u", d->sf_index);
 }
 
-/* As the kernel names interfaces: p0 on a DPU, enp216s0f0np0, enp216s0f0v1 and enp3s0f0s4 elsewhere. */
+/* Interface names as the kernel's: p0 on a DPU, enp216s0f0np0, enp216s0f0v1 and enp3s0f0s4 elsewhere. */
 static void name_iface(const struct sf_topology *t, struct sf_device *d)
 {
 	unsigned int domain, bus, slot, function;
@@ -86,7 +86,7 @@ static void name_iface(const struct sf_topology *t, struct sf_device *d)
 			 d->kind == SF_FUNCTION_VF ? d->vf_index : d->sf_index);
 }
 
-/* As a BlueField names the representors: pf0hpf, pf0vf1, c1pf0sf4 for an SF of the host, pf0sf4 for one of its own. */
+/* Representor names as a BlueField's: pf0hpf, pf0vf1, c1pf0sf4 for an SF of the host, pf0sf4 for an SF of the DPU. */
 static void name_rep_iface(const struct sf_topology *t, struct sf_device *d)
 {
 	unsigned int port;
@@ -113,7 +113,7 @@ static bool ibdev_taken(const struct sf_topology *t, const struct sf_node *node,
 	return false;
 }
 
-/* Numbers only go up from one made-up name to the next, so that a thousand devices take no time. */
+/* The number only increases from one generated name to the next, so a thousand devices are fast. */
 static void name_ibdev(const struct sf_parse *parse, struct sf_device *d, struct sf_device_source *source)
 {
 	const struct sf_topology *t = parse->topology;
@@ -142,7 +142,7 @@ static bool mac_taken(const struct sf_parse *parse, const uint8_t mac[6])
 	return false;
 }
 
-/* Locally administered, counted through the file. */
+/* A locally administered address, numbered by order in the file. */
 static void name_mac(const struct sf_parse *parse, struct sf_device *d, struct sf_device_source *source)
 {
 	uint32_t number = (uint32_t)(d - parse->topology->devices) + 1;
@@ -159,7 +159,7 @@ static void name_mac(const struct sf_parse *parse, struct sf_device *d, struct s
 	}
 }
 
-/* The link-local address that follows from the MAC. */
+/* The link-local address derived from the MAC. */
 static void name_ipv6(struct sf_device *d, struct sf_device_source *source)
 {
 	const uint8_t *mac = d->mac;
@@ -190,7 +190,7 @@ bool sf_parse_names(struct sf_parse *parse)
 
 /* ---- duplicates ---- */
 
-/* What of two devices is the same and must not be: the key of the file, or NULL. */
+/* The key in which two devices clash, or NULL. */
 static const char *names_clash(const struct sf_device *a, const struct sf_device *b)
 {
 	if (!strcmp(a->key, b->key))
@@ -218,7 +218,7 @@ static bool check_devices(struct sf_parse *parse)
 
 			if (what)
 				return sf_json_fail(&parse->json, parse->sources[i].path, what,
-						    "the same as %s.%s; give it another", parse->sources[j].path, what);
+						    "the same as %s.%s; choose another", parse->sources[j].path, what);
 		}
 	}
 	return true;
@@ -233,12 +233,12 @@ static bool check_gpus(struct sf_parse *parse)
 		snprintf(path, sizeof(path), "gpus[%u]", i);
 		for (uint32_t j = 0; j < t->num_devices; j++) {
 			if (t->devices[j].node == t->gpus[i].node && !strcmp(t->devices[j].pci_addr, t->gpus[i].pci_addr))
-				return sf_json_fail(&parse->json, path, "pci", "the same as %s.pci; give it another",
+				return sf_json_fail(&parse->json, path, "pci", "the same as %s.pci; choose another",
 						    parse->sources[j].path);
 		}
 		for (uint32_t j = 0; j < i; j++) {
 			if (t->gpus[j].node == t->gpus[i].node && !strcmp(t->gpus[j].pci_addr, t->gpus[i].pci_addr))
-				return sf_json_fail(&parse->json, path, "pci", "the same as gpus[%u].pci; give it another", j);
+				return sf_json_fail(&parse->json, path, "pci", "the same as gpus[%u].pci; choose another", j);
 		}
 	}
 	return true;

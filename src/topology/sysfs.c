@@ -17,7 +17,7 @@ static int skip_dots(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Asks probe about each name in a folder. */
+/* Calls probe for each name in a folder. */
 static uint32_t folder_scan(const char *root, const char *folder, probe_fn probe, struct sf_real_device *out)
 {
 	char path[PATH_MAX];
@@ -37,7 +37,7 @@ static uint32_t folder_scan(const char *root, const char *folder, probe_fn probe
 	return found;
 }
 
-/* The first line of a file, without its newline; empty when it cannot be read. */
+/* Reads the first line of a file, without its newline; empty if it cannot be read. */
 static void read_line(const char *path, char *line, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -59,7 +59,7 @@ static unsigned long read_hex(const char *root, const char *pci_addr, const char
 	return strtoul(line, NULL, 16);
 }
 
-/* The model as the NVIDIA driver reports it, where it is loaded. */
+/* Reads the model from the NVIDIA driver, if it is loaded. */
 static bool read_model(const char *root, const char *pci_addr, char *name, size_t size)
 {
 	char path[PATH_MAX], line[128];

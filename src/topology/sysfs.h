@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real GPUs and RDMA devices of this machine, as the kernel lists them. Nothing is opened and no driver loaded. */
+/* The real GPUs and RDMA devices of this machine, from the kernel's files. Opens no device and loads no driver. */
 #ifndef SF_TOPOLOGY_SYSFS_H
 #define SF_TOPOLOGY_SYSFS_H
 
@@ -15,8 +15,8 @@ struct sf_real_device {
 	char name[64];			 /* a GPU's model, an RDMA device's ibdev name */
 };
 
-/* Fill out[] in the order of PCI address or name, and return how many there are (at most SF_REAL_DEVICES_MAX). root is put
- * before /sys and /proc: "" for the machine's own. */
+/* Fill out[] in the order of PCI address or name, and return how many there are (at most SF_REAL_DEVICES_MAX). root is a prefix
+ * of /sys and /proc: "" for the machine's own. */
 SF_API uint32_t sf_sysfs_gpus(const char *root, struct sf_real_device out[SF_REAL_DEVICES_MAX]);
 SF_API uint32_t sf_sysfs_rdma(const char *root, struct sf_real_device out[SF_REAL_DEVICES_MAX]);
 

@@ -21,7 +21,7 @@
 #define SF_TOPOLOGY_NODES_MAX 256
 #define SF_TOPOLOGY_DEVICES_MAX 1024 /* with VFs and SFs */
 #define SF_TOPOLOGY_GPUS_MAX 256
-#define SF_NODE_PORT 18515   /* of `softfield node`, unless the topology gives another */
+#define SF_NODE_PORT 18515   /* of `softfield node`, unless the topology sets another */
 #define SF_KEY_REAL "ibdev:" /* the fabric knows a real RDMA device by it (SF_KEY_IBDEV) */
 
 enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
@@ -32,9 +32,9 @@ struct sf_node {
 	enum sf_node_kind kind;
 	const char *host;	    /* a DPU's host node, or NULL */
 	const char *address;	    /* for a node on another machine, or NULL */
-	uint16_t port;		    /* there: of `softfield node` */
+	uint16_t port;		    /* TCP port of `softfield node` on that machine */
 	struct sf_port_range ports; /* where its programs listen */
-	uint32_t cpus;		    /* a DPU's, that UROM offers; 0: not stated */
+	uint32_t cpus;		    /* of a DPU, offered through UROM; 0: not stated */
 };
 
 /* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
@@ -45,7 +45,7 @@ struct sf_device {
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
 	char rep_iface[64];    /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
-	uint32_t rep_pf_index; /* the number in it of the uplink among the DPU's ports */
+	uint32_t rep_pf_index; /* the number in rep_iface: the uplink's index among the DPU's ports */
 	char vuid[128];
 	uint8_t mac[6];
 	uint8_t ipv4[4];
@@ -57,7 +57,7 @@ struct sf_device {
 	const struct sf_device *parent; /* the PF of a VF or SF; else NULL */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
-	uint32_t engine_threads;	/* of our own, that large DMA, SHA and AES-GCM tasks on this device are spread over */
+	uint32_t engine_threads;	/* threads that process large DMA, SHA, AES-GCM, Compress and EC tasks of this device */
 	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
 };
 
@@ -72,44 +72,45 @@ struct sf_topology {
 	struct sf_device *devices;
 	struct sf_gpu_desc *gpus;
 	uint32_t num_nodes, num_devices, num_gpus;
-	const char *key; /* the file of the key that all machines of the topology have, or NULL: they do not reach each other */
-	bool is_bare;	 /* "tls": false: they speak without TLS, and prove the key when a connection begins */
+	const char *key; /* path of the key file that all machines of the topology have; NULL: machines cannot connect */
+	bool is_bare;	 /* "tls": false: connections are not encrypted, and prove the key when they begin */
 	const struct sf_node *self; /* the node that SOFTFIELD_NODE names, or NULL: this process sees every device */
 };
 
-/* The process's topology. Loaded on first use; a bad file or an unknown SOFTFIELD_NODE is logged and BAD_CONFIG / NOT_FOUND is
- * returned, each time. */
+/* The process's topology, loaded on first use. Each call logs and returns BAD_CONFIG for an invalid file, or NOT_FOUND for an
+ * unknown SOFTFIELD_NODE. */
 SF_API doca_error_t sf_topology_get(const struct sf_topology **topology);
 
-/* Parses JSON text (len bytes, untrusted). On failure *message says what is wrong and where; the caller frees it. */
+/* Parses JSON text (len bytes, untrusted). On failure *message has the error and its place; the caller frees it. */
 SF_API doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology **topology, char **message);
 SF_API void sf_topology_free(struct sf_topology *topology);
 
-/* Does a process of this topology see the node's devices? All nodes of this machine without SOFTFIELD_NODE, else that one. */
+/* Returns whether this process sees the node's devices: with SOFTFIELD_NODE only that node's, else those of all nodes of this
+ * machine. */
 SF_API bool sf_topology_sees(const struct sf_topology *topology, const struct sf_node *node);
 
 SF_API const struct sf_node *sf_topology_find_node(const struct sf_topology *topology, const char *name);
 
-/* Is the device a port of a DPU, which has representors? */
+/* Returns whether the device is a port of a DPU, which has representors. */
 SF_API bool sf_device_is_port(const struct sf_device *device);
 
 /* The device of the process's topology that has the key, or NULL. */
 const struct sf_device *sf_device_find(const char *key);
 
-/* Are they one device, or a host function and the port of the DPU that it is behind? */
+/* Returns whether they are one device, or a host function and the DPU port that it is behind. */
 bool sf_device_shares_pci(const struct sf_device *a, const struct sf_device *b);
 
-/* The JSON text behind the process's topology (SOFTFIELD_TOPOLOGY's file, or the default), and where it is from: the caller
- * frees the text. On failure *message says why; the caller frees it. */
+/* Returns the JSON text of the process's topology (SOFTFIELD_TOPOLOGY's file, or the default) and its origin. The caller frees
+ * the text. On failure *message has the reason; the caller frees it. */
 SF_API doca_error_t sf_topology_text(char **text, size_t *len, const char **origin, char **message);
 
-/* Reads a topology file whole. As sf_topology_text. */
+/* Reads a whole topology file, as sf_topology_text. */
 SF_API doca_error_t sf_topology_read(const char *path, char **text, size_t *len, char **message);
 
-/* The topology that needs no file, as JSON. */
+/* The default topology, as JSON. */
 SF_API extern const char sf_topology_default[];
 
-/* "03:00.0" or "0000:03:00.0", hex in either case, to the long lower-case form. INVALID_VALUE otherwise. */
+/* Converts "03:00.0" or "0000:03:00.0", in upper or lower case, to the long lower-case form. INVALID_VALUE otherwise. */
 SF_API doca_error_t sf_pci_addr_normalise(const char *text, char addr[SF_PCI_ADDR_SIZE]);
 
 #endif

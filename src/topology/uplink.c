@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which port of which DPU a function is behind. */
+/* Finds the DPU port that a function is behind. */
 #include <string.h>
 
 #include "topology/parse.h"
