@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bridge to rdma-core: what stands behind the objects of a provider that is built on libibverbs. A table of its own, which
- * other providers leave NULL. The functions below are how it is called, and their comments are the contract. None blocks, and
- * each answers NOT_SUPPORTED, not logged, for a provider without the table.
+ * The bridge to rdma-core: access to the libibverbs objects of a provider that is built on it. Other providers leave the table
+ * NULL. Call it through the functions below; their comments are the contract. None blocks, and each returns NOT_SUPPORTED, not
+ * logged, for a provider without the table.
  */
 #ifndef SF_FABRIC_BRIDGE_H
 #define SF_FABRIC_BRIDGE_H
@@ -17,7 +17,7 @@ struct sf_fabric_bridge_ops {
 	doca_error_t (*pd_device)(struct ibv_pd *pd, const char **device);
 };
 
-/* The protection domain behind a domain: one for the domain's whole life. */
+/* The protection domain of a domain, the same for the domain's whole life. */
 static inline doca_error_t sf_domain_pd(struct sf_domain *domain, struct ibv_pd **pd)
 {
 	const struct sf_fabric_bridge_ops *bridge = domain->ops->bridge;
@@ -25,8 +25,8 @@ static inline doca_error_t sf_domain_pd(struct sf_domain *domain, struct ibv_pd 
 	return bridge != NULL ? bridge->domain_pd(domain, pd) : DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* The local key of a region's memory registration, valid until the region is closed. OPERATING_SYSTEM: it cannot be registered.
- * NOT_SUPPORTED for an imported region. */
+/* The local key of a region's memory registration, valid until the region is closed. OPERATING_SYSTEM: registration failed.
+ * NOT_SUPPORTED: the region is imported. */
 static inline doca_error_t sf_region_mkey(struct sf_region *region, uint32_t *mkey)
 {
 	const struct sf_fabric_bridge_ops *bridge = region->ops->bridge;
@@ -34,9 +34,9 @@ static inline doca_error_t sf_region_mkey(struct sf_region *region, uint32_t *mk
 	return bridge != NULL ? bridge->region_mkey(region, mkey) : DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* The key of the device that a program's own protection domain belongs to, as long as the process; a domain of that device that
- * is opened from here on uses this protection domain. NOT_FOUND: the device is none of ours. NOT_SUPPORTED: there is no RDMA
- * device. */
+/* The key of the device of a program's own protection domain, valid as long as the process. A domain of that device
+ * that is opened from now on uses this protection domain. NOT_FOUND: the device is unknown. NOT_SUPPORTED: there is no
+ * RDMA device. */
 static inline doca_error_t sf_pd_device(const struct sf_fabric_ops *ops, struct ibv_pd *pd, const char **device)
 {
 	return ops->bridge != NULL ? ops->bridge->pd_device(pd, device) : DOCA_ERROR_NOT_SUPPORTED;

@@ -46,8 +46,8 @@ doca_error_t sf_descriptor_unpack(const struct sf_descriptor_form *form, const v
 	size_t at_checksum = AT_MORE + form->more, size = SF_DESCRIPTOR_SIZE(form->more);
 
 	if (len < AT_AGENT || memcmp(bytes + AT_MAGIC, form->magic, 4) != 0) {
-		SF_LOG_ERR_LIMITED("the %zu bytes are no descriptor of memory exported on %s; pass all that the export gave", len,
-				   form->what);
+		SF_LOG_ERR_LIMITED("the %zu bytes are not a descriptor of memory exported on %s; pass all bytes of the export",
+				   len, form->what);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_get_le32(bytes + AT_VERSION) != form->version) {
@@ -56,8 +56,8 @@ doca_error_t sf_descriptor_unpack(const struct sf_descriptor_form *form, const v
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
 	if (len != size || sf_get_le64(bytes + at_checksum) != sf_checksum(SF_CHECKSUM_BEGIN, bytes, at_checksum)) {
-		SF_LOG_ERR_LIMITED("the descriptor of %zu bytes is truncated or altered; pass all %zu bytes that the export gave",
-				   len, size);
+		SF_LOG_ERR_LIMITED("the descriptor of %zu bytes is truncated or altered; pass all %zu bytes of the export", len,
+				   size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SF_KEY_SIZE);
@@ -68,6 +68,6 @@ doca_error_t sf_descriptor_unpack(const struct sf_descriptor_form *form, const v
 	descriptor->rights = sf_get_le32(bytes + AT_RIGHTS);
 	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the descriptor tells of an empty range or one past the end of memory");
+	SF_LOG_ERR_LIMITED("the descriptor has an empty range or one past the end of memory");
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is due on an endpoint, in its order: receives, operations, and events for the endpoint's handler. An event is due after
- * what was queued before it, and before what was queued after it. For providers whose endpoints collect it in one place; the
- * provider's lock guards the queue and the events in it.
+ * The completion queue of an endpoint: receives, operations, and events for the endpoint's handler, in order. For providers whose
+ * endpoints have one such queue; the provider's lock guards the queue and its events.
  */
 #ifndef SF_FABRIC_EP_QUEUE_H
 #define SF_FABRIC_EP_QUEUE_H
@@ -13,7 +12,7 @@
 
 enum sf_ep_event_kind { SF_EP_REQUEST, SF_EP_ACCEPTED, SF_EP_CONNECTED, SF_EP_CLOSED };
 
-/* Something for an endpoint's handler. Lies in the connection or request it is about. */
+/* An event for an endpoint's handler. Embedded in its connection or request. */
 struct sf_ep_event {
 	STAILQ_ENTRY(sf_ep_event) entry;
 	enum sf_ep_event_kind kind;
@@ -30,7 +29,7 @@ struct sf_ep_event {
 struct sf_ep_queue {
 	int event_fd;
 	bool armed;
-	bool defers; /* the provider rings once its lock is free, so that the woken thread finds it free */
+	bool defers; /* the provider rings after it unlocks, so that the woken thread does not wait for the lock */
 	bool ring_due;
 	struct sf_recv *recvs, **recvs_end;
 	struct sf_op *ops, **ops_end;
@@ -38,7 +37,7 @@ struct sf_ep_queue {
 	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
 };
 
-/* One of them, or none. */
+/* One entry, or none. */
 struct sf_ep_due {
 	struct sf_ep_event *event;
 	struct sf_recv *recv;
@@ -57,22 +56,22 @@ void sf_ep_queue_recv(struct sf_ep_queue *queue, struct sf_recv *recv);
 
 bool sf_ep_queue_is_due(const struct sf_ep_queue *queue);
 
-/* Arms it unless something is due, which it returns. */
+/* Arms it unless entries are queued; returns true if so. */
 bool sf_ep_queue_arm(struct sf_ep_queue *queue);
 
-/* Takes what is due next out of the queue. False: nothing. */
+/* Removes the next entry. Returns false if there is none. */
 bool sf_ep_queue_pop(struct sf_ep_queue *queue, struct sf_ep_due *due);
 
-/* Without the lock. The event is a copy: the handler may close the connection that it lies in. */
+/* Called without the lock. The event is a copy: the handler may close its connection. */
 void sf_ep_event_run(const struct sf_ep_handler *handler, const struct sf_ep_event *event);
 
-/* The accepted connection of that listener that no poll has shown to anyone, or NULL. */
+/* The listener's accepted connection that no poll has reported yet, or NULL. */
 struct sf_conn *sf_ep_queue_unseen(const struct sf_ep_queue *queue, const struct sf_listener *listener);
 
-/* The connection is about to go: what it sent and nobody saw is flushed. */
+/* The connection is about to be freed: flushes its unreported messages. */
 void sf_ep_queue_forget(struct sf_ep_queue *queue, const struct sf_conn *conn);
 
-/* It ends without a message. */
+/* Completes it without a message. */
 static inline void sf_recv_abort(struct sf_recv *recv)
 {
 	recv->status = DOCA_ERROR_CONNECTION_ABORTED;

@@ -11,7 +11,7 @@
 
 struct sf_key sf_key_of_name(const char *name)
 {
-	/* FNV-1a of 128 bits: it has to spread, not to hide. The full name is compared when a peer connects. */
+	/* FNV-1a of 128 bits, for distribution, not secrecy. The full name is compared when a peer connects. */
 	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
 	unsigned __int128 hash = (unsigned __int128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
 	struct sf_key key;

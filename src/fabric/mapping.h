@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A mapping: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
- * provider. The caller has checked the rights and keeps the order among operations. Bytes that no mapping shows go by
- * sf_conn_submit.
+ * provider. The caller has checked the rights and keeps the order among operations. Other bytes go through sf_conn_submit.
  */
 #ifndef SF_FABRIC_MAPPING_H
 #define SF_FABRIC_MAPPING_H
@@ -12,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ThreadSanitizer knows no fences, and a peer's memory is not its to see anyway. */
+/* ThreadSanitizer does not support fences, and does not see the peer's accesses anyway. */
 #ifdef __SANITIZE_THREAD__
 #define SF_MAPPING_FENCE(order) atomic_signal_fence(order)
 #else
@@ -27,7 +26,7 @@ struct sf_mapping {
 	const _Atomic bool *dead; /* and its owner while this is false */
 };
 
-/* Where the owner's byte addr is here; NULL unless all of the len bytes (more than 0) are in the mapping. */
+/* The local address of the owner's byte addr; NULL unless all len bytes (more than 0) are in the mapping. */
 static inline uint8_t *sf_mapping_at(const struct sf_mapping *mapping, uint64_t addr, uint64_t len)
 {
 	uint64_t offset = addr - mapping->addr;
@@ -35,7 +34,7 @@ static inline uint8_t *sf_mapping_at(const struct sf_mapping *mapping, uint64_t 
 	return offset < mapping->len && len <= mapping->len - offset ? mapping->base + offset : NULL;
 }
 
-/* Before touching the bytes and after: once it is false it stays so. */
+/* Check before and after an access: once false it stays false. */
 static inline bool sf_mapping_stands(const struct sf_mapping *mapping)
 {
 	SF_MAPPING_FENCE(memory_order_acquire);
@@ -43,8 +42,8 @@ static inline bool sf_mapping_stands(const struct sf_mapping *mapping)
 	       !atomic_load_explicit(mapping->dead, memory_order_relaxed);
 }
 
-/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before
- * it or after. */
+/* Copies 8 bytes; the remote side is one store or one load if its address is aligned, ordered after, or before, all
+ * other accesses. */
 static inline void sf_word_write(void *remote, const void *local)
 {
 	uint64_t word;
@@ -67,8 +66,8 @@ static inline void sf_word_read(void *local, const void *remote)
 	memcpy(local, &word, sizeof(word));
 }
 
-/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. The two may
- * overlap, where a process reaches its own memory. */
+/* Writes a word by one store; of longer data the last byte is written last, so that a peer that polls it finds the
+ * rest. Source and destination may overlap if a process writes its own memory. */
 static inline void sf_bytes_write(uint8_t *remote, const uint8_t *local, uint64_t len)
 {
 	if (__builtin_expect(len == sizeof(uint64_t), 1)) {

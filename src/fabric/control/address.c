@@ -8,7 +8,7 @@
 
 #define ADDR_TEXT_MAX 56 /* "[" an IPv6 address "]:65535" and NUL */
 
-/* A number from 1 to 65535 without sign, zeros before it, or anything behind it; else 0. */
+/* Returns a number from 1 to 65535, without sign, leading zeros or trailing characters; else 0. */
 static uint16_t parse_port(const char *text)
 {
 	size_t len = strspn(text, "0123456789");
@@ -21,7 +21,7 @@ static uint16_t parse_port(const char *text)
 	return port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
-/* HOST:PORT, where an IPv6 address is in brackets. Changes the text. */
+/* Parses HOST:PORT, with an IPv6 address in brackets. Modifies the text. */
 static bool parse_addr(char *text, struct sf_address *addr)
 {
 	char *colon = strrchr(text, ':');
@@ -143,5 +143,5 @@ void sf_address_show_peer(int fd, char text[SF_ADDRESS_MAX])
 	if (sf_address_of_peer(fd, &peer.at[0], &scope))
 		sf_addresses_format(&peer, text);
 	else
-		strcpy(text, "an address that is gone");
+		strcpy(text, "an unknown address");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a process is found on a network, as text that stands beside a name or in a descriptor:
+ * The network addresses of a process, as text in a descriptor or next to a listener's name:
  *
  *   10.0.0.1:4711,[fe80::5054:ff:fe12:3456]:4712#000102030405060708090a0b0c0d0e0f
  *
- * One to eight addresses in the order in which they are to be tried, in numbers, and the token that is to be brought there. At a
- * port that a program listens to there is no token. It comes from other processes: parsed whole or not at all.
+ * One to eight numeric addresses in the order of trying, and the token that a caller must present. A port that a program listens
+ * to has no token. The text is untrusted: it is parsed completely or rejected.
  */
 #ifndef SF_FABRIC_CONTROL_ADDRESS_H
 #define SF_FABRIC_CONTROL_ADDRESS_H
@@ -31,15 +31,16 @@ struct sf_addresses {
 	struct sf_key token;
 };
 
-/* False, not logged: it is none. */
+/* Returns false, not logged, if the text is invalid. */
 bool sf_addresses_parse(const char *text, struct sf_addresses *addresses);
 
-/* Of the other end of a TCP channel. False: it is none. *scope, of IPv6 only, is the interface by which it is reached. */
+/* The address of the other end of a TCP channel; false if it has none. *scope is the interface of an IPv6 link-local
+ * address. */
 bool sf_address_of_peer(int fd, struct sf_address *address, uint32_t *scope);
 /* The same as text, for a log line. */
 void sf_address_show_peer(int fd, char text[SF_ADDRESS_MAX]);
 
-/* Addresses for which there is no room are left out, the last first. The text without any is empty. */
+/* Drops the last addresses if they do not fit. No addresses give an empty text. */
 void sf_addresses_format(const struct sf_addresses *addresses, char text[SF_ADDRESS_MAX]);
 
 #endif

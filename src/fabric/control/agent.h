@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agent: the process's one thread that plays the hardware's part, for all providers. It waits on sockets and completion
- * channels, never on a peer.
+ * The agent: the connection manager thread of the process, shared by all providers. It waits on sockets and completion channels,
+ * never for a peer.
  *
- * What the control plane shares (channels, listeners, regions that others import, the lists of connections) is guarded by one
- * lock, sf_control_lock; the agent handles an event with the lock held, other threads take it for connect, accept, export and so
- * on. The data path does not. Order of locks: sf_control_lock, then a provider's own. A child made by fork begins without an
- * agent: the parent's sockets are closed in it, and what it inherited is dead.
+ * One lock, sf_control_lock, guards the shared state of the control plane: channels, listeners, exported regions, lists of
+ * connections. The agent handles events with the lock held; other threads take it for connect, accept, export and so on. The data
+ * path does not take it. Lock order: sf_control_lock, then a provider's own. A forked child begins without an agent: the parent's
+ * sockets are closed in it, and inherited objects are unusable.
  */
 #ifndef SF_FABRIC_CONTROL_AGENT_H
 #define SF_FABRIC_CONTROL_AGENT_H
@@ -22,30 +22,30 @@
 
 extern pthread_mutex_t sf_control_lock;
 extern pthread_cond_t
-	sf_control_changed; /* broadcast when an answer came that a call waits for; with the lock; by CLOCK_MONOTONIC */
+	sf_control_changed; /* broadcast when an answer arrives that a call waits for; used with the lock, on CLOCK_MONOTONIC */
 
-/* Starts the agent with the first hold, ends it with the last release. May block briefly; the lock must not be held. FULL,
- * logged: there are too few descriptors for an agent that could take a channel. */
+/* Starts the agent with the first hold; the last release ends it. May block briefly; the lock must not be held. FULL,
+ * logged: there are too few descriptors for an agent that can accept a channel. */
 doca_error_t sf_control_hold(uint32_t *generation);
-/* generation is what hold gave; a hold inherited from the parent process counts nothing here. */
+/* generation is the result of hold; a hold inherited from the parent process has no effect here. */
 void sf_control_release(uint32_t generation);
 
-/* The process's random id, the name of its agent's socket in the runtime folder, and what who comes by network has to bring.
- * Valid while held. */
+/* The process's random id. It names its agent's socket in the runtime folder, and is the token that a network peer must
+ * present. Valid while held. */
 const struct sf_key *sf_control_id(void);
 const struct sf_key *sf_control_token(void);
 
-/* Counts up in a child made by fork: what was made under another number is the parent's. */
+/* Incremented in a forked child: objects of another generation belong to the parent. */
 uint32_t sf_control_generation(void);
 
-/* Asks for the ticks to run every few milliseconds while there is something to time. */
+/* Makes ticks run every few milliseconds while a time limit is active. */
 void sf_control_wake(void);
 
-/* Waits for sf_control_changed, for a moment. Returns false when the peer's agent, at the other end of channel, was silent for
- * limit_ns and is to be given up. With the lock held. */
+/* Waits briefly for sf_control_changed. Returns false if the peer's agent, at the other end of channel, was silent for
+ * limit_ns and must be given up. Call with the lock held. */
 bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answering, uint64_t limit_ns);
 
-/* The agent's epoll set, -1 without one. */
+/* The agent's epoll set, -1 without an agent. */
 int sf_control_epoll(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A record begins with its kind and the major version of TLS, which is 3 for all. */
+/* A TLS record begins with its kind and the major version, which is always 3. */
 static bool is_record(const void *bytes, size_t len, uint8_t kind)
 {
 	const uint8_t head[SF_ALERT_HEAD_SIZE] = {kind, 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calling other agents: in the runtime folder, or by the network, where one address after the other is tried. */
+/* Outgoing channels to other agents: in the runtime folder, or by the network, where the addresses are tried in turn. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -16,15 +16,15 @@
 
 static void dial_failed(struct sf_channel *channel, int error)
 {
-	if (channel->why == DOCA_ERROR_NOT_FOUND) /* a machine that answers knows most */
+	if (channel->why == DOCA_ERROR_NOT_FOUND) /* the answer of a machine that replied is the most precise */
 		return;
 	if (error == ECONNRESET || error == ECONNABORTED)
-		channel->why = DOCA_ERROR_CONNECTION_ABORTED; /* a process was there, and has cut the call off */
+		channel->why = DOCA_ERROR_CONNECTION_ABORTED; /* a process was there, and closed the channel */
 	else
 		channel->why = error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_TIME_OUT;
 }
 
-/* The next address, until one lets us begin. False: there is none left. */
+/* Starts with the next address that works. Returns false if none is left. */
 static bool dial_begin(struct sf_channel *channel)
 {
 	struct sf_dial *dial = channel->dial;
@@ -72,7 +72,7 @@ static void dial_refused(struct sf_channel *channel, int result)
 	channel->is_other = result == SF_TLS_OTHER;
 	if (channel->is_other)
 		SF_LOG_ERR_LIMITED(
-			"the process at %s speaks %s TLS, and this one %s it (\"tls\": false): give both the same topology", text,
+			"the process at %s works %s TLS, and this one %s it (\"tls\": false): give both the same topology", text,
 			channel->stream.tls != NULL ? "without" : "with", channel->stream.tls != NULL ? "with" : "without");
 	else
 		SF_LOG_ERR_LIMITED(
@@ -80,7 +80,7 @@ static void dial_refused(struct sf_channel *channel, int result)
 			"same file (SOFTFIELD_TCP_KEY)",
 			text);
 	if (channel->stream.proof != NULL && result == SF_TLS_REFUSED)
-		sf_alert_send(channel->stream.fd, SF_ALERT_KEY); /* TLS sends its own */
+		sf_alert_send(channel->stream.fd, SF_ALERT_KEY); /* TLS sends its own alert */
 	channel->why = DOCA_ERROR_NOT_PERMITTED;
 	sf_channel_end(channel);
 }
@@ -99,7 +99,7 @@ static void dial_shake(struct sf_channel *channel)
 		dial_refused(channel, result);
 }
 
-/* There is a channel. With a key that is to be proven first. */
+/* The socket is connected. With a key, authentication comes first. */
 static void dial_secure(struct sf_channel *channel)
 {
 	doca_error_t error = sf_net_secure(&channel->stream, false);
@@ -158,7 +158,7 @@ static doca_error_t channel_dial(const struct sf_addresses *addresses, uint32_t 
 		return why;
 	}
 	sf_channel_enter(channel, owner);
-	sf_control_wake(); /* to time it */
+	sf_control_wake(); /* for its time limit */
 	*out = channel;
 	return DOCA_SUCCESS;
 }
@@ -188,10 +188,11 @@ doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key,
 	if (address[0] == '\0')
 		return call_here(kind, key, owner, channel);
 	if (!sf_addresses_parse(address, &to)) {
-		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_ADDRESS_MAX, address);
+		SF_LOG_ERR_LIMITED("%.*s is not a network address", SF_ADDRESS_MAX, address);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (to.has_token && !by_network) /* what has one has a random name too: it is meant if it is here */
+	if (to.has_token &&
+	    !by_network) /* a listener with a token has a random name too, so a local one of that name is the right one */
 		error = call_here(kind, key, owner, channel);
 	if (error == DOCA_SUCCESS || error == DOCA_ERROR_AGAIN)
 		return error;

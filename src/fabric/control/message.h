@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What agents say to each other: over a Unix socket of the runtime folder, where descriptors come along, or by TCP. Fixed layouts
- * of one byte order; sf_msg_check looks at a message before anything else does, and what it lets pass has every length inside its
- * bounds.
+ * Messages between agents: over a Unix socket of the runtime folder, with descriptors, or by TCP. Fixed little-endian layouts.
+ * sf_msg_check validates every length of a message before anything else reads it.
  *
- *   by TCP, first     HELLO ->         (but not at a listener's own port: only CONNECT is heard there)
- *   to a listener     CONNECT+fds ->   <- PENDING   <- ACCEPT+fds or REFUSE   then what the provider has to say
+ *   by TCP, first     HELLO ->         (not at a listener's own port, which accepts CONNECT only)
+ *   to a listener     CONNECT+fds ->   <- PENDING   <- ACCEPT+fds or REFUSE   then the provider's messages
  *                     LOCATE ->        <- ADDRESS or REFUSE
  *   to an agent       the provider's:  shm/message.h, verbs/wire.h, tcp/wire.h
- *   by TCP            ALIVE, behind the first message, at any time: a channel that becomes a session may begin with some
+ *   by TCP            ALIVE, after the first message, at any time: a channel that becomes a session may begin with some
  *
- * The end of a channel to a listener is the end of the connection, that of the others the death of the process.
+ * The end of a channel to a listener ends the connection; the end of another channel means that the process died.
  */
 #ifndef SF_FABRIC_CONTROL_MESSAGE_H
 #define SF_FABRIC_CONTROL_MESSAGE_H
@@ -34,7 +33,7 @@
 enum sf_msg_kind {
 	SF_MSG_HELLO = 1,
 	SF_MSG_CONNECT,
-	SF_MSG_PENDING, /* the program is asked */
+	SF_MSG_PENDING, /* the program decides */
 	SF_MSG_ACCEPT,
 	SF_MSG_REFUSE,
 	SF_MSG_LOCATE,
@@ -49,26 +48,26 @@ struct sf_msg {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t kind;
-	uint32_t size;	/* of all of it */
-	uint32_t value; /* of a question, repeated in the answer; or a count, or a status: REFUSE */
+	uint32_t size;	/* of the whole message */
+	uint32_t value; /* a request's number, repeated in the answer; a count; or a status (REFUSE) */
 };
 
 struct sf_msg_hello {
 	struct sf_msg head;
-	struct sf_key token; /* of the process that is called */
+	struct sf_key token; /* of the called process */
 };
 
 struct sf_channel;
 struct sf_control_listener;
 
-/* One side of a connection, as its provider describes it to the other. */
+/* One side of a connection, as its provider describes it to the peer. */
 struct sf_msg_side {
 	alignas(8) uint8_t bytes[SF_SIDE_SIZE];
 };
 
 struct sf_msg_connect {
 	struct sf_msg head;
-	uint16_t provider; /* its messages' first kind */
+	uint16_t provider; /* first kind of the provider's messages */
 	uint16_t unused;
 	uint32_t data_len;
 	struct sf_msg_side side;
@@ -102,43 +101,43 @@ struct sf_msg_address {
 	char address[SF_ADDRESS_MAX];
 };
 
-/* What a provider adds. */
+/* A provider's part of the control plane. */
 struct sf_control_provider {
 	const char *name;
 	uint16_t kinds;			      /* SF_MSG_OF_... */
-	unsigned connect_fds, accept_fds;     /* descriptors of its CONNECT and ACCEPT */
-	bool by_network;		      /* it connects by the network also where both processes have one runtime folder */
-	struct sf_control_provider *beside;   /* its listeners can be asked for by this one, too; or NULL */
-	bool (*side_check)(const void *side); /* is a side in its bounds? */
-	/* Is it one whole message of a kind of its own, with so many descriptors, all in its bounds? */
+	unsigned connect_fds, accept_fds;     /* descriptors in its CONNECT and ACCEPT */
+	bool by_network;		      /* it connects by network even if both processes share a runtime folder */
+	struct sf_control_provider *beside;   /* its listeners can be reached through this one, too; or NULL */
+	bool (*side_check)(const void *side); /* validates a side */
+	/* Validates a message of a provider's own kind with that many descriptors. */
 	bool (*check)(const struct sf_msg *msg, size_t len, unsigned fds);
-	/* From here on with sf_control_lock. A peer asks for the listener, which accepts it if it is SF_LISTEN_AUTO, or else asks
-	 * the program. Descriptors that are kept are replaced by -1; an error refuses the peer. */
+	/* The following are called with sf_control_lock. A peer asks for the listener. Accepts it if the listener is
+	 * SF_LISTEN_AUTO, else passes the request to the program. Descriptors that are kept are replaced by -1; an
+	 * error rejects the peer. */
 	doca_error_t (*asked)(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			      int *fds);
-	/* A channel begins with a message of its own. False: that is none to begin with. */
+	/* A channel begins with a message of this provider. Returns false if that message cannot be the first. */
 	bool (*serve)(struct sf_channel *channel, const struct sf_msg *first);
-	bool (*tick)(uint64_t now_ns); /* after the agent's events: is it to run again in a few milliseconds? Or NULL */
-	void (*after_fork)(void);      /* in the child: what was made before is the parent's */
+	bool (*tick)(uint64_t now_ns); /* after the agent's events: must it run again in a few milliseconds? Or NULL */
+	void (*after_fork)(void);      /* in the child: earlier objects belong to the parent */
 	struct sf_control_provider *next;
 };
 
-/* For good; by a constructor. */
+/* Registers a provider permanently; called by a constructor. */
 void sf_control_add(struct sf_control_provider *provider);
-/* All, by next. */
+/* All providers, linked by next. */
 struct sf_control_provider *sf_control_providers(void);
 
-/* "connect", ...: what the agent calls it on the timeline. Of a provider's own: its provider. */
+/* "connect", ...: the message's name on the timeline. For a provider's own kinds: the provider's name. */
 const char *sf_msg_name(uint16_t kind);
 
-/* Of the bytes of a stream: how long is the message that begins here? 0: not all of the head is there yet; UINT32_MAX: this is
- * none. */
+/* The length of the message that begins a stream's bytes. 0: its head is incomplete; UINT32_MAX: it is invalid. */
 size_t sf_msg_size(const void *bytes, size_t len);
 
-/* Is this one whole message of a known kind, with so many descriptors, every count and length in it inside its bounds? */
+/* Is this one complete message of a known kind, with that many descriptors and every count and length in bounds? */
 bool sf_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
 
-/* A status that came in a message, or UNEXPECTED. */
+/* A status received in a message, or UNEXPECTED. */
 doca_error_t sf_msg_status(uint32_t status);
 
 static inline struct sf_msg sf_msg_head(unsigned kind, size_t size, uint32_t value)

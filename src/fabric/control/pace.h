@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How soon the agent has to look again at what only time changes. */
+/* How soon the agent must check time-dependent state again. */
 #ifndef SF_FABRIC_CONTROL_PACE_H
 #define SF_FABRIC_CONTROL_PACE_H
 
 enum sf_pace {
-	SF_PACE_IDLE, /* nothing is timed: it sleeps until something comes */
-	SF_PACE_SLOW, /* limits of a second and more are running */
-	SF_PACE_FAST, /* something is tried again in milliseconds */
+	SF_PACE_IDLE, /* no time limits: it sleeps until an event */
+	SF_PACE_SLOW, /* time limits of a second or more are active */
+	SF_PACE_FAST, /* something is retried in milliseconds */
 };
 
 #endif

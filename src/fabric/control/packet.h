@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* All of it or nothing. False, and errno: EAGAIN or ENOBUFS, the peer does not read. */
+/* Sends all of it or nothing. Returns false with errno: EAGAIN or ENOBUFS if the peer does not read. */
 bool sf_packet_send(int fd, const void *bytes, size_t len, const int *fds, unsigned num);
 
-/* What is there, up to size bytes; its descriptors are the caller's. *num is room in, count out; both NULL where none can come.
- * Returns 0 at the end of the channel, or when it broke a rule (too long, too many descriptors); -1, and errno: there is
- * nothing now, or ECONNRESET. */
+/* Receives up to size bytes; the caller owns the descriptors. *num is the capacity in, the count out; both NULL if no
+ * descriptors may come. Returns 0 at the end of the channel, or if the peer violated the protocol (too long, too many
+ * descriptors); -1 with errno if there is nothing now, or ECONNRESET. */
 ssize_t sf_packet_receive(int fd, void *bytes, size_t size, int *fds, unsigned *num);
 
 #endif

@@ -14,23 +14,23 @@
 #include "base/log_rate.h"
 #include "fabric/control/alert.h"
 
-/* What a proof is of. It has no gaps: the sides compute the HMAC of the same bytes. */
+/* The input of a proof. It has no padding, so both sides compute the HMAC of the same bytes. */
 struct proven {
-	char label[24];	    /* the key is used for nothing else under this label */
+	char label[24];	    /* no other use of the key has this label */
 	uint32_t by_server; /* whose proof it is */
 	struct sf_proof_call call;
-	struct sf_proof_answer answer; /* of the called side's own proof: without it */
+	struct sf_proof_answer answer; /* without the proof, in the called side's own proof */
 };
 
-static_assert(sizeof(struct proven) == 24 + 4 + 40 + 72, "a structure that is signed has no gaps");
+static_assert(sizeof(struct proven) == 24 + 4 + 40 + 72, "a signed structure has no padding");
 
 #define LABEL "softfield fabric, HMAC" /* 22 characters: the rest is zeros */
 
 struct sf_proof {
 	int fd;
 	bool is_server, wants_write;
-	enum sf_proof_kind next; /* the frame that is sent or received next */
-	size_t at;		 /* so much of it is done */
+	enum sf_proof_kind next; /* the next frame to send or receive */
+	size_t at;		 /* bytes of it already processed */
 	struct sf_tls_key key;
 	struct sf_proof_call call;
 	struct sf_proof_answer answer;
@@ -98,7 +98,7 @@ bool sf_proof_begins(const void *bytes, size_t len)
 	return len >= SF_PROOF_MAGIC_SIZE && memcmp(bytes, SF_PROOF_MAGIC, SF_PROOF_MAGIC_SIZE) == 0;
 }
 
-/* What a peer means that has said something else than our next frame; AGAIN: more of it has to come. */
+/* Classifies a peer that did not send our next frame; AGAIN: more bytes must arrive. */
 static int judge_other(const struct sf_proof *proof, const uint8_t *bytes, size_t len)
 {
 	uint8_t reason;
@@ -114,7 +114,7 @@ static int judge_other(const struct sf_proof *proof, const uint8_t *bytes, size_
 	return reason == SF_ALERT_OTHER ? SF_PROOF_OTHER : SF_PROOF_REFUSED;
 }
 
-/* So much of the frame as is there. 0: it may be ours. */
+/* Judges the received part of a frame. 0: it may be valid. */
 static int frame_judge(const struct sf_proof *proof, const uint8_t *frame)
 {
 	const struct sf_proof_head wanted = head_of(proof->next);
@@ -123,7 +123,7 @@ static int frame_judge(const struct sf_proof *proof, const uint8_t *frame)
 	return memcmp(frame, &wanted, len) == 0 ? 0 : judge_other(proof, frame, proof->at);
 }
 
-/* 0: all of the frame has gone. */
+/* 0: the frame is sent. */
 static int frame_send(struct sf_proof *proof)
 {
 	size_t size;
@@ -140,7 +140,7 @@ static int frame_send(struct sf_proof *proof)
 	return 0;
 }
 
-/* 0: all of the frame is there. */
+/* 0: the frame is received. */
 static int frame_receive(struct sf_proof *proof)
 {
 	size_t size;
@@ -187,7 +187,7 @@ static bool frame_make(struct sf_proof *proof)
 	}
 }
 
-/* After a frame was received. */
+/* Checks a received frame. */
 static bool frame_holds(const struct sf_proof *proof)
 {
 	return proof->next == SF_PROOF_CALL ||
@@ -231,9 +231,9 @@ doca_error_t sf_proof_begin(int fd, bool server, const struct sf_tls_key *key, s
 {
 	struct sf_proof *proof;
 
-	/* A thread of ours may still use OpenSSL when the program exits: nothing is to be freed under it. */
+	/* Threads may still use OpenSSL when the program exits, so it must not free anything then. */
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
-		SF_LOG_ERR_LIMITED("OpenSSL cannot be set up for an HMAC");
+		SF_LOG_ERR_LIMITED("cannot set up OpenSSL for an HMAC");
 		return DOCA_ERROR_DRIVER;
 	}
 	proof = calloc(1, sizeof(*proof));

@@ -16,20 +16,22 @@ enum sf_socket_kind {
 	SF_SOCKET_AGENT = 'a',
 };
 
-/* A listening non-blocking SEQPACKET socket. ALREADY_EXIST: somebody alive listens there. A dead one's place is taken over. */
+/* Returns a listening non-blocking SEQPACKET socket. ALREADY_EXIST: a live process listens there. The socket of a dead
+ * one is replaced. */
 doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *key, int *fd);
 
-/* Removes the name; call it before the listening socket is closed, so that it cannot be somebody else's yet. */
+/* Removes the name. Call it before the listening socket is closed, so that the name cannot belong to another process
+ * yet. */
 void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key);
 
-/* A connected non-blocking socket to a process of our user; *pid is 0 when its number means nothing here.
- * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue of channels is full. */
+/* Returns a connected non-blocking socket to a process of our user; *pid is 0 if its process id is not visible here.
+ * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue is full. */
 doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *key, int *fd, int *pid);
 
-/* Does somebody answer there? Not logged. */
+/* Does a process listen there? Not logged. */
 _Bool sf_runtime_is_there(enum sf_socket_kind kind, const struct sf_key *key);
 
-/* Is the other end of a socket a process that may talk to us: of our user, or root? */
+/* Is the other end of a socket a process that may connect: of our user, or root? */
 doca_error_t sf_runtime_check_peer(int fd, int *pid);
 
 #endif

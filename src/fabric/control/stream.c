@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RECEIVE_MAX (4 * SF_TLS_RECORD) /* bytes of one call: a peer that is fast does not keep the caller */
+#define RECEIVE_MAX (4 * SF_TLS_RECORD) /* bytes of one call, so that a fast peer does not keep the caller busy */
 
 /* ---- the handshake ---- */
 
@@ -40,7 +40,7 @@ const char *sf_stream_guard(const struct sf_stream *stream)
 
 /* ---- by TLS ---- */
 
-/* At most a record of the bytes, in one place. Returns how many. */
+/* Gathers at most one record of bytes. Returns the count. */
 static size_t record_gather(const struct iovec *iov, int num, uint8_t record[SF_TLS_RECORD])
 {
 	size_t len = 0;

@@ -51,7 +51,7 @@ static doca_error_t region_wrap(struct sf_domain *domain, struct sf_region *inne
 	}
 	region->inner = inner;
 	region->base = *inner;
-	region->base.mapping = NULL; /* what goes past us cannot fail */
+	region->base.mapping = NULL; /* accesses that bypass this provider could not fail */
 	region->base.ops = domain->ops;
 	region->base.domain = domain;
 	*out = &region->base;

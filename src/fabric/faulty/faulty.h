@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A provider that wraps another and lets happen what the fabric's contracts allow to happen, as SOFTFIELD_FAULTS says
- * (base/faults.h, docs/faults.md): its rules conn., op., peer., poll., region. and import. A device gets it when there is such a
- * rule, or when SOFTFIELD_FABRIC names it.
+ * A provider that wraps another and injects failures that the fabric's contracts allow, according to SOFTFIELD_FAULTS
+ * (base/faults.h, docs/faults.md): its rules conn., op., peer., poll., region. and import. A device uses it if there is such a
+ * rule, or if SOFTFIELD_FABRIC names it.
  *
  * Unlike real providers this one allocates on the data path.
  */
@@ -17,7 +17,7 @@
 #define FAULTY_PREFIX "faulty:"
 #define FAULTY_PAUSE_MAX 16
 
-/* Gives the table of "faulty:INNER" under that name, which stays the caller's. */
+/* Fills the table of "faulty:INNER" under that name; the caller keeps the string. */
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
 struct faulty_domain {
@@ -46,12 +46,12 @@ struct faulty_request {
 
 struct faulty_conn {
 	struct sf_conn base;
-	struct sf_conn *inner; /* NULL for a connect that we refuse */
+	struct sf_conn *inner; /* NULL for a connect rejected by a fault */
 	uint32_t in_flight;
 	struct sf_faults *faults;
-	uint64_t stopped_until; /* the peer takes nothing before */
+	uint64_t stopped_until; /* the peer receives nothing before */
 	bool ending;		/* among its endpoint's endings */
-	bool broken;		/* by a fault: it ends, whatever state it is in */
+	bool broken;		/* ended by a fault, in any state */
 	doca_error_t reason;	/* why it ends */
 	TAILQ_ENTRY(faulty_conn) ending_entry;
 };
@@ -63,13 +63,13 @@ struct faulty_ep {
 	int event_fd;
 	bool armed;
 	struct sf_faults *faults;
-	uint32_t pause;			    /* polls to sit out */
+	uint32_t pause;			    /* polls to skip */
 	uint64_t late_until;		    /* nothing is reported before */
-	struct sf_op *failed, **failed_end; /* done without the inner provider */
-	TAILQ_HEAD(, faulty_conn) endings;  /* connections whose end only we know: refused connects, closes */
+	struct sf_op *failed, **failed_end; /* completed without the inner provider */
+	TAILQ_HEAD(, faulty_conn) endings;  /* connections ended by this provider: rejected connects, closes */
 };
 
-/* An inner operation or receive, and the one it stands for. */
+/* An inner operation or receive, and the original. */
 struct faulty_op {
 	struct sf_op inner;
 	struct sf_op *op;
@@ -89,7 +89,7 @@ bool sf_faulty_ep_arm(struct sf_ep *ep);
 void sf_faulty_ep_push(struct sf_ep *ep);
 doca_error_t sf_faulty_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
 void sf_faulty_ep_flush_recvs(struct sf_ep *ep);
-void sf_faulty_ep_ring(struct faulty_ep *ep); /* something of ours became due */
+void sf_faulty_ep_ring(struct faulty_ep *ep); /* work of this provider is pending */
 
 /* conn.c */
 extern const struct sf_ep_handler faulty_handler;

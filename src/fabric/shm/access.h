@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of an imported region, reached from this process: for connections, and for sf_region_access, which needs none. */
+/* Access to the bytes of an imported region, for connections and for sf_region_access. */
 #ifndef SF_FABRIC_SHM_ACCESS_H
 #define SF_FABRIC_SHM_ACCESS_H
 
@@ -11,11 +11,11 @@
 
 enum shm_reach {
 	SHM_REACHED,
-	SHM_UNREACHED, /* not from here: the agent must do it, all of it */
-	SHM_ENDED,     /* the owner's memory is not there any more */
+	SHM_UNREACHED, /* not accessible from here: the agent must do all of it */
+	SHM_ENDED,     /* the owner's memory is gone */
 };
 
-/* A checked WRITE, READ, CAS or FAA of len bytes, as far as it can be done without the owner's agent. Any thread. */
+/* Executes a checked WRITE, READ, CAS or FAA of len bytes, as far as possible without the owner's agent. Any thread. */
 enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struct sf_op *op, uint64_t len);
 
 doca_error_t sf_shm_region_access(struct sf_region *region, struct sf_op *op);

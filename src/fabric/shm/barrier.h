@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barriers that one thread pays for all: expedited global memory barriers, where the kernel has them. */
+/* Barriers that one thread executes for all: expedited global memory barriers, if the kernel has them. */
 #ifndef SF_FABRIC_SHM_BARRIER_H
 #define SF_FABRIC_SHM_BARRIER_H
 
@@ -8,13 +8,13 @@
 
 #include <doca_error.h>
 
-/* As sf_control_hold; from the first on the process takes part in them. */
+/* Like sf_control_hold; from the first call on the process takes part in the barriers. */
 doca_error_t sf_shm_barrier_join(uint32_t *generation);
 
-/* Does it? */
+/* Does the process take part? */
 bool sf_shm_barrier_is_possible(void);
 
-/* What other threads and such processes wrote before is seen here after, and the other way round. */
+/* Orders earlier writes of other threads and participating processes before later reads here, and vice versa. */
 void sf_shm_barrier_run(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections come to be: connect, accept, reject; on the endpoint's thread and on the agent's. */
+/* Connect, accept and reject, on the endpoint's thread and on the agent's. */
 #ifndef SF_FABRIC_SHM_CONNECT_H
 #define SF_FABRIC_SHM_CONNECT_H
 
@@ -25,13 +25,13 @@ extern struct sf_control_provider sf_shm_control; /* shm.c */
 /* Puts an event into the endpoint's inbox and wakes the endpoint. With sf_control_lock. */
 void sf_shm_conn_post(struct shm_conn *conn, uint32_t events);
 
-/* The endpoint goes, and with it the connections that the agent accepted and no poll has reported. With sf_control_lock. */
+/* The endpoint closes: drops connections that the agent accepted and no poll has reported. Call with sf_control_lock. */
 void sf_shm_conns_drop(const struct shm_ep *ep);
 
-/* Gives back all that a connection has; it is in no list of its endpoint's connections any more. */
+/* Frees everything of a connection; the endpoint's lists no longer contain it. */
 void sf_shm_conn_free(struct shm_conn *conn);
 
-/* May a connection send whose connected callback is still to run? AGAIN, NOT_CONNECTED; or it may from now on. */
+/* May a connection send before its connected callback? AGAIN, NOT_CONNECTED; SUCCESS: it may from now on. */
 doca_error_t sf_shm_conn_answered(struct shm_conn *conn);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections are made and unmade. With sf_control_lock. */
+/* Creation and destruction of connections. Call with sf_control_lock. */
 #ifndef SF_FABRIC_SHM_CONNS_H
 #define SF_FABRIC_SHM_CONNS_H
 
@@ -11,15 +11,15 @@ extern struct shm_conn *sf_shm_conns; /* all of the process, by next_all */
 struct shm_conn *sf_shm_conn_make(struct shm_ep *ep, enum shm_conn_life life);
 void sf_shm_conn_free_locked(struct shm_conn *conn);
 
-/* Maps the control page and behind it each ring twice in a row. side 0 writes the first ring. */
+/* Maps the control page, followed by each ring twice in a row. side 0 writes the first ring. */
 bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side);
 
-/* The peer's description of its endpoint, with its two descriptors. The eventfd becomes the connection's. */
+/* Sets the peer's description of its endpoint, with two descriptors. The connection owns the eventfd. */
 bool sf_shm_conn_set_peer(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event);
-/* The description of our endpoint, for the peer. */
+/* Describes our endpoint for the peer. */
 struct shm_msg_ep sf_shm_conn_describe(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS]);
 
-/* In the child: the connections, and all that goes with them, are the parent's. */
+/* In the child: all connections and their resources belong to the parent. */
 void sf_shm_child_after_fork(void);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which connections of an endpoint a poll looks at, so that a poll costs the same whatever the number of connections that nothing
- * happens on.
+ * The connections that a poll reads, chosen so that idle connections cost nothing.
  *
- *   hot        a few connections whose rings each poll looks at: a message there costs its sender nothing more
- *   cold       all others. Their senders set a bit of the endpoint's segment behind each record, see layout.h
- *   attentive  connections on which there is more to do than to read the ring
+ *   hot        a few connections whose rings each poll reads: a message there costs its sender nothing extra
+ *   cold       all others. Their senders set a bit of the endpoint's segment after each record, see layout.h
+ *   attentive  connections with more work than reading the ring
  *
  * A connection begins cold and becomes hot with its first message, as long as there is room; after that when many messages came
  * on it while a hot one had none, which takes its place. All functions belong to the endpoint's thread but for those of slots.
@@ -21,7 +20,7 @@
 #include "fabric/shm/layout.h"
 
 #define SHM_HOT_MAX 8
-#define SHM_PAUSE_LOOKS 4 /* so many looks that found nothing are a pause between sends */
+#define SHM_PAUSE_LOOKS 4 /* empty checks that count as a pause between sends */
 
 struct shm_conn;
 struct shm_ep;
@@ -30,51 +29,51 @@ struct shm_due {
 	struct shm_conn *hot[SHM_HOT_MAX];
 	uint32_t hot_num;
 	uint32_t first;			     /* hot connection to begin the next poll with */
-	struct shm_conn *ready, **ready_end; /* a bit told of them; by next_ready */
-	struct shm_conn *ahead;		     /* the ready one whose record is fetched next, or NULL */
+	struct shm_conn *ready, **ready_end; /* announced by a bit; linked by next_ready */
+	struct shm_conn *ahead;		     /* the ready one to prefetch next, or NULL */
 	struct shm_conn *attentive;	     /* by next_attentive */
-	struct shm_conn *unpolled,
-		*polled; /* while attentive connections are polled: those that are still to come, and this one */
+	struct shm_conn *unpolled, *polled;  /* while attentive connections are polled: this one and the remaining ones */
 	struct shm_conn **by_slot;
 	uint32_t slot_room;
-	uint32_t looks; /* that found nothing, since the last try to send a short message */
+	uint32_t looks; /* empty checks since the last try to send a short message */
 	uint64_t polls;
-	uint64_t told[SHM_CONNS_MAX / 64];	  /* bits that came before their connections were READY */
+	uint64_t told[SHM_CONNS_MAX / 64];	  /* bits set before their connections were READY */
 	uint64_t slots_taken[SHM_CONNS_MAX / 64]; /* guarded by sf_control_lock */
 };
 
 void sf_shm_due_init(struct shm_ep *ep);
 void sf_shm_due_fini(struct shm_ep *ep);
 
-/* The connection's place among the endpoint's bits. With sf_control_lock. False: SHM_CONNS_MAX connections are there. */
+/* Allocates the connection's bit of the endpoint. Call with sf_control_lock. Returns false if SHM_CONNS_MAX connections
+ * exist. */
 bool sf_shm_due_alloc_slot(struct shm_ep *ep, uint32_t *slot);
 void sf_shm_due_free_slot(struct shm_ep *ep, uint32_t slot);
 
-/* The connection is polled from now on: NO_MEMORY. And no longer. */
+/* Starts polling the connection: NO_MEMORY. And stops. */
 doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn);
 void sf_shm_due_remove(struct shm_ep *ep, struct shm_conn *conn);
 
-/* The connection became READY: is polled if a bit told of records meanwhile. The ring of a connection that never has any is not
- * touched: it takes no memory. */
+/* The connection became READY: polls it if a bit was set meanwhile. The ring of a connection without messages is not
+ * touched, so it takes no memory. */
 void sf_shm_due_look(struct shm_conn *conn);
 
-/* More is to be done on the connection than to read its ring, until conn->attention is false. */
+/* The connection has more work than reading its ring, until conn->attention is false. */
 void sf_shm_conn_attend(struct shm_conn *conn);
 
-/* Polls what is due; returns callbacks run. */
+/* Polls pending connections; returns callbacks run. */
 uint32_t sf_shm_due_poll(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_due_any(const struct shm_ep *ep);
-/* Goes on with what keeps connections busy; also inside a poll. */
+/* Continues long messages and jobs of connections; also inside a poll. */
 void sf_shm_due_push(struct shm_ep *ep);
 
-/* Are the bits of cold connections as we wrote them? With sf_control_lock. */
+/* Are the bits of cold connections unchanged? Call with sf_control_lock. */
 bool sf_shm_due_intact(const struct shm_ep *ep);
 
-/* Writes the bits of connections again, and looks at every connection once. With sf_control_lock. */
+/* Rewrites the bits of connections, and polls every connection once. Call with sf_control_lock. */
 void sf_shm_due_repair(struct shm_ep *ep);
 
-/* For the sender on a cold connection, and for the owner itself: a bit of the owner's segment, and the one that says where. The
- * owner clears the latter first. */
+/* Called by a sender on a cold connection, and by the owner itself: sets a bit in the owner's segment, and the summary
+ * bit. The owner clears the summary first. */
 static inline void shm_ready_set(struct shm_ep_segment *segment, uint32_t slot)
 {
 	uint64_t top = UINT64_C(1) << slot / SHM_TOP_SLOTS;

@@ -19,11 +19,12 @@ doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd)
 {
 	struct rlimit limit;
 
-	/* Above the limit there would be a signal instead of an error. */
+	/* Exceeding the limit would raise a signal instead of an error. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) {
-		SF_LOG_ERR_LIMITED("%zu bytes of shared memory pass the file size limit of %llu bytes, which counts them: raise "
-				   "it (ulimit -f)",
-				   size, (unsigned long long)limit.rlim_cur);
+		SF_LOG_ERR_LIMITED(
+			"%zu bytes of shared memory exceed the file size limit of %llu bytes, which applies to them: raise "
+			"it (ulimit -f)",
+			size, (unsigned long long)limit.rlim_cur);
 		return DOCA_ERROR_TOO_BIG;
 	}
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);

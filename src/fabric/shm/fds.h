@@ -9,13 +9,13 @@
 
 #include <doca_error.h>
 
-/* A memfd of that size, all zero, sealed so that it keeps its size: a process that maps it cannot be made to fault. */
+/* Creates a zeroed memfd of that size, sealed so that it cannot shrink: accesses through a mapping cannot fault. */
 doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd);
 
-/* Is it such a memory of at least that size? Asked of every descriptor from a peer before it is mapped. */
+/* Is it such a memfd of at least that size? Checked for every descriptor from a peer before it is mapped. */
 bool sf_shm_memfd_check(int fd, size_t size);
 
-/* Is it an eventfd, which sf_doorbell_ring rings without waiting? */
+/* Is it an eventfd, which sf_doorbell_ring can ring without blocking? */
 bool sf_shm_eventfd_check(int fd);
 
 #endif

@@ -54,7 +54,7 @@ doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *o
 	doca_error_t status;
 
 	if (!op->region->imported) {
-		SF_LOG_ERR("a one-sided operation names memory of the process's own; import it, or use its address");
+		SF_LOG_ERR("a one-sided operation names the process's own memory; import it, or use its address");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (op->kind == SF_OP_WRITE && op->header_len != 0) {

@@ -54,7 +54,9 @@ struct sf_pages_span {
 	size_t len;
 };
 
-/* The same for several stretches, in order and apart: one file holds all of them, and nothing else. */
+/* The same for several stretches, in order and apart: one file holds all of them, and nothing else. Peers may be writing to them
+ * by system calls: only one page at a time rejects such a write, so a process that is stopped here withholds one page from its
+ * peers. */
 doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num, struct sf_pages **pages);
 
 /* The runs, ordered by address; valid until restore. */
@@ -66,8 +68,8 @@ doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd);
 /* Puts private pages back, unless another user still needs them moved, and frees pages. NULL does nothing. */
 void sf_pages_restore(struct sf_pages *pages);
 
-/* The same at a time that the program did not choose. Where there is no userfaultfd the pages become private copies of the
- * file's, which loses no write, but they cannot be moved again. */
+/* The same at a time that the program did not choose, while others write, as by sf_pages_move_spans. Where there is no
+ * userfaultfd the pages become private copies of the file's, which loses no write, but they cannot be moved again. */
 void sf_pages_take_back(struct sf_pages *pages);
 
 /* Around a write of the library to memory that another thread may be moving: a short one, which waits for nothing. */

@@ -17,7 +17,7 @@ doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *
 	doca_error_t error;
 
 	if (recv_max > SHM_RECV_MAX) {
-		SF_LOG_ERR("%u receives are asked for, an endpoint holds %u at most", recv_max, SHM_RECV_MAX);
+		SF_LOG_ERR("%u receives requested: an endpoint holds at most %u", recv_max, SHM_RECV_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*queue = (struct shm_recvq){.entries = 1, .slot_num = recv_max, .free = recv_max == 0 ? SHM_NOBODY : 0};

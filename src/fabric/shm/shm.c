@@ -57,10 +57,9 @@ doca_error_t sf_shm_domain_open(const struct sf_fabric_ops *ops, const char *dev
 	struct shm_domain *d;
 
 	if (sysconf(_SC_PAGESIZE) != SHM_PAGE) {
-		SF_LOG_ERR(
-			"this kernel's pages have %ld bytes, and memory is shared by pages of %d: boot a kernel with such pages, "
-			"or set SOFTFIELD_FABRIC=loop for programs of one process",
-			sysconf(_SC_PAGESIZE), SHM_PAGE);
+		SF_LOG_ERR("this kernel has pages of %ld bytes, shared memory needs pages of %d: boot a kernel with such pages, "
+			   "or set SOFTFIELD_FABRIC=loop for programs of one process",
+			   sysconf(_SC_PAGESIZE), SHM_PAGE);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	d = calloc(1, sizeof(*d));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An import has a session of its own with the owner's agent. Who accesses the memory drives it, one thread at a time; the agent
- * waits for its end. When it has ended, and not by the owner's word, the next access asks for another.
+ * An import has a session of its own with the owner's agent. The thread that accesses the memory drives it, one at a
+ * time; the agent waits for its end. If it ends without the owner's decision, the next access requests another.
  */
 #include "fabric/tcp/import.h"
 
@@ -27,7 +27,7 @@ enum state {
 	ASKING,
 	OPEN,
 	LOST,	/* the session has ended, and the owner may be there yet */
-	FAILED, /* for good */
+	FAILED, /* permanently */
 };
 
 struct tcp_import {
@@ -35,7 +35,7 @@ struct tcp_import {
 	struct sf_descriptor descriptor;
 	char address[SF_ADDRESS_MAX];
 	uint32_t hold, generation;
-	/* GUARDED_BY(sf_control_lock) */
+	/* Guarded by sf_control_lock */
 	enum state state;
 	doca_error_t status; /* FAILED */
 	bool was_open;
@@ -84,7 +84,7 @@ doca_error_t sf_tcp_region_export(struct sf_region *region, void *bytes, size_t 
 	doca_error_t error;
 
 	if (bytes == NULL || len == NULL || *len < TCP_DESCRIPTOR_SIZE) {
-		SF_LOG_ERR("cannot export: fewer than %d bytes are given for the descriptor", TCP_DESCRIPTOR_SIZE);
+		SF_LOG_ERR("cannot export: the descriptor's buffer has fewer than %d bytes", TCP_DESCRIPTOR_SIZE);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	error = sf_shm_region_serve(region, !shm_domain(region->domain)->by_network, &descriptor);
@@ -116,7 +116,7 @@ static doca_error_t descriptor_read(const void *bytes, size_t len, struct tcp_im
 	if (memchr(import->address, '\0', SF_ADDRESS_MAX) != NULL && sf_addresses_parse(import->address, &addresses) &&
 	    addresses.has_token)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");
+	SF_LOG_ERR_LIMITED("the descriptor has no address of the memory's owner");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -134,7 +134,7 @@ static bool session_probe(struct tcp_session *session)
 	bool sent;
 
 	if (pthread_mutex_trylock(&import->lock) != 0)
-		return false; /* somebody accesses the memory */
+		return false; /* another thread accesses the memory */
 	sent = sf_tcp_session_probe(session);
 	pthread_mutex_unlock(&import->lock);
 	return sent;
@@ -222,9 +222,9 @@ static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg
 	}
 	import->channel = NULL;
 	sf_channel_close(channel);
-	SF_LOG_ERR_LIMITED("the owner does not let the memory be imported: %s",
-			   status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong, or it was altered"
-							      : "it has ended the export");
+	SF_LOG_ERR_LIMITED("the owner rejects the import: %s", status == DOCA_ERROR_NOT_PERMITTED
+								       ? "the descriptor's token is wrong, or it was altered"
+								       : "it has ended the export");
 	import_failed(import, status);
 	return true;
 }
@@ -236,9 +236,8 @@ static void channel_ended(struct sf_channel *channel)
 		channel->why == DOCA_ERROR_NOT_PERMITTED || channel->why == DOCA_ERROR_NOT_FOUND; /* a machine answered */
 
 	import->channel = NULL;
-	SF_LOG_ERR_LIMITED(
-		"the process that exported the memory is not reached at %.*s: does it still run, and is the way there open?",
-		SHOWN(import->address));
+	SF_LOG_ERR_LIMITED("cannot reach the process that exported the memory at %.*s: does it still run, and is there a route?",
+			   SHOWN(import->address));
 	import->again_ns = sf_now_ns() + SF_SILENCE_LIMIT_NS;
 	ended_as(import, import->was_open && !is_final ? LOST : FAILED,
 		 channel->why == DOCA_ERROR_NOT_PERMITTED ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_FOUND);
@@ -253,7 +252,7 @@ static doca_error_t import_attach(struct tcp_import *import)
 					     shm_domain(import->base.domain)->device.scope, import, &import->channel);
 
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("the process that exported the memory is not reached at %.*s: %s; does it still run?",
+		SF_LOG_ERR_LIMITED("cannot reach the process that exported the memory at %.*s: %s; does it still run?",
 				   SHOWN(import->address), doca_error_get_descr(error));
 		return error == DOCA_ERROR_TIME_OUT || error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
 	}
@@ -337,7 +336,7 @@ doca_error_t sf_tcp_region_ready(struct sf_region *region, uint64_t limit_ns)
 	return error;
 }
 
-/* Where the network may stall for longer than a second, what the owner says may be as late. */
+/* If the network may stall for longer than a second, the owner's answers may be delayed as long. */
 static uint64_t silence_limit_ns(void)
 {
 	const uint64_t timeout_ns = sf_heartbeat_timeout_ms() * UINT64_C(1000000);
@@ -360,7 +359,7 @@ static bool carry_out(struct tcp_import *import)
 			return true;
 		ready.events |= session->is_behind ? POLLOUT : 0;
 		if (poll(&ready, 1, session->is_unread ? 0 : LOOK_MS) > 0)
-			sf_liveness_begin(&answering); /* it may take as long as it likes, while it gets on */
+			sf_liveness_begin(&answering); /* no limit as long as it makes progress */
 		(void)sf_tcp_session_receive(session);
 		if (import->finished)
 			return true;
@@ -383,7 +382,7 @@ static doca_error_t access_remote(struct tcp_import *import, struct sf_op *op, u
 		SF_LOG_ERR_LIMITED("the owner at %.*s does not answer for %llu bytes of its memory at 0x%llx; is it stopped, or "
 				   "the network cut?",
 				   SHOWN(import->address), (unsigned long long)len, (unsigned long long)op->remote_addr);
-		/* What was asked refers to the caller's memory: nothing of it may come any more. */
+		/* The pending operation refers to the caller's memory: no more of its data may arrive. */
 		sf_tcp_session_end(&import->session, DOCA_ERROR_CONNECTION_ABORTED);
 		error = DOCA_ERROR_TIME_OUT;
 	}
@@ -404,7 +403,8 @@ static bool is_lost(struct tcp_import *import)
 	return import->state == LOST;
 }
 
-/* Asks the owner for another session. CONNECTION_ABORTED: it is gone, or not reached; TIME_OUT: it is silent. */
+/* Requests another session from the owner. CONNECTION_ABORTED: the owner is gone, or not reachable; TIME_OUT: it is
+ * silent. */
 static doca_error_t session_renew(struct tcp_import *import)
 {
 	const uint64_t begun = sf_now_ns();

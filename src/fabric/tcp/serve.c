@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The owner's side of an import: the agent carries out what the importer asks for. The program takes no part. */
+/* The owner's side of an import: the agent executes the importer's requests. The program is not involved. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -112,8 +112,7 @@ bool sf_tcp_import_serve(struct sf_channel *channel, const struct sf_msg *first)
 	error = attach_check(attach);
 	answer.head.value = error;
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("a peer on the network asks for memory of this process and does not get it: %s",
-				    doca_error_get_descr(error));
+		SF_LOG_WARN_LIMITED("rejected a peer's request for memory of this process: %s", doca_error_get_descr(error));
 		sf_channel_send_optional(channel, &answer);
 		sf_channel_close(channel);
 		return true;

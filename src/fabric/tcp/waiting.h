@@ -16,8 +16,8 @@
 void sf_tcp_waiting_add(struct tcp_conn *conn);
 void sf_tcp_waiting_remove(struct tcp_conn *conn);
 
-/* Counts the time since the last call. Of a time in which nobody drove the endpoint only a part counts: a busy machine is not an
- * endpoint without receives. */
+/* Counts the time since the last call. Time in which no thread drove the endpoint counts only partly: a busy machine is
+ * not an endpoint without receives. */
 void sf_tcp_waiting_count(struct tcp_ep *far);
 
 /* Has it waited as long as it may? Those behind it have waited less. */

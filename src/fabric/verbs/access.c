@@ -44,7 +44,7 @@ static doca_error_t own_access(const struct sf_op *op)
 
 /* ---- through the device ---- */
 
-/* The queue pair is of no more use; what was posted is over when this returns. */
+/* The queue pair is unusable; posted work is flushed when this returns. */
 static void give_up(struct vb_import *import)
 {
 	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
@@ -68,13 +68,13 @@ static doca_error_t wait_done(struct vb_import *import)
 		give_up(import);
 		if (atomic_load(&import->dead))
 			return DOCA_ERROR_CONNECTION_ABORTED;
-		SF_LOG_ERR_LIMITED("the RDMA device reached nobody for a second");
+		SF_LOG_ERR_LIMITED("the RDMA device got no answer for a second");
 		return DOCA_ERROR_TIME_OUT;
 	}
 	if (num == 1 && wc.status == IBV_WC_SUCCESS)
 		return DOCA_SUCCESS;
 	import->broken = true;
-	SF_LOG_ERR_LIMITED("the owner's memory is not reached: %s",
+	SF_LOG_ERR_LIMITED("cannot access the owner's memory: %s",
 			   num == 1 ? sf_verbs_lib.wc_status_str(wc.status) : "no completion");
 	return DOCA_ERROR_CONNECTION_ABORTED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection's queue pair: what is posted on it, what comes back, how it ends. */
+/* A connection's queue pair: posted work, completions, its end. */
 #include "fabric/verbs/conn.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fabric/verbs/ep.h"
 #include "fabric/verbs/mr.h"
 
-#define SUSPECT_LIMIT_NS UINT64_C(500000000) /* for a peer to say that it left, when the device says so first */
+#define SUSPECT_LIMIT_NS UINT64_C(500000000) /* for a peer to report that it left, after the device detected it */
 #define BLOCK_ALIGN 4096
 
 /* ---- life ---- */

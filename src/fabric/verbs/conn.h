@@ -58,7 +58,7 @@ struct vb_conn {
 	struct sf_conn base;
 	LIST_ENTRY(vb_conn) entry; /* of the endpoint */
 	LIST_ENTRY(vb_conn) hash;
-	LIST_ENTRY(vb_conn) all; /* GUARDED_BY(sf_control_lock), as handshake */
+	LIST_ENTRY(vb_conn) all; /* guarded by sf_control_lock, as handshake */
 	struct sf_handshake handshake;
 
 	enum vb_conn_life life;
@@ -89,7 +89,7 @@ struct vb_conn {
 	doca_error_t gone;  /* by the peer: RESET or ABORTED; or SUCCESS */
 	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
 	uint64_t gone_at;
-	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
+	bool suspect; /* gone because an operation failed: the peer's own reason, if it comes soon, is more precise */
 	struct sf_ep_event opened, closed;
 };
 
@@ -110,14 +110,14 @@ struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user);
 void sf_verbs_conn_free(struct vb_conn *conn);
 void sf_verbs_conn_enter(struct vb_conn *conn);
 struct vb_conn *sf_verbs_conn_find(struct vb_ep *ep, uint32_t qpn);
-/* The queue pair is of no more use; what is posted comes back. */
+/* The queue pair is unusable; posted work is flushed. */
 void sf_verbs_conn_break(struct vb_conn *conn);
-/* Room for one more work request? spare: may it use what is kept for views? */
+/* Room for one more work request? spare: may it use the room for views? */
 bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare);
 bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
 /* It is to be stepped when the endpoint settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
-/* Takes it off that list: it is about to be destroyed. */
+/* Removes it from that list before it is destroyed. */
 void sf_verbs_conn_untouch(struct vb_conn *conn);
 /* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
 void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);

@@ -11,7 +11,7 @@ void sf_verbs_conn_disconnect(struct sf_conn *conn);
 void sf_verbs_conn_close(struct sf_conn *conn);
 void sf_verbs_conn_ring(struct sf_conn *conn);
 extern struct sf_control_provider sf_verbs_control; /* verbs.c */
-/* These with sf_control_lock. What the peer's agent says is the connection's from here on. */
+/* Call these with sf_control_lock. The connection handles the peer agent's messages from here on. */
 void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
 /* The connection is in the endpoint, and in the list of all. */
 void sf_verbs_conn_register(struct vb_conn *conn);

@@ -15,7 +15,7 @@
 #define VB_DEVICES_MAX 64
 #define VB_PORT 1	 /* of the device's ports, the one that is used */
 #define VB_SGE_MAX 17	 /* pieces of one work request: the record and those of an operation */
-#define VB_PIECES_MAX 16 /* of which so many are an operation's; what has more goes through a copy */
+#define VB_PIECES_MAX 16 /* pieces of an operation; data with more pieces is copied */
 #define VB_IOV_MAX 64
 #define VB_RECV_IOV_MAX 6		 /* pieces of a receive */
 #define VB_SPLIT_MAX (UINT32_C(1) << 30) /* bytes of one work request, where the device takes more */
@@ -49,7 +49,7 @@ struct vb_domain {
 	uint32_t reads;	  /* reads and atomics at a time */
 	uint32_t srq_max, cq_max;
 	pthread_mutex_t lock;
-	LIST_HEAD(, vb_region) regions; /* our own, not imports. GUARDED_BY(lock) */
+	LIST_HEAD(, vb_region) regions; /* our own, not imports. Guarded by lock */
 };
 
 static inline struct vb_domain *vb_domain(struct sf_domain *domain)
@@ -76,7 +76,7 @@ doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, str
 /* From INIT to RTS, towards the peer's. */
 doca_error_t sf_verbs_qp_join(struct vb_domain *domain, struct ibv_qp *qp, uint32_t psn, const struct vb_msg_end *peer,
 			      uint8_t rnr_retry);
-/* Ends what is posted on it. */
+/* Flushes its posted work. */
 void sf_verbs_qp_fail(struct ibv_qp *qp);
 /* Back to INIT. */
 doca_error_t sf_verbs_qp_restart(struct ibv_qp *qp);
@@ -87,7 +87,7 @@ uint32_t sf_verbs_qp_random_psn(void);
 
 /* The addresses by which a device is found, IPv4 first. */
 void sf_verbs_device_addresses(const char *device, struct sf_addresses *addresses);
-/* The interface by which a device's link-local addresses are reached, or 0. */
+/* The interface of a device's link-local addresses, or 0. */
 uint32_t sf_verbs_device_scope(const char *device, int gid_index);
 /* The domain's device, as the network knows it. */
 static inline struct sf_net_device vb_net_device(const struct vb_domain *domain)

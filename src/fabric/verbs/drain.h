@@ -5,7 +5,7 @@
 
 #include "fabric/verbs/ep.h"
 
-/* Takes what the completion queue holds to where it belongs, and does what follows from it. */
+/* Handles all entries of the completion queue. */
 void sf_verbs_ep_drain(struct vb_ep *ep);
 /* What follows, without a look at the completion queue. */
 void sf_verbs_ep_settle(struct vb_ep *ep);

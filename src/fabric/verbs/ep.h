@@ -22,7 +22,7 @@ struct vb_conn;
 
 #define VB_SENDS_MAX 2048 /* work requests of all connections of an endpoint at a time */
 #define VB_HASH_SIZE 256
-#define VB_SELF_DEPTH 32 /* receives that a flush takes back at a time */
+#define VB_SELF_DEPTH 32 /* receives that a flush consumes at a time */
 
 /* What a completion is about is in its wr_id. */
 #define VB_WR_RECEIVE (UINT64_C(1) << 63) /* and a slot */
@@ -63,12 +63,12 @@ struct vb_ep {
 	struct sf_ep_handler handler;
 	uint32_t recv_max;
 	pthread_mutex_t lock;
-	struct sf_ep_queue queue; /* what is due; its events have their data from malloc */
+	struct sf_ep_queue queue; /* pending work; its events have their data from malloc */
 	bool polling;		  /* in sf_ep_poll: views are written at its end */
 	bool views_stale;
 
 	struct ibv_comp_channel *channel;
-	struct sf_channel *channel_channel; /* GUARDED_BY(sf_control_lock) */
+	struct sf_channel *channel_channel; /* guarded by sf_control_lock */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	uint32_t sends_out;
@@ -88,7 +88,7 @@ struct vb_ep {
 	struct vb_conn *todo;			 /* to be stepped; by todo_next */
 	LIST_HEAD(, vb_conn) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
 
-	/* Receives are taken back by messages of our own, from a queue pair to itself. */
+	/* Receives are cancelled by messages of our own, over a queue pair connected to itself. */
 	struct ibv_qp *self;
 	uint32_t self_out; /* such messages */
 	bool self_broken;  /* it found no receive, and is to be started anew */

@@ -18,7 +18,7 @@ enum vb_import_state { VB_IMPORT_ASKED, VB_IMPORT_READY, VB_IMPORT_FAILED };
 
 struct vb_import {
 	struct sf_region base;
-	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_control_lock), as what follows */
+	LIST_ENTRY(vb_import) entry; /* of all. Guarded by sf_control_lock, as what follows */
 	struct sf_channel *channel;
 	bool gone_unanswered;
 	uint32_t noted;			     /* moved, when the owner was last rung */

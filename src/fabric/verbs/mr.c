@@ -17,8 +17,8 @@ struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len,
 	if (mr->mr == NULL && (access & IBV_ACCESS_REMOTE_WRITE) == 0 && (access & IBV_ACCESS_LOCAL_WRITE) != 0)
 		mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access & ~IBV_ACCESS_LOCAL_WRITE); /* read-only pages */
 	if (mr->mr == NULL) {
-		SF_LOG_ERR("the RDMA device cannot take %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)", len,
-			   addr, strerror(errno));
+		SF_LOG_ERR("the RDMA device cannot register %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)",
+			   len, addr, strerror(errno));
 		free(mr);
 		return NULL;
 	}

@@ -7,7 +7,7 @@
 
 #include "fabric/verbs/device.h"
 
-/* A registration, counted: by its region, and by what is in flight. */
+/* A registration with references of its region and of operations in flight. */
 struct vb_mr {
 	struct ibv_mr *mr;
 	_Atomic uint32_t refs;

@@ -79,7 +79,7 @@ static doca_error_t op_stage(struct vb_op *it)
 	return DOCA_SUCCESS;
 }
 
-/* Memory that the device does not take, such as a mapped file's, goes through a copy too. */
+/* Memory that the device cannot register, such as a mapped file, is copied too. */
 static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 {
 	doca_error_t error;
@@ -178,7 +178,7 @@ static bool op_post(struct vb_conn *conn, uint32_t number, struct ibv_send_wr *w
 	struct vb_op *it = op_at(conn, number);
 
 	if (!sf_verbs_conn_post(conn, wr, VB_SEND_OP, number)) {
-		SF_LOG_ERR("the RDMA device takes no work request");
+		SF_LOG_ERR("the RDMA device accepts no work request");
 		return false;
 	}
 	it->out++;

@@ -5,9 +5,9 @@
 
 #include "fabric/verbs/conn.h"
 
-/* Takes an operation of len bytes: AGAIN, not now, with EMPTY in its status where the peer has no receive. */
+/* Accepts an operation of len bytes. AGAIN: not now, with EMPTY in its status if the peer has no receive. */
 doca_error_t sf_verbs_op_submit(struct vb_conn *conn, struct sf_op *op, uint64_t len);
-/* Posts what was accepted and is not posted. */
+/* Posts accepted operations. */
 void sf_verbs_ops_pump(struct vb_conn *conn);
 void sf_verbs_op_sent(struct vb_conn *conn, uint32_t index, bool ok);
 /* Reports those that ended, in order. */

@@ -11,9 +11,9 @@ void sf_verbs_recvs_close(struct vb_ep *ep);
 void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct ibv_wc *wc);
 /* Part of a long message was fetched, or could not be. */
 void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t slot, bool ok);
-/* The connection is about to go: what it sent and nobody saw is flushed. */
+/* The connection is about to be freed: flushes its unreported messages. */
 void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn);
-/* What is to be done again and again: takes back, reports in order. */
+/* Periodic work: cancels receives, reports in order. */
 void sf_verbs_recvs_step(struct vb_ep *ep);
 /* The first runs of receives. */
 uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view);

@@ -23,8 +23,8 @@
 struct vb_region {
 	struct sf_region base;
 	LIST_ENTRY(vb_region) entry; /* of the domain's */
-	struct vb_mr *mr;	     /* NULL until used. GUARDED_BY(the domain's lock) */
-	/* once exported. GUARDED_BY(sf_control_lock) */
+	struct vb_mr *mr;	     /* NULL until used. Guarded by the domain's lock */
+	/* once exported. Guarded by sf_control_lock */
 	bool exported;
 	uint64_t id;
 	LIST_ENTRY(vb_region) export;
@@ -33,7 +33,7 @@ struct vb_region {
 	bool armed;			     /* and not rung since: a new importer is sent ARM too */
 };
 
-/* An importer of a region of ours, and the queue pair by which it reaches it without a connection. GUARDED_BY(sf_control_lock) */
+/* An importer of a region of ours, and the queue pair by which it reaches it without a connection. Guarded by sf_control_lock */
 struct vb_served {
 	LIST_ENTRY(vb_served) entry;
 	struct vb_region *region;

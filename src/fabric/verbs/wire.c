@@ -90,7 +90,8 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)
 {
 	struct vb_view copy;
 
-	/* The device writes upwards: who finds the old end, then reads the rest, then still finds the old begin, has one view. */
+	/* The device writes upwards: a reader that finds the same number at the end, then reads the rest, then finds it
+	 * at the beginning, has a consistent view. */
 	copy.end = __atomic_load_n(&from->end, __ATOMIC_ACQUIRE);
 	for (size_t i = 0; i < sizeof(copy) / sizeof(uint32_t) - 1; i++)
 		((uint32_t *)&copy)[i] = __atomic_load_n((const uint32_t *)from + i, __ATOMIC_RELAXED);
@@ -123,6 +124,6 @@ doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb
 	memcpy(descriptor->address, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_ADDRESS_MAX);
 	if (descriptor->address[0] == '\0' || (sf_addresses_parse(descriptor->address, &addresses) && addresses.has_token))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");
+	SF_LOG_ERR_LIMITED("the descriptor has no address of the memory's owner");
 	return DOCA_ERROR_INVALID_VALUE;
 }

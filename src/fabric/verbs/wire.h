@@ -43,7 +43,7 @@ struct vb_msg_end {
 	uint16_t lid;
 	uint8_t mtu; /* enum ibv_mtu */
 	uint8_t unused;
-	uint32_t reads; /* reads and atomics that it takes at a time */
+	uint32_t reads; /* parallel reads and atomics that it supports */
 	uint32_t unused2;
 };
 
@@ -82,7 +82,7 @@ static inline bool vb_msg_send(struct sf_channel *channel, enum vb_msg_kind kind
 enum vb_record_kind {
 	VB_RECORD_SEND = 1,
 	VB_RECORD_WRITE, /* was written before; the receive gets the header only */
-	VB_RECORD_PULL,	 /* longer than the device's messages: the receiver reads it from where it lies */
+	VB_RECORD_PULL,	 /* longer than the device's messages: the receiver reads it in place */
 };
 
 /* Begins every message; the bytes follow it. */
@@ -120,7 +120,7 @@ _Static_assert(sizeof(struct vb_view) == 128, "a view is two cache lines");
 /* How many receives of one length, *len, there are for a sender's message number sent and those behind it; or 0. */
 uint32_t sf_verbs_view_credits(const struct vb_view *view, uint32_t sent, uint32_t *len);
 
-/* How many bytes fits the receive that a sender's message number sent would take? -1: there is none. */
+/* The length of the receive for a sender's message number sent, in bytes. -1: there is none. */
 int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent);
 
 /* Copies a view that the device may be writing. False: not whole at the moment; to is unchanged. */
