@@ -18,7 +18,7 @@ static doca_error_t aes_gcm_start(struct doca_ctx *ctx)
 	size_t size = aes_gcm_num_threads(aes_gcm) * AES_GCM_SCRATCH_SIZE;
 
 	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("aes_gcm: no kernel can submit AES-GCM tasks; leave its data path on the CPU");
+		SF_LOG_ERR("aes_gcm: GPU kernels cannot submit AES-GCM tasks: leave the data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	aes_gcm->scratch = aligned_alloc(AES_GCM_PAGE, size);
@@ -88,7 +88,7 @@ static const struct sf_ctx_ops aes_gcm_ops = {
 doca_error_t doca_aes_gcm_create(struct doca_dev *dev, struct doca_aes_gcm **aes_gcm)
 {
 	if (dev == NULL || aes_gcm == NULL) {
-		SF_LOG_ERR("no %s given for the new AES-GCM context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "aes_gcm");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -109,11 +109,11 @@ doca_error_t doca_aes_gcm_create(struct doca_dev *dev, struct doca_aes_gcm **aes
 doca_error_t doca_aes_gcm_destroy(struct doca_aes_gcm *aes_gcm)
 {
 	if (aes_gcm == NULL) {
-		SF_LOG_ERR("no AES-GCM context given to destroy");
+		SF_LOG_ERR("aes_gcm is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (aes_gcm->num_keys != 0) {
-		SF_LOG_ERR("%u keys of the AES-GCM context are left: destroy them first", aes_gcm->num_keys);
+		SF_LOG_ERR("%u keys of the AES-GCM context still exist: destroy them first", aes_gcm->num_keys);
 		return DOCA_ERROR_IN_USE;
 	}
 

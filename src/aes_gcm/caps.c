@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What AES-GCM can do: the same on every device, unless a profile has none, and for both types of task. */
+/* Capabilities of AES-GCM: the same on every device and for both types of task, unless the profile excludes AES-GCM. */
 #include "aes_gcm/aes_gcm.h"
 #include "base/log.h"
 #include "base/profile.h"
@@ -8,7 +8,7 @@ static doca_error_t answer_yes(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
 		return sf_profile_has(SF_PROFILE_AES_GCM) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
-	SF_LOG_ERR("no device info given to ask for AES-GCM");
+	SF_LOG_ERR("devinfo is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -16,7 +16,7 @@ static doca_error_t answer_key_type(const struct doca_devinfo *devinfo, enum doc
 {
 	if (key_type == DOCA_AES_GCM_KEY_128 || key_type == DOCA_AES_GCM_KEY_256)
 		return answer_yes(devinfo);
-	SF_LOG_ERR("%d is no type of AES-GCM key: use one of enum doca_aes_gcm_key_type", (int)key_type);
+	SF_LOG_ERR("AES-GCM key type %d is unknown: use one of enum doca_aes_gcm_key_type", (int)key_type);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -24,7 +24,7 @@ static doca_error_t check_question(const void *asked, const void *place)
 {
 	if (asked != NULL && place != NULL)
 		return sf_profile_has(SF_PROFILE_AES_GCM) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
-	SF_LOG_ERR("no %s given to ask what AES-GCM can do", asked == NULL ? "device info or context" : "place");
+	SF_LOG_ERR("%s is NULL", asked == NULL ? "devinfo or aes_gcm" : "the output argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 

@@ -45,7 +45,7 @@ bool aes_gcm_cipher_add_data(struct aes_gcm_cipher *cipher, uint8_t *out, const 
 
 static bool cipher_end(struct aes_gcm_cipher *cipher)
 {
-	uint8_t nothing[AES_GCM_TAG_MAX]; /* a stream has no last block */
+	uint8_t nothing[AES_GCM_TAG_MAX]; /* GCM has no final block, so nothing is written */
 	int out_len;
 
 	return EVP_CipherFinal_ex(cipher->evp, nothing, &out_len) == 1;

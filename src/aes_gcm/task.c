@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is the same for tasks of both types, but for their work. */
+/* Common to tasks of both types, except their execution. */
 #include "aes_gcm/aes_gcm.h"
 #include "base/log.h"
 #include "base/profile.h"
@@ -26,7 +26,7 @@ doca_error_t aes_gcm_task_configure(struct doca_aes_gcm *aes_gcm, int pool, doca
 	const struct sf_task_class *cls = &classes[pool];
 
 	if (aes_gcm == NULL) {
-		SF_LOG_ERR("no AES-GCM context given to configure %s tasks for", cls->name);
+		SF_LOG_ERR("aes_gcm is NULL: cannot configure %s tasks", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_profile_require(SF_PROFILE_AES_GCM) != DOCA_SUCCESS)
@@ -43,11 +43,11 @@ static doca_error_t check_alloc(const struct doca_aes_gcm *aes_gcm, int pool, co
 	const char *name = classes[pool].name;
 
 	if (aes_gcm == NULL || task == NULL)
-		SF_LOG_ERR("%s task: no %s given", name, aes_gcm == NULL ? "context" : "place for the task");
+		SF_LOG_ERR("%s task: %s is NULL", name, aes_gcm == NULL ? "aes_gcm" : "task");
 	else if (arguments->iv_len > AES_GCM_IV_MAX)
-		SF_LOG_ERR("%s task: an IV of %u bytes: %d are the most", name, arguments->iv_len, AES_GCM_IV_MAX);
+		SF_LOG_ERR("%s task: the IV has %u bytes: give at most %d", name, arguments->iv_len, AES_GCM_IV_MAX);
 	else if (arguments->tag_size != 12 && arguments->tag_size != 16)
-		SF_LOG_ERR("%s task: a tag of %u bytes: give 12 or 16", name, arguments->tag_size);
+		SF_LOG_ERR("%s task: the tag has %u bytes: give 12 or 16", name, arguments->tag_size);
 	else
 		return DOCA_SUCCESS;
 	return DOCA_ERROR_INVALID_VALUE;
@@ -85,13 +85,13 @@ doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const st
 	return DOCA_SUCCESS;
 }
 
-/* ---- setters: threads may be at work with what a task in flight has ---- */
+/* ---- setters: not for tasks in flight, which engine threads may be using ---- */
 
 static bool may_set(const struct aes_gcm_task *task, const char *setter)
 {
 	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
 		return true;
-	SF_LOG_ERR("%s: %s", setter, task == NULL ? "no task given" : "the task is in flight: wait for its callback");
+	SF_LOG_ERR("%s: %s", setter, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task does: in slices on the ctx's thread, or whole on a thread of the engine. */
+/* Execution of tasks: in slices on the ctx's thread, or whole on an engine thread. */
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <string.h>
@@ -18,14 +18,14 @@ static const char *task_name(const struct aes_gcm_task *task)
 	return task->base.cls->name;
 }
 
-/* ---- is the task right? ---- */
+/* ---- checks ---- */
 
 static bool tag_size_is_valid(uint32_t tag_size)
 {
 	return tag_size == 12 || tag_size == 16;
 }
 
-/* Bytes of the source that are neither AAD nor data, and those that follow the output's data. */
+/* Bytes of the tag at the end of the source. */
 static uint32_t source_tag(const struct aes_gcm_task *task)
 {
 	return task->encrypts ? 0 : task->tag_size;
@@ -41,7 +41,7 @@ static doca_error_t check_key(const struct aes_gcm_task *task)
 	if (task->key == NULL)
 		SF_LOG_ERR("%s: the task has no key: set one that doca_aes_gcm_key_create made", task_name(task));
 	else if (!task->key_suits)
-		SF_LOG_ERR("%s: the key is another context's: create one for this context", task_name(task));
+		SF_LOG_ERR("%s: the key belongs to another context: create one for this context", task_name(task));
 	else
 		return DOCA_SUCCESS;
 	return DOCA_ERROR_INVALID_VALUE;
@@ -52,16 +52,16 @@ static bool iv_is_valid(const uint8_t *iv, uint32_t iv_len)
 	return iv_len == 0 || (iv != NULL && iv_len <= AES_GCM_IV_MAX);
 }
 
-/* All but the bytes of the source. */
+/* Checks everything except the length of the source. */
 static doca_error_t check_task(const struct aes_gcm_task *task, bool iv_is_right)
 {
 	if (task->src == NULL || task->dst == NULL)
 		SF_LOG_ERR("%s: the task has no %s", task_name(task), task->src == NULL ? "source" : "destination");
 	else if (!iv_is_right)
-		SF_LOG_ERR("%s: an IV of %u bytes at %p: give 0 to %d bytes, and where they are", task_name(task), task->iv_len,
+		SF_LOG_ERR("%s: the IV has %u bytes at %p: give 0 to %d bytes at a valid address", task_name(task), task->iv_len,
 			   (const void *)task->iv, AES_GCM_IV_MAX);
 	else if (!tag_size_is_valid(task->tag_size))
-		SF_LOG_ERR("%s: a tag of %u bytes: give 12 or 16", task_name(task), task->tag_size);
+		SF_LOG_ERR("%s: the tag has %u bytes: give 12 or 16", task_name(task), task->tag_size);
 	else
 		return check_key(task);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -70,17 +70,17 @@ static doca_error_t check_task(const struct aes_gcm_task *task, bool iv_is_right
 static doca_error_t check_source_len(const struct aes_gcm_task *task, uint64_t len)
 {
 	if (len > AES_GCM_LEN_MAX)
-		SF_LOG_ERR("%s: the source has %llu bytes, and %llu are the most of one task", task_name(task),
+		SF_LOG_ERR("%s: the source has %llu bytes, but a task accepts at most %llu: split the message", task_name(task),
 			   (unsigned long long)len, (unsigned long long)AES_GCM_LEN_MAX);
 	else if (len < (uint64_t)task->aad_size + source_tag(task))
-		SF_LOG_ERR("%s: the source has %llu bytes, fewer than its AAD of %u%s: set its data length", task_name(task),
-			   (unsigned long long)len, task->aad_size, task->encrypts ? "" : " and its tag");
+		SF_LOG_ERR("%s: the source has %llu bytes, fewer than its %u bytes of AAD%s: set its data length",
+			   task_name(task), (unsigned long long)len, task->aad_size, task->encrypts ? "" : " and its tag");
 	else
 		return DOCA_SUCCESS;
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Both lists, or why the task cannot be done; logged. */
+/* Resolves both buffers. On an error, logged, returns the task's status. */
 static doca_error_t take_apart(const struct aes_gcm_task *task, bool iv_is_right, struct sf_reg_list *from,
 			       struct sf_reg_list *to)
 {
@@ -105,22 +105,22 @@ doca_error_t aes_gcm_validate(const struct doca_task *base)
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* ---- the bytes ---- */
+/* ---- data ---- */
 
-/* Byte number n of the source is byte number n of the output; the tag comes behind them. */
+/* Byte n of the source becomes byte n of the output; the tag follows. */
 struct work {
 	struct aes_gcm_task *task;
 	struct aes_gcm_cipher *cipher;
 	uint8_t *out;
 	uint64_t at;	   /* the next byte of the source */
 	uint64_t data_end; /* where the tag begins */
-	bool failed;	   /* libcrypto refused */
+	bool failed;	   /* libcrypto reported an error */
 };
 
 static doca_error_t report_refusal(const struct aes_gcm_task *task)
 {
-	ERR_clear_error(); /* of a queue that is the program's too */
-	SF_LOG_ERR("%s: libcrypto refused to work: is its configuration one without AES-GCM?", task_name(task));
+	ERR_clear_error(); /* the program shares this error queue */
+	SF_LOG_ERR("%s: libcrypto failed: does its configuration disable AES-GCM?", task_name(task));
 	return DOCA_ERROR_DRIVER;
 }
 
@@ -133,7 +133,7 @@ static doca_error_t work_begin(struct work *work)
 	return DOCA_SUCCESS;
 }
 
-/* Of len bytes from at on, those before end. */
+/* How many of the len bytes from at lie before end. */
 static size_t part_before(uint64_t at, size_t len, uint64_t end)
 {
 	if (at >= end)
@@ -141,7 +141,7 @@ static size_t part_before(uint64_t at, size_t len, uint64_t end)
 	return end - at < len ? (size_t)(end - at) : len;
 }
 
-/* The next bytes of the source: AAD, data, tag. */
+/* Processes the next bytes of the source: AAD, data, tag. */
 static void work_take(void *arg, const void *bytes, size_t len)
 {
 	struct work *work = arg;
@@ -150,7 +150,7 @@ static void work_take(void *arg, const void *bytes, size_t len)
 
 	if (part != 0) {
 		work->failed |= !aes_gcm_cipher_add_aad(work->cipher, from, part);
-		memmove(work->out + work->at, from, part); /* which may be the same place */
+		memmove(work->out + work->at, from, part); /* they may overlap */
 		work->at += part;
 		from += part;
 	}
@@ -166,12 +166,12 @@ static void work_take(void *arg, const void *bytes, size_t len)
 	}
 }
 
-/* What was decrypted is nobody's to see. Bytes from anywhere come here, so lines are limited. */
+/* Erases the decrypted bytes, which are not authentic. Untrusted input can cause this, so the log is rate-limited. */
 static __attribute__((noinline)) doca_error_t reject_message(struct work *work)
 {
 	ERR_clear_error();
 	OPENSSL_cleanse(work->out, work->data_end);
-	SF_LOG_ERR_LIMITED("%s: the tag does not match: message, AAD, IV or key are not those it was made with",
+	SF_LOG_ERR_LIMITED("%s: the tag does not match: the message, AAD, IV or key differs from the one used to encrypt",
 			   task_name(work->task));
 	return DOCA_ERROR_IO_FAILED;
 }
@@ -190,8 +190,8 @@ static doca_error_t work_end(struct work *work)
 	return DOCA_SUCCESS;
 }
 
-/* Whether an output may be written where it belongs while the source is read: one of decryption may not before its tag is
- * checked, and libcrypto takes in-place work but no other overlap. */
+/* Returns whether the output may go to its destination while the source is read. Decrypted data may not before the tag is
+ * checked; and libcrypto supports in-place operation but no other overlap. */
 static bool is_direct(const struct aes_gcm_task *task, const uint8_t *out, const uint8_t *source, uint64_t source_len)
 {
 	uintptr_t from = (uintptr_t)source, to = (uintptr_t)out;
@@ -199,7 +199,7 @@ static bool is_direct(const struct aes_gcm_task *task, const uint8_t *out, const
 	return task->encrypts && (from == to || from >= to + source_len + task->tag_size || to >= from + source_len);
 }
 
-/* As far into a page as the place that its bytes are copied to: that is the fastest copy. */
+/* Has the page offset of the destination, which makes the later copy fastest. */
 static uint8_t *thread_scratch(const struct doca_aes_gcm *aes_gcm, uint32_t thread, const uint8_t *to)
 {
 	return aes_gcm->scratch + thread * AES_GCM_SCRATCH_SIZE + (uintptr_t)to % AES_GCM_PAGE;
@@ -220,7 +220,7 @@ static struct work work_on_lists(struct aes_gcm_task *task, uint32_t thread, con
 	return work;
 }
 
-/* Puts the output where it belongs. */
+/* Copies the output to its destination. */
 static doca_error_t work_deliver(const struct work *work, const struct sf_reg_list *to)
 {
 	if (to->num == 1 && to->pieces[0].addr == work->out && to->pieces[0].region == NULL)
@@ -228,7 +228,7 @@ static doca_error_t work_deliver(const struct work *work, const struct sf_reg_li
 	return sf_reg_write(to, work->out, to->len);
 }
 
-/* A slice of whatever the task is. */
+/* Processes one slice of any task. */
 static __attribute__((noinline)) doca_error_t run_slice(struct aes_gcm_task *task)
 {
 	struct sf_reg_list from, to;
@@ -241,7 +241,7 @@ static __attribute__((noinline)) doca_error_t run_slice(struct aes_gcm_task *tas
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (task->done > from.len) {
-		SF_LOG_ERR("%s: the source became shorter while the task was in flight: leave its buffers alone until the "
+		SF_LOG_ERR("%s: the source became shorter while the task was in flight: do not change its buffers before the "
 			   "callback",
 			   task_name(task));
 		return DOCA_ERROR_INVALID_VALUE;
@@ -266,7 +266,7 @@ static __attribute__((noinline)) doca_error_t run_slice(struct aes_gcm_task *tas
 	return result;
 }
 
-/* Is it a whole, right task from one buf to another, both this process's memory? */
+/* Returns whether this is a valid task that has not begun, from one buf to another, both in this process's memory. */
 static inline bool is_simple(const struct doca_aes_gcm *aes_gcm, const struct aes_gcm_task *task)
 {
 	const struct doca_buf *src = task->src, *dst = task->dst;
@@ -340,7 +340,7 @@ static doca_error_t run_on_engine(struct doca_task *base, uint32_t part, uint32_
 	struct work work = work_on_lists(&task->common, 1 + thread, &task->from, &task->to);
 	doca_error_t result = work_begin(&work);
 
-	(void)part; /* there is but one: a tag needs all bytes before */
+	(void)part; /* there is only one part: the tag depends on all bytes */
 	if (result == DOCA_SUCCESS)
 		result = sf_reg_read(&task->from, 0, task->from.len, work_take, &work);
 	if (result == DOCA_SUCCESS)
@@ -361,7 +361,7 @@ static bool is_large(const struct aes_gcm_task *task)
 	return len >= AES_GCM_ENGINE_MIN;
 }
 
-/* To an engine thread, unless something is wrong with it: that is told from progress. */
+/* Passes the task to an engine thread unless it is invalid, which progress reports. */
 static bool hand_over(struct doca_aes_gcm *aes_gcm, struct aes_gcm_engine_task *task)
 {
 	if (!is_large(&task->common))
@@ -375,7 +375,7 @@ static bool hand_over(struct doca_aes_gcm *aes_gcm, struct aes_gcm_engine_task *
 	return true;
 }
 
-/* Other lengths than the usual one. */
+/* Handles unusual IV lengths. */
 static __attribute__((noinline)) void keep_odd_iv(struct aes_gcm_task *task)
 {
 	task->nonce_len = 0;

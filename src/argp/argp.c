@@ -29,11 +29,11 @@ doca_error_t doca_argp_init(const char *program_name, void *program_config)
 	doca_error_t result;
 
 	if (sf_argp.initialized) {
-		SF_LOG_ERR("the argument parser is initialized already, call doca_argp_destroy before a second doca_argp_init");
+		SF_LOG_ERR("the argument parser is already initialized: call doca_argp_destroy before a second doca_argp_init");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (program_name != NULL && strlen(program_name) > SF_ARGP_PROGRAM_NAME_LEN_MAX) {
-		SF_LOG_ERR("the program name has %zu characters, %d are the most", strlen(program_name),
+		SF_LOG_ERR("the program name has %zu characters: the maximum is %d", strlen(program_name),
 			   SF_ARGP_PROGRAM_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -48,7 +48,7 @@ doca_error_t doca_argp_init(const char *program_name, void *program_config)
 	result = sf_argp_general_register(&sf_argp.root);
 	if (result != DOCA_SUCCESS) {
 		doca_argp_destroy();
-		return DOCA_ERROR_NO_MEMORY; /* nothing else can fail in our own flags */
+		return DOCA_ERROR_NO_MEMORY; /* the DOCA flags are valid, so nothing else can fail */
 	}
 	return DOCA_SUCCESS;
 }
@@ -124,7 +124,8 @@ doca_error_t doca_argp_register_logger_callback(doca_argp_logger_cb_t callback)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_argp.logger_callback != NULL) {
-		SF_LOG_ERR("logger callback not registered: there is one already, call doca_argp_disable_logger_callback first");
+		SF_LOG_ERR("logger callback not registered: one is registered already: call doca_argp_disable_logger_callback "
+			   "first");
 		return DOCA_ERROR_ALREADY_EXIST;
 	}
 	sf_argp.logger_callback = callback;
@@ -188,7 +189,7 @@ static void program_name_from(const char *path)
 		snprintf(sf_argp.program_name, sizeof(sf_argp.program_name), "%s", slash != NULL ? slash + 1 : path);
 }
 
-/* The value is handed over as the type of the flag says. */
+/* Passes the value to the callback in the form of the flag's type. */
 static doca_error_t item_apply(struct sf_argp_item *item)
 {
 	char label[SF_ARGP_LABEL_SIZE];
@@ -228,14 +229,14 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	sf_argp_device_close(&device);
-	if (!item->param->general) /* those say more themselves */
-		sf_argp_report("%s: the program refuses this value (%s)", sf_argp_param_label(item->param, label, sizeof(label)),
+	if (!item->param->general) /* general flags report their own errors */
+		sf_argp_report("%s: invalid value (%s)", sf_argp_param_label(item->param, label, sizeof(label)),
 			       doca_error_get_name(result));
 	sf_argp_usage_print(stderr, sf_argp.last);
 	return result;
 }
 
-/* General flags first, so that the log levels hold while the program's callbacks run. */
+/* General flags come first, so that the log levels apply while the program's callbacks run. */
 static doca_error_t items_apply(struct sf_argp_items *items, const struct sf_argp_items *overriding, bool general)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -296,7 +297,7 @@ static doca_error_t read_all(struct sf_argp_cli *cli, struct sf_argp_file *file,
 	return result == DOCA_SUCCESS ? sf_argp_items_check(&cli->items, &file->items, cli->cmd) : result;
 }
 
-/* DPDK's argv begins with the program, as every argv does. */
+/* DPDK's argv begins with the program's name, as every argv does. */
 static doca_error_t argv_split(int *argc, char ***argv)
 {
 	doca_error_t result;
@@ -319,7 +320,7 @@ doca_error_t doca_argp_start(int argc, char **argv)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sf_argp.started) {
-		SF_LOG_ERR("the command line was parsed already, call doca_argp_destroy and doca_argp_init to parse another");
+		SF_LOG_ERR("the command line was parsed already: call doca_argp_destroy and doca_argp_init to parse another");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (argc < 1 || argv == NULL || argv[0] == NULL) {
@@ -355,7 +356,7 @@ doca_error_t doca_argp_destroy(void)
 doca_error_t doca_argp_get_log_level(int *log_level)
 {
 	if (log_level == NULL) {
-		SF_LOG_ERR("no place to return the log level in: log_level is NULL");
+		SF_LOG_ERR("log_level is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*log_level = sf_argp_general_log_level();
@@ -367,7 +368,7 @@ doca_error_t doca_argp_get_log_level(int *log_level)
 doca_error_t doca_argp_get_sdk_log_level(int *log_level)
 {
 	if (log_level == NULL) {
-		SF_LOG_ERR("no place to return the log level in: log_level is NULL");
+		SF_LOG_ERR("log_level is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*log_level = sf_argp_general_sdk_log_level();

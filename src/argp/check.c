@@ -11,7 +11,7 @@ static doca_error_t repeats_check(const struct sf_argp_items *items)
 	for (uint32_t i = 0; i < items->count; i++) {
 		const struct doca_argp_param *param = items->list[i].param;
 
-		/* Only flags that may not repeat are counted, and the second one ends it: never more than one look per flag. */
+		/* Linear: only flags that may not repeat are counted, and the first repeated one ends the loop. */
 		if (param == NULL || param->multiple || sf_argp_items_count_param(items, param) <= 1)
 			continue;
 		sf_argp_report("%s is given more than once", sf_argp_param_label(param, label, sizeof(label)));
@@ -50,7 +50,7 @@ static doca_error_t singular_check(const struct sf_argp_items *cli, const struct
 		other = other_find(file, singular);
 	if (other == NULL)
 		return DOCA_SUCCESS;
-	sf_argp_report("%s stands alone, it does not go with %s", sf_argp_param_label(singular, label, sizeof(label)),
+	sf_argp_report("%s cannot be combined with %s", sf_argp_param_label(singular, label, sizeof(label)),
 		       sf_argp_param_label(other, other_label, sizeof(other_label)));
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -65,7 +65,7 @@ static doca_error_t mandatory_check(const struct sf_argp_items *cli, const struc
 			if (!param->mandatory || sf_argp_items_count_param(cli, param) != 0 ||
 			    sf_argp_items_count_param(file, param) != 0)
 				continue;
-			sf_argp_report("%s is missing, it is mandatory", sf_argp_param_label(param, label, sizeof(label)));
+			sf_argp_report("%s is missing: it is mandatory", sf_argp_param_label(param, label, sizeof(label)));
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 	}
@@ -82,7 +82,7 @@ doca_error_t sf_argp_items_check(const struct sf_argp_items *cli, const struct s
 		return result;
 	if (singular == NULL)
 		singular = singular_find(file);
-	if (singular != NULL) /* alone, so nothing else can be asked for */
+	if (singular != NULL) /* it stands alone, so no flag is mandatory */
 		return singular_check(cli, file, singular);
 	return mandatory_check(cli, file, cmd);
 }

@@ -6,7 +6,7 @@
 #include "argp/report.h"
 #include "base/nearest_word.h"
 
-/* What the word names after this command, with the value that is glued to it by '='. NULL: no flag. */
+/* Finds the flag that the word names after this command, and a value glued to it by '='. NULL if it is no flag. */
 static const struct doca_argp_param *flag_find(const struct doca_argp_cmd *cmd, const char *word, const char **glued)
 {
 	const char *equals;
@@ -38,7 +38,7 @@ static doca_error_t value_missing(const struct doca_argp_param *param, const cha
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Reads one flag at argv[*at] and moves on behind its value. */
+/* Reads one flag at argv[*at] and advances past its value. */
 static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_param *param, const char *glued, int argc,
 			      char **argv, int *at)
 {
@@ -68,9 +68,9 @@ static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_pa
 	return sf_argp_items_add(&cli->items, &item);
 }
 
-/* ---- what was meant ---- */
+/* ---- suggestions ---- */
 
-/* The one of the two that is nearer to the text; NULL: neither is near. */
+/* Returns the word that is closer to the text, or NULL if neither is similar. */
 static const char *nearer(const char *text, const char *best, const char *word)
 {
 	const char *const words[] = {word, best, NULL};
@@ -120,7 +120,7 @@ static doca_error_t cmd_read(struct sf_argp_cli *cli, const char *word)
 	if (cmd == NULL && cli->cmd->cmds != NULL)
 		return cmd_unknown(cli->cmd, word);
 	if (cmd == NULL) {
-		sf_argp_report("'%s' is neither a flag nor the value of one", word);
+		sf_argp_report("unexpected argument '%s': it is neither a flag nor a flag's value", word);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	cli->cmd = cmd;

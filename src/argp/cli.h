@@ -10,11 +10,11 @@ struct sf_argp_cli {
 	struct sf_argp_items items;
 	const struct doca_argp_cmd *cmd; /* the last command named, or the root */
 	const char *json_path;		 /* NULL without -j */
-	bool help;			 /* asked for, for cmd; reading ended there */
+	bool help;			 /* help for cmd was requested; reading ended there */
 	bool version;
 };
 
-/* cli->cmd is the root on entry. argv holds no program name. Strings stay borrowed from argv. */
+/* cli->cmd is the root on entry. argv holds no program name. Strings are borrowed from argv. */
 doca_error_t sf_argp_cli_read(struct sf_argp_cli *cli, int argc, char **argv);
 
 #endif

@@ -70,7 +70,7 @@ const struct doca_argp_cmd *sf_argp_cmd_find_cmd(const struct doca_argp_cmd *cmd
 	return NULL;
 }
 
-/* A name that the command has already, or that means help everywhere. */
+/* Returns whether the command already has such a name, or it is a name of help. */
 static bool name_taken(const struct doca_argp_cmd *cmd, const struct doca_argp_param *param)
 {
 	if (param->short_name != NULL && (own_short(cmd, param->short_name, strlen(param->short_name), false) != NULL ||
@@ -88,12 +88,12 @@ static doca_error_t param_admit(const struct doca_argp_cmd *cmd, const struct do
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (name_taken(cmd, param)) {
-		SF_LOG_ERR("flag %s cannot be registered: a DOCA flag or an earlier flag has a name of it",
+		SF_LOG_ERR("flag %s cannot be registered: a DOCA flag or an earlier flag has the same name",
 			   sf_argp_param_label(param, label, sizeof(label)));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (cmd->num_params == SF_ARGP_PARAMS_MAX) {
-		SF_LOG_ERR("flag %s cannot be registered: there are %d flags already, the most there can be",
+		SF_LOG_ERR("flag %s cannot be registered: there are %d flags, which is the maximum",
 			   sf_argp_param_label(param, label, sizeof(label)), SF_ARGP_PARAMS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -106,7 +106,7 @@ doca_error_t sf_argp_cmd_add_param(struct doca_argp_cmd *cmd, struct doca_argp_p
 	char label[SF_ARGP_LABEL_SIZE];
 	doca_error_t result;
 
-	if (param->registered) { /* somebody owns it already, so it is not freed here */
+	if (param->registered) { /* a command owns it already, so it is not freed here */
 		SF_LOG_ERR("flag %s is registered already", sf_argp_param_label(param, label, sizeof(label)));
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -154,7 +154,7 @@ static doca_error_t cmd_admit(const struct doca_argp_cmd *parent, const struct d
 		return DOCA_ERROR_INITIALIZATION;
 	}
 	if (!sf_argp_name_valid(cmd->name)) {
-		SF_LOG_ERR("command %s cannot be registered: a name has 1 to %d printable characters, no '=', and starts with no "
+		SF_LOG_ERR("command %s cannot be registered: a name has 1 to %d printable characters, no '=', and no leading "
 			   "dash",
 			   cmd->name, SF_ARGP_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -164,7 +164,7 @@ static doca_error_t cmd_admit(const struct doca_argp_cmd *parent, const struct d
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (parent->num_cmds == SF_ARGP_CMDS_MAX || cmd_depth(parent) + cmd_height(cmd) > SF_ARGP_DEPTH_MAX) {
-		SF_LOG_ERR("command %s cannot be registered: there may be %d commands beside and %d below each other", cmd->name,
+		SF_LOG_ERR("command %s cannot be registered: at most %d commands per level and %d levels are possible", cmd->name,
 			   SF_ARGP_CMDS_MAX, SF_ARGP_DEPTH_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -233,7 +233,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 	struct doca_argp_cmd *created;
 
 	if (cmd == NULL) {
-		SF_LOG_ERR("no place to return the new command in: cmd is NULL");
+		SF_LOG_ERR("cmd is NULL: no command created");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_argp_is_initialized()) {
@@ -253,7 +253,7 @@ doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)
 static bool cmd_is_settable(const struct doca_argp_cmd *cmd)
 {
 	if (cmd == NULL) {
-		SF_LOG_ERR("no command to set up: cmd is NULL");
+		SF_LOG_ERR("cmd is NULL");
 		return false;
 	}
 	if (cmd->registered)
@@ -334,7 +334,7 @@ doca_error_t doca_argp_cmd_register_cmd(struct doca_argp_cmd *cmd, struct doca_a
 doca_error_t doca_argp_cmd_destroy(struct doca_argp_cmd *cmd)
 {
 	if (cmd == NULL) {
-		SF_LOG_ERR("no command to destroy: cmd is NULL");
+		SF_LOG_ERR("cmd is NULL: no command to destroy");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (cmd->registered) {

@@ -12,13 +12,13 @@
 #define NAME_MAX_LEN 255
 #define PCI_PREFIX "pci/"
 
-/* pci/0000:03:00.0,pf0vf0,arguments in its parts. */
+/* The parts of a value such as "pci/0000:03:00.0,pf0vf0,arguments". */
 struct place {
 	char dev[NAME_MAX_LEN + 1], rep[NAME_MAX_LEN + 1];
 	const char *devargs; /* or NULL */
 };
 
-/* What the program's callback opened, by the device's name, which is unique here. */
+/* Devices that the program's callback opened, by name, which is unique on a machine. */
 struct opened {
 	struct opened *next;
 	char ibdev[DOCA_DEVINFO_IBDEV_NAME_SIZE];
@@ -42,9 +42,9 @@ void sf_argp_device_set_open(doca_argp_dev_open_cb_t callback, void *usr_ctx)
 	own.usr_ctx = usr_ctx;
 }
 
-/* ---- the text ---- */
+/* ---- parsing ---- */
 
-/* Up to the next comma, and behind it. False: empty or too long. */
+/* Copies the text up to the next comma and advances past it. False if the part is empty or too long. */
 static bool part_take(char part[NAME_MAX_LEN + 1], const char **text)
 {
 	size_t len = strcspn(*text, ",");
@@ -98,7 +98,7 @@ static bool is_named(const struct doca_devinfo *info, const char *name)
 	       (doca_devinfo_get_iface_name(info, text, sizeof(text)) == DOCA_SUCCESS && strcmp(text, name) == 0);
 }
 
-/* Once a device. */
+/* Opens each device once. */
 static doca_error_t open_by_callback(struct doca_devinfo *info, struct doca_dev **dev)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));

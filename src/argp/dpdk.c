@@ -11,7 +11,7 @@
 doca_error_t sf_argp_eal_add(struct sf_argp_eal *eal, const char *word)
 {
 	if (eal->argc == SF_ARGP_EAL_ARGS_MAX) {
-		sf_argp_report("more than %d words for DPDK", SF_ARGP_EAL_ARGS_MAX);
+		sf_argp_report("more than %d arguments for DPDK", SF_ARGP_EAL_ARGS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	eal->argv[eal->argc] = strdup(word);
@@ -64,7 +64,7 @@ static doca_error_t devices_add(struct sf_argp_eal *eal, struct json_object *dev
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (!json_object_is_type(devices, json_type_array)) {
-		sf_argp_report("%s: \"devices\" is no array", origin);
+		sf_argp_report("%s: \"devices\" is not an array", origin);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (size_t i = 0; i < json_object_array_length(devices) && result == DOCA_SUCCESS; i++)
@@ -79,14 +79,14 @@ static doca_error_t core_mask_add(struct sf_argp_eal *eal, struct json_object *m
 	if (json_object_is_type(mask, json_type_string))
 		return pair_add(eal, "-c", json_object_get_string(mask));
 	if (!json_object_is_type(mask, json_type_int) || json_object_get_int64(mask) <= 0) {
-		sf_argp_report("%s: \"core-mask\" is no positive number and no text", origin);
+		sf_argp_report("%s: \"core-mask\" is neither a positive number nor a string", origin);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	snprintf(word, sizeof(word), "0x%" PRIx64, json_object_get_uint64(mask));
 	return pair_add(eal, "-c", word);
 }
 
-/* Further flags in one string, words separated by spaces. */
+/* Adds flags from one string of words separated by spaces. */
 static doca_error_t words_add(struct sf_argp_eal *eal, const char *text)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -96,7 +96,7 @@ static doca_error_t words_add(struct sf_argp_eal *eal, const char *text)
 		char word[SF_ARGP_EAL_ARG_SIZE];
 
 		if (len >= sizeof(word)) {
-			sf_argp_report("a word for DPDK is longer than %zu characters", sizeof(word) - 1);
+			sf_argp_report("an argument for DPDK is longer than %zu characters", sizeof(word) - 1);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		memcpy(word, text, len);
@@ -116,12 +116,11 @@ static doca_error_t entry_add(struct sf_argp_eal *eal, const char *key, struct j
 	if (strcmp(key, "core-mask") == 0)
 		return core_mask_add(eal, value, origin);
 	if (!core_list && strcmp(key, "flags") != 0) {
-		sf_argp_report("%s: there is no DPDK flag \"%s\"; there are devices, core-mask, core-list and flags", origin,
-			       key);
+		sf_argp_report("%s: unknown DPDK flag \"%s\": use devices, core-mask, core-list or flags", origin, key);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (!json_object_is_type(value, json_type_string)) {
-		sf_argp_report("%s: \"%s\" is no text", origin, key);
+		sf_argp_report("%s: \"%s\" is not a string", origin, key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return core_list ? pair_add(eal, "-l", json_object_get_string(value)) : words_add(eal, json_object_get_string(value));
@@ -138,7 +137,7 @@ doca_error_t sf_argp_eal_add_json(struct sf_argp_eal *eal, struct json_object *s
 	return result;
 }
 
-/* Does the word ask something of DOCA that DPDK is not needed for? */
+/* Returns whether the word is a DOCA flag that does not need DPDK. */
 static bool word_is_doca(const char *word)
 {
 	static const char *const words[] = {"-h", "--help", "-v", "--version", "-j", "--json"};

@@ -10,7 +10,7 @@
 
 #include <doca_argp.h>
 
-/* Most words for the EAL, and the most characters of one. */
+/* Maximum of words for the EAL, and of characters in one. */
 #define SF_ARGP_EAL_ARGS_MAX 256
 #define SF_ARGP_EAL_ARG_SIZE 512
 
@@ -21,12 +21,12 @@ struct sf_argp_eal {
 
 doca_error_t sf_argp_eal_add(struct sf_argp_eal *eal, const char *word);
 
-/* Adds what the object doca_dpdk_flags says: devices, core-mask, core-list, flags. */
+/* Adds the members of the object doca_dpdk_flags: devices, core-mask, core-list, flags. */
 doca_error_t sf_argp_eal_add_json(struct sf_argp_eal *eal, struct json_object *section, const char *origin);
 
 /*
- * Splits the words behind the program name: those before `--` go to the EAL, *doca_argv gets the rest. Without `--` all
- * are the EAL's, except that a line that begins with a flag of help, version or parameter file is DOCA's.
+ * Splits the words after the program name: those before `--` go to the EAL, the rest to *doca_argv. Without `--` all go to the
+ * EAL, unless the first is DOCA's flag for help, version or parameter file: then all go to DOCA.
  */
 doca_error_t sf_argp_eal_split(struct sf_argp_eal *eal, int argc, char **argv, int *doca_argc, char ***doca_argv);
 

@@ -17,7 +17,7 @@ static doca_error_t value_add(struct sf_argp_file *file, const struct doca_argp_
 	return result == DOCA_SUCCESS ? sf_argp_items_add(&file->items, &item) : result;
 }
 
-/* One value, or for a flag that may be repeated an array of them. */
+/* Adds one value, or an array of values for a flag that may be repeated. */
 static doca_error_t values_add(struct sf_argp_file *file, const struct doca_argp_param *param, struct json_object *value)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -47,7 +47,7 @@ static doca_error_t section_read(struct sf_argp_file *file, const char *origin, 
 			return DOCA_ERROR_NOT_SUPPORTED;
 		}
 		if (param->cli_only) {
-			sf_argp_report("%s: \"%s\" works on the command line only", origin, key);
+			sf_argp_report("%s: \"%s\" is accepted on the command line only", origin, key);
 			return DOCA_ERROR_NOT_SUPPORTED;
 		}
 		result = values_add(file, param, json_object_iter_peek_value(&at));
@@ -73,7 +73,7 @@ static doca_error_t entry_read(struct sf_argp_file *file, const char *origin, co
 	if (file->ignores_unknown && !is_section(key, eal))
 		return DOCA_SUCCESS;
 	if (!json_object_is_type(value, json_type_object)) {
-		sf_argp_report("%s: \"%s\" is no object with flags", origin, key);
+		sf_argp_report("%s: \"%s\" is not an object with flags", origin, key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (strcmp(key, "doca_general_flags") == 0)
@@ -82,7 +82,7 @@ static doca_error_t entry_read(struct sf_argp_file *file, const char *origin, co
 		return section_read(file, origin, value, cmd, false);
 	if (strcmp(key, "doca_dpdk_flags") == 0 && eal != NULL)
 		return sf_argp_eal_add_json(eal, value, origin);
-	sf_argp_report("%s: \"%s\" is not known here; there are doca_general_flags, doca_program_flags%s", origin, key,
+	sf_argp_report("%s: unknown key \"%s\": use doca_general_flags, doca_program_flags%s", origin, key,
 		       eal != NULL ? " and doca_dpdk_flags" : "");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -119,7 +119,7 @@ doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, cons
 		sf_argp_report("parameter file %s cannot be opened: %s", path, strerror(errno));
 		return DOCA_ERROR_IO_FAILED;
 	}
-	text = malloc(SF_ARGP_JSON_SIZE_MAX + 1); /* one more, so that a larger file shows */
+	text = malloc(SF_ARGP_JSON_SIZE_MAX + 1); /* one more byte, to detect a larger file */
 	if (text == NULL) {
 		sf_argp_report("parameter file %s not read: out of memory", path);
 		fclose(stream);

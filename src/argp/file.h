@@ -17,12 +17,12 @@
 struct sf_argp_file {
 	struct json_object *document; /* strings of the items are borrowed from it */
 	struct sf_argp_items items;
-	bool ignores_unknown; /* keys; set before the file is read */
+	bool ignores_unknown; /* ignores unknown keys; set before the file is read */
 };
 
 /*
- * Reads the file's flags for a run that ends in this command; eal is NULL for a program without DPDK. IO_FAILED: not
- * readable or not JSON; NOT_SUPPORTED: unknown key; INVALID_VALUE: a value that does not fit.
+ * Reads the file's flags for a run that ends in this command; eal is NULL for a program without DPDK. IO_FAILED: not readable or
+ * not JSON; NOT_SUPPORTED: unknown key; INVALID_VALUE: invalid value.
  */
 doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, const struct doca_argp_cmd *cmd,
 			       struct sf_argp_eal *eal);

@@ -46,7 +46,7 @@ static doca_error_t sdk_log_level_apply(void *value, void *config)
 	return doca_log_level_set_global_sdk_limit((uint32_t)level);
 }
 
-/* Help, version and parameter file act while the command line is read. */
+/* Help, version and parameter file take effect while the command line is read. */
 static doca_error_t nothing_to_apply(void *value, void *config)
 {
 	return DOCA_SUCCESS;

@@ -16,10 +16,10 @@ bool sf_argp_general_is_help(const struct doca_argp_param *param);
 bool sf_argp_general_is_version(const struct doca_argp_param *param);
 bool sf_argp_general_is_json(const struct doca_argp_param *param);
 
-/* Prints the version, the program's way if it has one. The error is that of the program's callback. */
+/* Prints the version, by the program's callback if it has one. Returns that callback's error. */
 doca_error_t sf_argp_general_print_version(void);
 
-/* What the user asked for, or 0. */
+/* The level that the user set, or 0. */
 int sf_argp_general_log_level(void);
 int sf_argp_general_sdk_log_level(void);
 void sf_argp_general_reset(void);

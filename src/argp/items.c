@@ -81,8 +81,8 @@ static doca_error_t integer_from_text(const struct doca_argp_param *param, const
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (errno == ERANGE || value > INT_MAX || value < INT_MIN) {
-		sf_argp_report("%s takes a number from %d to %d, %s is beyond", sf_argp_param_label(param, label, sizeof(label)),
-			       INT_MIN, INT_MAX, text);
+		sf_argp_report("%s takes a number from %d to %d: %s is out of range",
+			       sf_argp_param_label(param, label, sizeof(label)), INT_MIN, INT_MAX, text);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*integer = (int)value;
@@ -140,7 +140,7 @@ static doca_error_t string_from_json(const struct doca_argp_param *param, struct
 		return type_mismatch(param, json, "a string");
 	*string = json_object_get_string(json);
 	if (strlen(*string) != (size_t)json_object_get_string_len(json))
-		return type_mismatch(param, json, "a string without a zero byte");
+		return type_mismatch(param, json, "a string without a NUL byte");
 	return DOCA_SUCCESS;
 }
 
@@ -163,10 +163,10 @@ doca_error_t sf_argp_item_from_json(struct sf_argp_item *item, const struct doca
 			return type_mismatch(param, json, "a number");
 		return DOCA_SUCCESS;
 	case DOCA_ARGP_TYPE_INT: {
-		int64_t value = json_object_get_int64(json); /* clamps what is beyond 64 bits */
+		int64_t value = json_object_get_int64(json); /* clamps values beyond 64 bits */
 
 		if (!json_object_is_type(json, json_type_int) || value > INT_MAX || value < INT_MIN)
-			return type_mismatch(param, json, "a whole number of 32 bits");
+			return type_mismatch(param, json, "a 32-bit integer");
 		item->value.integer = (int)value;
 		return DOCA_SUCCESS;
 	}

@@ -14,7 +14,7 @@ static bool param_is_settable(const struct doca_argp_param *param)
 	char label[SF_ARGP_LABEL_SIZE];
 
 	if (param == NULL) {
-		SF_LOG_ERR("no flag to set up: param is NULL");
+		SF_LOG_ERR("param is NULL");
 		return false;
 	}
 	if (param->registered)
@@ -40,7 +40,7 @@ bool sf_argp_name_valid(const char *name)
 	if (len == 0 || len > SF_ARGP_NAME_LEN_MAX || name[0] == '-')
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		if (!isprint((unsigned char)name[i]) || name[i] == '=') /* published samples have a name with a space */
+		if (!isprint((unsigned char)name[i]) || name[i] == '=') /* NVIDIA's samples have a name with a space */
 			return false;
 	}
 	return true;
@@ -78,14 +78,13 @@ doca_error_t sf_argp_param_check(const struct doca_argp_param *param)
 		return DOCA_ERROR_INITIALIZATION;
 	}
 	if ((unsigned int)param->type > DOCA_ARGP_TYPE_DOUBLE) {
-		SF_LOG_ERR("flag %s cannot be registered: %d is no doca_argp_type", label, (int)param->type);
+		SF_LOG_ERR("flag %s cannot be registered: %d is not a doca_argp_type", label, (int)param->type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if ((param->short_name != NULL && !sf_argp_name_valid(param->short_name)) ||
 	    (param->long_name != NULL && !sf_argp_name_valid(param->long_name))) {
-		SF_LOG_ERR(
-			"flag %s cannot be registered: a name has 1 to %d printable characters, no '=', and starts with no dash",
-			label, SF_ARGP_NAME_LEN_MAX);
+		SF_LOG_ERR("flag %s cannot be registered: a name has 1 to %d printable characters, no '=', and no leading dash",
+			   label, SF_ARGP_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -107,7 +106,7 @@ doca_error_t doca_argp_param_create(struct doca_argp_param **param)
 	struct doca_argp_param *created;
 
 	if (param == NULL) {
-		SF_LOG_ERR("no place to return the new flag in: param is NULL");
+		SF_LOG_ERR("param is NULL: no flag created");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_argp_is_initialized()) {
@@ -200,7 +199,7 @@ doca_error_t doca_argp_param_destroy(struct doca_argp_param *param)
 	char label[SF_ARGP_LABEL_SIZE];
 
 	if (param == NULL) {
-		SF_LOG_ERR("no flag to destroy: param is NULL");
+		SF_LOG_ERR("param is NULL: no flag to destroy");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (param->registered) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One flag. A param belongs to the program until it is registered; from then on to the command that holds it
- * (the root command for flags of the program itself).
+ * One flag. The program owns a param until it is registered; then its command does (the root command for flags of the program
+ * itself).
  */
 #ifndef SF_ARGP_PARAM_H
 #define SF_ARGP_PARAM_H
@@ -11,7 +11,7 @@
 
 #include <doca_argp.h>
 
-/* Longest name of a flag or command, without its terminator. */
+/* Maximum length of a flag's or command's name, without its NUL. */
 #define SF_ARGP_NAME_LEN_MAX 63
 
 struct doca_argp_param {
@@ -29,23 +29,23 @@ struct doca_argp_param {
 	bool inherited;
 	bool hidden;
 	bool general;	  /* one of the DOCA flags */
-	bool copy_failed; /* a setter ran out of memory: registering says so */
+	bool copy_failed; /* a setter ran out of memory: registration fails with that */
 	bool registered;
 };
 
-/* Is the param complete and well named? Logs what is missing. */
+/* Checks that the param is complete and well named. Logs what is missing. */
 doca_error_t sf_argp_param_check(const struct doca_argp_param *param);
 
-/* `-d, --device-id` or the one name that there is, as messages show it. */
+/* The names for messages: `-d, --device-id`, or the only one. */
 const char *sf_argp_param_label(const struct doca_argp_param *param, char *label, size_t label_size);
 
-/* May this be the name of a flag or command? */
+/* Returns whether this is a valid name of a flag or command. */
 bool sf_argp_name_valid(const char *name);
 
-/* Frees a param in whatever state it is. */
+/* Frees a param in any state. */
 void sf_argp_param_free(struct doca_argp_param *param);
 
-/* Room for a label. */
+/* Buffer size of a label. */
 #define SF_ARGP_LABEL_SIZE (2 * SF_ARGP_NAME_LEN_MAX + 8)
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one parser of the process: what doca_argp_init made and the other files ask about. It belongs to one thread.
+ * The process's only parser, created by doca_argp_init. Not thread-safe.
  *
  * doca_argp_start reads everything first (cli.c, file.c), then checks it as a whole (check.c), and only then calls the
  * program back: log levels (general.c), values of the file, flags and commands of the command line in their order,
@@ -16,7 +16,7 @@
 #include "argp/cmd.h"
 #include "argp/dpdk.h"
 
-/* Longest name of a program, without its terminator. */
+/* Maximum length of a program's name, without its NUL. */
 #define SF_ARGP_PROGRAM_NAME_LEN_MAX 255
 
 struct sf_argp {
@@ -25,7 +25,7 @@ struct sf_argp {
 	char program_name[SF_ARGP_PROGRAM_NAME_LEN_MAX + 1];
 	void *config;
 	struct doca_argp_cmd root;	  /* the program's own flags and commands */
-	const struct doca_argp_cmd *last; /* the command that usage is about */
+	const struct doca_argp_cmd *last; /* the command that usage describes */
 	doca_argp_param_cb_t version_callback;
 	doca_argp_validation_cb_t validation_callback;
 	doca_argp_logger_cb_t logger_callback;
@@ -34,7 +34,7 @@ struct sf_argp {
 	struct sf_argp_eal eal;
 };
 
-extern struct sf_argp sf_argp; /* argp.c writes it; the other files ask by these functions */
+extern struct sf_argp sf_argp; /* written by argp.c only; other files use these functions */
 
 bool sf_argp_is_initialized(void);
 const char *sf_argp_program_name(void);

@@ -6,7 +6,7 @@
 #include "argp/parser.h"
 #include "argp/usage.h"
 
-/* Column where descriptions begin, moved right for longer flags as far as the last one; longer ones still stick out. */
+/* First column of descriptions. Longer flags move it right, up to COLUMN_LAST; still longer ones exceed it. */
 #define COLUMN_FIRST 40
 #define COLUMN_LAST 56
 #define INDENT 2
@@ -47,7 +47,7 @@ static int column_of(const struct doca_argp_cmd *cmd)
 	return column;
 }
 
-/* The command's own visible flags (doca: the DOCA flags instead), and inherited ones of the commands above. */
+/* Prints the command's visible flags (or the DOCA flags, if doca is set), and inherited ones of the commands above. */
 static bool params_print(FILE *stream, const char *heading, const struct doca_argp_cmd *cmd, bool doca)
 {
 	bool any = false;

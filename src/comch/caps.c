@@ -13,14 +13,14 @@
 static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint32_t value, uint32_t *out)
 {
 	if (devinfo == NULL || out == NULL) {
-		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the place for the answer");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the output argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*out = value;
 	return DOCA_SUCCESS;
 }
 
-/* Silent when it is not: a program asks one device after the other. */
+/* Logs nothing if it is not: programs ask one device after the other. */
 static doca_error_t is_on(const struct doca_devinfo *devinfo, enum sf_node_kind kind)
 {
 	if (devinfo == NULL) {

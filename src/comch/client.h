@@ -7,8 +7,10 @@
 
 #include "base/visibility.h"
 
-/* Waits until the server's process has the request of a client that starts, or it is known that there is none: the next progress
- * calls tell. The server's program is not waited for. TIME_OUT: that process is silent; the client goes on. */
+/*
+ * Waits until the server's process has received a starting client's request, or is known not to exist: the next progress calls
+ * report it. Does not wait for the server's program. TIME_OUT: that process does not answer; the client goes on.
+ */
 SF_API doca_error_t sf_comch_client_wait(struct doca_comch_client *client);
 
 #endif

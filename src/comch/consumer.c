@@ -118,7 +118,7 @@ static bool check_ack(struct doca_comch_consumer *consumer)
 	if (ack - 1 == DOCA_SUCCESS) {
 		sf_ctx_started(&consumer->child.ctx);
 	} else {
-		SF_LOG_ERR_LIMITED("the peer refuses consumer %u: %s; it has %d of this connection at most", consumer->child.id,
+		SF_LOG_ERR_LIMITED("the peer rejects consumer %u: %s; a connection has at most %d", consumer->child.id,
 				   doca_error_get_name((doca_error_t)(ack - 1)), COMCH_CONSUMERS_MAX);
 		sf_ctx_fail(&consumer->child.ctx);
 	}
@@ -236,7 +236,7 @@ static doca_error_t check_mmap(const struct doca_comch_connection *connection, c
 	uint8_t from_export = 0;
 
 	if (doca_mmap_get_from_export(mmap, &from_export) == DOCA_SUCCESS && from_export != 0) {
-		SF_LOG_ERR("an mmap made from an export cannot receive: its memory is another node's");
+		SF_LOG_ERR("an mmap made from an export cannot receive: its memory belongs to another node");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_mmap_has_dev(mmap, connection->endpoint->dev)) {
@@ -344,7 +344,7 @@ doca_error_t doca_comch_consumer_set_imm_data_len(struct doca_comch_consumer *co
 		if (consumer == NULL)
 			SF_LOG_ERR("consumer is NULL");
 		else
-			SF_LOG_ERR("%u bytes of immediate data; %d is the most", imm_data_len, COMCH_IMM_MAX);
+			SF_LOG_ERR("%u bytes of immediate data: the maximum is %d", imm_data_len, COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&consumer->child.ctx, __func__);
@@ -363,7 +363,7 @@ doca_error_t doca_comch_consumer_set_dev_max_num_recv(struct doca_comch_consumer
 		if (consumer == NULL)
 			SF_LOG_ERR("consumer is NULL");
 		else
-			SF_LOG_ERR("%u receives; a device takes 1 to %d", dev_num_recv, COMCH_DATA_TASKS_MAX);
+			SF_LOG_ERR("%u receives: give 1 to %d", dev_num_recv, COMCH_DATA_TASKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&consumer->child.ctx, __func__);

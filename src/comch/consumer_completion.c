@@ -19,7 +19,7 @@ doca_error_t comch_consumer_completion_use(struct doca_comch_consumer_completion
 	if (atomic_fetch_add(&completion->num_consumers, 1) < completion->max_num_consumers)
 		return DOCA_SUCCESS;
 	atomic_fetch_sub(&completion->num_consumers, 1);
-	SF_LOG_ERR("the consumer completion has %u consumers already; raise max_num_consumers", completion->max_num_consumers);
+	SF_LOG_ERR("the consumer completion has %u consumers already: raise max_num_consumers", completion->max_num_consumers);
 	return DOCA_ERROR_FULL;
 }
 
@@ -32,7 +32,7 @@ void comch_consumer_completion_forget(struct doca_comch_consumer_completion *com
 static doca_error_t no_dpa(const void *completion, const void *argument)
 {
 	if (completion == NULL || argument == NULL) {
-		SF_LOG_ERR("%s is NULL", completion == NULL ? "consumer_comp" : "the other argument");
+		SF_LOG_ERR("%s is NULL", completion == NULL ? "consumer_comp" : "the second argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	SF_LOG_ERR("a consumer completion belongs to a DPA, and there is none here; use the CPU or a GPU data path");
@@ -67,7 +67,7 @@ doca_error_t doca_comch_consumer_completion_destroy(struct doca_comch_consumer_c
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (atomic_load(&completion->num_consumers) > 0) {
-		SF_LOG_ERR("%u consumers still name the completion; destroy them first", atomic_load(&completion->num_consumers));
+		SF_LOG_ERR("%u consumers still use the completion: destroy them first", atomic_load(&completion->num_consumers));
 		return DOCA_ERROR_BAD_STATE;
 	}
 	free(completion);
@@ -111,7 +111,7 @@ static doca_error_t set_number(struct doca_comch_consumer_completion *completion
 		if (completion == NULL)
 			SF_LOG_ERR("consumer_comp is NULL");
 		else
-			SF_LOG_ERR("%s %u; it is %u to %u", what, value, min, max);
+			SF_LOG_ERR("%s is %u: give %u to %u", what, value, min, max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*field = value;
@@ -121,7 +121,7 @@ static doca_error_t set_number(struct doca_comch_consumer_completion *completion
 static doca_error_t get_number(const struct doca_comch_consumer_completion *completion, const uint32_t *field, uint32_t *value)
 {
 	if (completion == NULL || value == NULL) {
-		SF_LOG_ERR("%s is NULL", completion == NULL ? "consumer_comp" : "the place for the number");
+		SF_LOG_ERR("%s is NULL", completion == NULL ? "consumer_comp" : "the output argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*value = *field;

@@ -23,7 +23,7 @@ uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer);
 doca_error_t comch_route_gpu_queue_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 					struct comch_route **route);
 
-/* Frees the account that producers share, with the consumer's record; NULL does nothing. */
+/* Frees the send state that producers share, with the consumer's record; NULL does nothing. */
 void comch_gpu_queue_sender_destroy(struct comch_gpu_queue_sender *sender);
 
 /* What a GPU queue producer's attach names: the descriptor of its memory, and in it the GPU queue for this consumer. */

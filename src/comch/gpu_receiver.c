@@ -51,7 +51,7 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 		return DOCA_ERROR_AGAIN;
 	arrival->imm_len = softfield_tag_imm_len(tag);
 	if (receiver->seq == receiver->count || arrival->imm_len > SOFTFIELD_IMM_MAX)
-		return DOCA_ERROR_IO_FAILED; /* more than was granted, or nonsense */
+		return DOCA_ERROR_IO_FAILED; /* more than the credits, or invalid */
 	if (tag & SOFTFIELD_TAG_ARENA) {
 		if (!take_slots16(arrival->line, &line->slot16[1], SOFTFIELD_LINE_SLOTS16 - 1, mark))
 			return DOCA_ERROR_AGAIN;

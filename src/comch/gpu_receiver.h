@@ -16,7 +16,7 @@ struct gpu_receiver {
 	struct gpu_queue box;
 	uint32_t seq;	     /* messages taken */
 	uint32_t released;   /* of these, those whose bytes the kernel may overwrite */
-	uint32_t count, len; /* granted */
+	uint32_t count, len; /* credits given */
 	uint32_t published;  /* released as last written */
 };
 
@@ -34,9 +34,9 @@ static inline void gpu_receiver_next(struct gpu_receiver *receiver)
 bool comch_gpu_receiver_arm(struct gpu_receiver *receiver);
 /* Is there anything to look at? */
 bool comch_gpu_receiver_ready(const struct gpu_receiver *receiver);
-/* Grants receives so that count of len bytes are open, as far as the ring holds them and those of another length are used up. */
+/* Gives credits for count receives of len bytes, as far as the ring holds them and the credits of another length are used up. */
 void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
-/* Grants no more. */
+/* Gives no more credits. */
 void comch_gpu_receiver_close(struct gpu_receiver *receiver);
 
 #endif

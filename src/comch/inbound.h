@@ -26,7 +26,9 @@ struct comch_inbound_ops {
 	uint32_t (*poll)(struct comch_inbound *inbound, uint32_t budget);
 	/* True when something is there already; else the producer rings the connection when there is. NULL: always polled. */
 	bool (*arm)(struct comch_inbound *inbound);
-	/* Tells the producer of the receives that are held by now. May run in a callback of the program. NULL: no need to. */
+	/*
+	 * Gives the producer credits for the receives that are held now. May run in a callback of the program. NULL: not needed.
+	 */
 	void (*grant)(struct comch_inbound *inbound);
 	/* Frees it. Its connection is closed after. */
 	void (*close)(struct comch_inbound *inbound);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No device here has a DPA, so no message queue can be created, and one that is passed cannot be valid. */
+/* No device here has a DPA, so no message queue can be created, and none that is passed can be valid. */
 #include <doca_comch_msgq.h>
 
 #include "base/log.h"

@@ -52,7 +52,7 @@ static bool producer_progress(struct doca_ctx *ctx)
 	struct doca_comch_producer *producer = (struct doca_comch_producer *)ctx;
 	bool moved = producer->path->progress(producer);
 
-	/* What had completed comes first; then a connection that ended takes its producers along. */
+	/* Earlier completions are delivered first; then the end of the connection stops its producers. */
 	if (__builtin_expect(!moved && atomic_load_explicit(&producer->child.connection->dead, memory_order_acquire), 0) &&
 	    ctx->state == DOCA_CTX_STATE_RUNNING) {
 		SF_LOG_WARN_LIMITED("producer %u stops: its connection has ended", producer->child.id);
@@ -70,7 +70,8 @@ static bool producer_arm(struct doca_ctx *ctx)
 	return due || (ctx->state == DOCA_CTX_STATE_RUNNING && atomic_load(&producer->child.connection->dead));
 }
 
-/* Long messages, and tasks that were accepted while their routes were connecting. A GPU's data path has none. */
+/* Sends pending parts of long messages, and tasks that were accepted while their routes were connecting. A GPU's data path has
+ * none. */
 static void producer_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_comch_producer *producer = (struct doca_comch_producer *)ctx;
@@ -79,7 +80,7 @@ static void producer_send_pending(struct doca_ctx *ctx)
 		return;
 	sf_ep_push(producer->ep);
 	if (producer->num_waiting > 0 && comch_routes_send_waiting(producer))
-		sf_ctx_kick(ctx); /* their completions are due, and no armed event reports them */
+		sf_ctx_kick(ctx); /* completions are due, and no armed event reports them */
 }
 
 static const struct sf_ctx_ops producer_ops = {
@@ -151,7 +152,7 @@ doca_error_t doca_comch_producer_get_id(const struct doca_comch_producer *produc
 	return DOCA_SUCCESS;
 }
 
-/* ---- for a DPA, which there is none of ---- */
+/* ---- DPA: not supported ---- */
 
 doca_error_t doca_comch_producer_set_dev_max_num_send(struct doca_comch_producer *producer, uint32_t dev_num_send)
 {
@@ -161,7 +162,7 @@ doca_error_t doca_comch_producer_set_dev_max_num_send(struct doca_comch_producer
 		if (producer == NULL)
 			SF_LOG_ERR("producer is NULL");
 		else
-			SF_LOG_ERR("%u sends; a device takes 1 to %d", dev_num_send, COMCH_DATA_TASKS_MAX);
+			SF_LOG_ERR("%u sends: give 1 to %d", dev_num_send, COMCH_DATA_TASKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&producer->child.ctx, __func__);
@@ -173,7 +174,7 @@ doca_error_t doca_comch_producer_set_dev_max_num_send(struct doca_comch_producer
 static doca_error_t no_dpa(const struct doca_comch_producer *producer, const void *argument)
 {
 	if (producer == NULL || argument == NULL) {
-		SF_LOG_ERR("%s is NULL", producer == NULL ? "producer" : "the other argument");
+		SF_LOG_ERR("%s is NULL", producer == NULL ? "producer" : "the second argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	SF_LOG_ERR("there is no DPA here; a producer's data path is on the CPU or on a GPU");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A producer: what is the same for all of them, and its data path, which is the CPU's (producer_cpu.c) or a GPU's. */
+/* A producer: the common part, and its data path, on the CPU (producer_cpu.c) or a GPU. */
 #ifndef COMCH_PRODUCER_H
 #define COMCH_PRODUCER_H
 
@@ -9,9 +9,9 @@
 #include "comch/route.h"
 
 #define COMCH_ROUTE_CACHE 64
-#define COMCH_AGAIN_LOOK 64 /* refusals after which submit looks whether the peer is still there */
+#define COMCH_AGAIN_LOOK 64 /* AGAIN results after which submit checks that the peer is alive */
 
-#define COMCH_NO_MMAP UINT64_MAX /* the id of none, stopped ones included */
+#define COMCH_NO_MMAP UINT64_MAX /* an id that no mmap has, stopped ones included */
 
 struct comch_producer_path;
 
@@ -21,19 +21,19 @@ struct doca_comch_producer {
 	struct sf_task_pool send_pool;
 	uint32_t dev_max_num_send;
 
-	/* the CPU path's, while started */
+	/* of the CPU path, while started */
 	struct sf_ep *ep;
-	uint32_t list_max;			      /* buffers in a list that one send takes */
+	uint32_t list_max;			      /* maximum buffers in the list of one send */
 	uint64_t sound_mmap;			      /* id of the last mmap that was checked, or COMCH_NO_MMAP */
 	struct comch_route *cache[COMCH_ROUTE_CACHE]; /* by consumer id */
 	struct comch_route *routes;		      /* all of them */
 	uint32_t num_waiting;			      /* tasks that wait in routes */
-	uint32_t num_polled;			      /* routes with a poll of their own */
-	bool sweep;				      /* a route is over: look for it */
+	uint32_t num_polled;			      /* routes with a poll function */
+	bool sweep;				      /* a route has ended and must be closed */
 	bool quiet;				      /* polling from submit: no user callback may run */
-	uint32_t num_again;			      /* refusals so far */
-	struct doca_task *ended_first, *ended_last;   /* accepted, to be reported with task->status by the next progress */
-	void *gpu;				      /* a GPU path's own */
+	uint32_t num_again;			      /* AGAIN results so far */
+	struct doca_task *ended_first, *ended_last;   /* accepted tasks that the next progress call completes with task->status */
+	void *gpu;				      /* private to the GPU path */
 };
 
 /* All run on the thread of the producer's progress engine, with the rules of struct sf_ctx_ops. */

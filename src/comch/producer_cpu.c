@@ -61,7 +61,7 @@ static bool report_ended(struct doca_comch_producer *producer)
 {
 	struct doca_task *task = producer->ended_first;
 
-	producer->ended_first = producer->ended_last = NULL; /* a callback may add new ones: those are for the next call */
+	producer->ended_first = producer->ended_last = NULL; /* tasks that a callback adds wait for the next call */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		comch_task_send_done((struct doca_comch_producer_task_send *)task, task->status);

@@ -13,7 +13,7 @@
 #include "mem/mmap.h"
 #include "validation/validation.h"
 
-/* ---- the end of a task ---- */
+/* ---- completion ---- */
 
 void comch_task_send_done(struct doca_comch_producer_task_send *task, doca_error_t status)
 {
@@ -43,7 +43,7 @@ void comch_task_send_end_later(struct doca_comch_producer_task_send *task, doca_
 
 /* ---- submit ---- */
 
-/* Is this memory that the CPU can send? Checked once for each change of mmap, by its id. */
+/* Checks that the CPU can send this memory; once for each change of mmap, by its id. */
 static __attribute__((noinline)) doca_error_t check_mmap(struct doca_comch_producer *producer, const struct doca_mmap *mmap)
 {
 	const struct doca_dev *dev = producer->child.connection->endpoint->dev;
@@ -99,8 +99,8 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_prod
 		len += buf->data_len;
 	}
 	if (len > COMCH_BUF_SIZE_MAX) {
-		SF_LOG_ERR("producer %u: %llu bytes in one message; %u is the most", producer->child.id, (unsigned long long)len,
-			   COMCH_BUF_SIZE_MAX);
+		SF_LOG_ERR("producer %u: %llu bytes in one message: the maximum is %u", producer->child.id,
+			   (unsigned long long)len, COMCH_BUF_SIZE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	task->op.iov_num = num;
@@ -132,20 +132,20 @@ static inline struct comch_route *cached_route(struct doca_comch_producer *produ
 	return NULL;
 }
 
-/* A program may submit in a loop until AGAIN clears, and progress nothing meanwhile. So that it does not loop for ever when the
- * consumer has gone, the endpoint is polled now and then; what it reports is kept for the program's next progress call. */
+/* A program may submit in a loop until AGAIN clears, without progress calls. So that it does not loop for ever when the consumer
+ * has ended, this polls the endpoint from time to time; completions are kept for the next progress call. */
 static doca_error_t task_reject_for_now(struct doca_comch_producer *producer)
 {
 	if (++producer->num_again % COMCH_AGAIN_LOOK == 0 && !producer->child.ctx.in_progress_call) {
 		producer->quiet = true;
 		(void)sf_ep_poll(producer->ep, COMCH_POLL_BUDGET);
 		producer->quiet = false;
-		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and no armed event reports it */
+		sf_ctx_kick(&producer->child.ctx); /* the poll's completions are due, and no armed event reports them */
 	}
 	return DOCA_ERROR_AGAIN;
 }
 
-/* What the peer's doing makes impossible is accepted and ends by the error callback, as on hardware. */
+/* A send that the peer's state makes impossible is accepted and fails through the error callback, as on hardware. */
 static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_producer *producer,
 							      struct doca_comch_producer_task_send *task, doca_error_t why)
 {
@@ -156,12 +156,12 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
 	case DOCA_ERROR_NOT_FOUND:
-		SF_LOG_ERR_LIMITED("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped",
+		SF_LOG_ERR_LIMITED("producer %u: no consumer %u on this connection: it was never started, or has stopped",
 				   producer->child.id, task->consumer_id);
 		break;
 	case DOCA_ERROR_TOO_BIG:
 		SF_LOG_ERR_LIMITED(
-			"producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it "
+			"producer %u: the message or its %u bytes of immediate data exceed what consumer %u accepts; it "
 			"must post larger buffers",
 			producer->child.id, task->header.imm_len, task->consumer_id);
 		break;
@@ -182,8 +182,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 
 	(void)flags;
 	if (__builtin_expect(task->imm_invalid, 0)) {
-		SF_LOG_ERR("producer %u: the immediate data given last was longer than %d bytes", producer->child.id,
-			   COMCH_IMM_MAX);
+		SF_LOG_ERR("producer %u: the immediate data is longer than %d bytes", producer->child.id, COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = task_gather(producer, task);
@@ -209,7 +208,7 @@ static doca_error_t send_validate(const struct doca_task *base)
 	const struct doca_comch_producer_task_send *task = (const struct doca_comch_producer_task_send *)base;
 
 	if (task->consumer_id == 0) {
-		SF_LOG_ERR("consumer id 0 is nobody's; ids begin with 1");
+		SF_LOG_ERR("consumer id 0 is invalid: ids begin with 1");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (task->buf == NULL ? task->header.imm_len == 0 : task->buf->refcount == 0 || task->buf->first != task->buf) {
@@ -223,7 +222,7 @@ static doca_error_t send_validate(const struct doca_task *base)
 
 /* ---- public ---- */
 
-/* A message may be immediate data alone, of a buffer it is what is in there. */
+/* A message may consist of immediate data alone; a buffer that is sent should have data. */
 static void send_inspect(const struct doca_task *base)
 {
 	const struct doca_comch_producer_task_send *task = (const struct doca_comch_producer_task_send *)base;
@@ -263,7 +262,7 @@ static doca_error_t check_alloc(const struct doca_comch_producer *producer, cons
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (imm_data_len > COMCH_IMM_MAX || (imm_data == NULL && imm_data_len > 0)) {
-		SF_LOG_ERR("%u bytes of immediate data%s; 0 to %d are possible", imm_data_len, imm_data == NULL ? " at NULL" : "",
+		SF_LOG_ERR("%u bytes of immediate data%s: give 0 to %d", imm_data_len, imm_data == NULL ? " at NULL" : "",
 			   COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

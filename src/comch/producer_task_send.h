@@ -14,7 +14,7 @@ struct doca_comch_producer_task_send {
 	struct sf_op op; /* iov, iov_num and header are filled for every kind of route */
 	const struct doca_buf *buf;
 	uint32_t consumer_id;
-	bool imm_invalid; /* set_imm_data was given too much: submit says so */
+	bool imm_invalid; /* set_imm_data got too many bytes; submit reports it */
 	struct comch_data_header header;
 	struct sf_iov iov[COMCH_LIST_MAX];
 };

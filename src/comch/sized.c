@@ -3,7 +3,7 @@
 
 #include "comch/endpoint.h"
 
-/* Stands where today's callback would, so that all that looks for one finds it. */
+/* Registered in place of today's callback, so that checks for a callback find one. */
 static void deliver_sized(struct doca_comch_event_msg_recv *event, uint8_t *recv_buffer, uint32_t msg_len,
 			  struct doca_comch_connection *connection)
 {

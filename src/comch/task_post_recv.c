@@ -6,7 +6,7 @@
 #include "comch/inbound.h"
 #include "mem/buf_checks.h"
 
-/* The tail of each buffer of the list, as pieces. INVALID_VALUE, logged: a buffer elsewhere, or too many of them. */
+/* Collects the tail of each buffer of the list. INVALID_VALUE, logged, for a buffer outside the mmap, or too many buffers. */
 static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_consumer_task_post_recv *task,
 							  const struct doca_comch_consumer *consumer)
 {
@@ -64,7 +64,7 @@ static doca_error_t post_recv_validate(const struct doca_task *base)
 							 : task->buf->refcount == 0 ? "free"
 							 : task->buf->first != task->buf
 								 ? "not the head of its list"
-								 : "larger than the most that a message has");
+								 : "larger than the maximum of a message");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;

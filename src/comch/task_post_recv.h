@@ -14,13 +14,13 @@ struct doca_comch_consumer_task_post_recv {
 	struct sf_recv recv;
 	struct doca_buf *buf;
 	/* results */
-	const uint8_t *imm_data; /* NULL when there is none */
+	const uint8_t *imm_data; /* NULL without immediate data */
 	uint32_t imm_data_len;
 	uint32_t producer_id;
 	struct sf_iov iov[COMCH_LIST_MAX];
 };
 
-/* What a message says of itself, whichever way it came. */
+/* The metadata of a message, from any kind of route. */
 struct comch_arrival {
 	uint32_t len;
 	uint32_t producer_id;
@@ -28,10 +28,10 @@ struct comch_arrival {
 	uint32_t imm_data_len;
 };
 
-/* Ends a receive with a message whose bytes lie in the buffers' tail. Runs the user's callback. */
+/* Completes a receive with a message whose bytes are in the buffers' tail. Runs the user's callback. */
 void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival);
 
-/* Ends a receive without one. */
+/* Completes a receive without a message. */
 void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *task, doca_error_t status);
 
 #endif

@@ -16,10 +16,10 @@ struct doca_comch_task_send {
 	struct doca_comch_connection *connection;
 	struct sf_iov iov;
 	uint8_t header[COMCH_CONTROL_HEADER_SIZE];
-	uint8_t message[]; /* max_msg_size of the server or client */
+	uint8_t message[]; /* max_msg_size bytes */
 };
 
-/* The connection goes: tasks that the program holds for it are refused from now on. None of them is in flight. */
+/* Called when the connection is freed: makes submit reject tasks that the program still holds for it. None is in flight. */
 void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_comch_connection *connection);
 
 void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size);

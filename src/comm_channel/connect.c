@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service that listens, a client that connects, and their ends. */
+/* Listen, connect and disconnect. */
 #include <string.h>
 #include <time.h>
 
@@ -22,7 +22,7 @@ static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const c
 	doca_error_t supported;
 
 	if (!name_is_valid(name)) {
-		SF_LOG_ERR("%s: a service's name has 1 to %d characters", function, NAME_MAX_LEN - 1);
+		SF_LOG_ERR("%s: invalid service name: give 1 to %d characters", function, NAME_MAX_LEN - 1);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (ep->role != EP_UNUSED) {
@@ -42,7 +42,7 @@ static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const c
 	return DOCA_SUCCESS;
 }
 
-/* What the 2.2 API calls what Comch's create and start answer. */
+/* The 2.2 API's code for an error of Comch's create or start. */
 static doca_error_t error_translate(doca_error_t result)
 {
 	switch (result) {
@@ -192,7 +192,7 @@ static doca_error_t client_open(struct doca_comm_channel_ep_t *ep, const char *n
 	return result;
 }
 
-/* A service that is not there is known now. One that is there accepts when its program progresses, which may be soon. */
+/* Finds out whether the service exists. If it does, it accepts as soon as its program progresses, so this waits briefly. */
 static void connect_wait(struct doca_comm_channel_ep_t *ep)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
@@ -240,16 +240,16 @@ doca_error_t doca_comm_channel_ep_connect(struct doca_comm_channel_ep_t *ep, con
 	return result;
 }
 
-/* ---- ends ---- */
+/* ---- disconnect ---- */
 
-/* A client of a service: the others stay. */
+/* Disconnects one client of a service. */
 static void drop_client(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer)
 {
 	if (peer->state == PEER_CONNECTED) {
 		doca_comch_connection_set_user_data(peer->connection, (union doca_data){.ptr = NULL});
 		doca_comch_server_disconnect(ep->server, peer->connection);
 	}
-	while (peer->num_sending > 0) /* their ends name the address; a dead peer's come within a second */
+	while (peer->num_sending > 0) /* completions use the address; those of a dead peer arrive within a second */
 		doca_pe_progress(ep->pe);
 	comm_channel_peer_remove(peer);
 	ep->service_changed = true;
@@ -263,7 +263,7 @@ doca_error_t doca_comm_channel_ep_disconnect(struct doca_comm_channel_ep_t *ep, 
 		return result;
 	pthread_mutex_lock(&ep->lock);
 	if (peer_addr == NULL || !comm_channel_peer_is_of(peer_addr, ep)) {
-		SF_LOG_ERR("%s: not an address of this endpoint", __func__);
+		SF_LOG_ERR("%s: the address does not belong to this endpoint", __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else if (ep->role == EP_CLIENT) {
 		comm_channel_ep_end(ep);

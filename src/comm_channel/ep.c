@@ -39,7 +39,7 @@ doca_error_t doca_comm_channel_ep_create(struct doca_comm_channel_ep_t **ep)
 doca_error_t doca_comm_channel_ep_destroy(struct doca_comm_channel_ep_t *ep)
 {
 	if (ep == NULL) {
-		SF_LOG_ERR("doca_comm_channel_ep_destroy: the endpoint is NULL");
+		SF_LOG_ERR("doca_comm_channel_ep_destroy: ep is NULL");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	pthread_mutex_lock(&ep->lock);

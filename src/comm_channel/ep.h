@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint of the Comm Channel: a Comch server or client with a progress engine of its own, turned by whoever calls. What
- * arrives waits in a ring until it is taken. Programs use an endpoint from several threads, so one lock guards all of it; the
- * callbacks of Comch run inside comm_channel_ep_progress, under the lock.
+ * An endpoint of the Comm Channel: a Comch server or client with its own progress engine, which each call drives. Messages that
+ * arrive wait in a ring until the program receives them. Programs use an endpoint from several threads, so one lock guards all of
+ * it; the callbacks of Comch run inside comm_channel_ep_progress, under the lock.
  */
 #ifndef COMM_CHANNEL_EP_H
 #define COMM_CHANNEL_EP_H
@@ -23,9 +23,9 @@
 #define QUEUE_SIZE_DEFAULT 16
 #define SEND_QUEUE_MAX 8192
 #define RECV_QUEUE_MAX 8192
-#define RECV_SLACK 256	     /* messages that one progress call may bring beyond the receive queue's size */
+#define RECV_SLACK 256	     /* messages that one progress call may add beyond the receive queue's size */
 #define CONNECT_WAIT_MS 20   /* how long connect waits for a service's program */
-#define SEND_RETRY_NS 200000 /* after which a full peer is worth another try */
+#define SEND_RETRY_NS 200000 /* retry interval while a queue is full */
 
 enum ep_role { EP_UNUSED, EP_SERVICE, EP_CLIENT };
 
@@ -37,7 +37,7 @@ struct peer_counters {
 
 struct doca_comm_channel_addr_t {
 	struct doca_comm_channel_ep_t *ep;
-	struct doca_comm_channel_addr_t *next;	  /* the endpoint's */
+	struct doca_comm_channel_addr_t *next;	  /* in the endpoint's list */
 	struct doca_comch_connection *connection; /* while PEER_CONNECTED */
 	enum peer_state state;
 	uint64_t user_data;
@@ -45,15 +45,15 @@ struct doca_comm_channel_addr_t {
 	struct peer_counters counters; /* as last updated */
 };
 
-/* A message that waits; its bytes are in the slot of the ring. */
+/* A message that was not received yet; its bytes are in its slot of the ring. */
 struct ring_entry {
-	struct doca_comm_channel_addr_t *from; /* NULL: its address was ended, skip it */
+	struct doca_comm_channel_addr_t *from; /* NULL: its sender was disconnected, skip it */
 	uint32_t len;
 };
 
 struct doca_comm_channel_ep_t {
 	pthread_mutex_t lock;
-	/* all GUARDED_BY(lock) */
+	/* all guarded by lock */
 	struct doca_dev *dev;
 	struct doca_dev_rep *rep;
 	uint16_t max_msg_size, send_queue_size, recv_queue_size;
@@ -73,7 +73,7 @@ struct doca_comm_channel_ep_t {
 	int recv_channel, service_channel; /* epoll sets of an eventfd and the engine's handle */
 	int recv_event, service_event;
 	bool send_armed, recv_armed, service_armed;
-	bool recv_signalled;  /* recv_event was written, and not taken */
+	bool recv_signalled;  /* recv_event was written and not read since */
 	bool send_refused;    /* the last send found a queue full */
 	bool service_changed; /* clients came or went since the last snapshot */
 
@@ -84,16 +84,16 @@ struct doca_comm_channel_ep_t {
 /* INVALID_VALUE, logged with the function's name, when object or argument is NULL. */
 doca_error_t comm_channel_ep_check(const char *function, const void *object, const void *argument);
 
-/* Engine, ring and channels, for a role that begins; undone by comm_channel_ep_close. NO_MEMORY or INITIALIZATION, logged. */
+/* Creates engine, ring and channels for a new role; comm_channel_ep_close frees them. NO_MEMORY or INITIALIZATION, logged. */
 doca_error_t comm_channel_ep_open(struct doca_comm_channel_ep_t *ep);
 void comm_channel_ep_close(struct doca_comm_channel_ep_t *ep);
 
-/* One turn of the engine, if the ring has room for what it may bring. */
+/* Progresses the engine once, if the ring has room for the messages that may arrive. */
 void comm_channel_ep_progress(struct doca_comm_channel_ep_t *ep);
 
 struct doca_ctx *comm_channel_ep_ctx(const struct doca_comm_channel_ep_t *ep);
 
-/* Ends the Comch side, with all that was sent, and every address. Waits. */
+/* Stops and destroys the Comch context and frees every address. Blocks until all sends have completed. */
 void comm_channel_ep_end(struct doca_comm_channel_ep_t *ep);
 
 /* ---- peers ---- */
@@ -114,17 +114,17 @@ void comm_channel_message_sent(struct doca_comch_task_send *task, union doca_dat
 doca_error_t comm_channel_events_open(struct doca_comm_channel_ep_t *ep);
 void comm_channel_events_close(struct doca_comm_channel_ep_t *ep);
 
-/* To be called at the end of whatever turned the engine: a waiter is woken, or waits on. */
+/* Called after each use of the engine: signals the channels that are due, and arms the engine for the others. */
 void comm_channel_events_settle(struct doca_comm_channel_ep_t *ep);
 
-/* Makes a descriptor unreadable. True if it was readable. */
+/* Clears an event descriptor. Returns true if it was readable. */
 bool comm_channel_events_take(int *event_fd);
 
-/* Makes the receive channel readable if it is armed; and unreadable again. */
+/* Makes the receive channel readable if it is armed; clears it. */
 void comm_channel_events_signal_recv(struct doca_comm_channel_ep_t *ep);
 void comm_channel_events_unsignal_recv(struct doca_comm_channel_ep_t *ep);
 
-/* The send channel becomes readable when another try is worth it. */
+/* Makes the send channel readable: immediately, or after the retry interval if a queue was full. */
 void comm_channel_events_set_send_timer(struct doca_comm_channel_ep_t *ep);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pictures of a service's clients. */
+/* Snapshots of a service's clients. */
 #include <stdlib.h>
 
 #include "comm_channel/ep.h"
@@ -31,7 +31,7 @@ static doca_error_t check_service(const struct doca_comm_channel_ep_t *ep, const
 	doca_error_t result = comm_channel_ep_check(function, ep, out);
 
 	if (result == DOCA_SUCCESS && ep->role != EP_SERVICE) {
-		SF_LOG_ERR("%s: the endpoint is not a service that listens", function);
+		SF_LOG_ERR("%s: the endpoint is not a listening service", function);
 		result = DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return result;

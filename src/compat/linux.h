@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What older kernel headers and C libraries lack: the headers of Ubuntu 20.04 and 22.04, musl. The numbers belong to the kernel's
- * interface. A kernel without the feature answers ENOSYS or EINVAL, which each caller expects. Include it after all system
- * headers.
+ * Definitions that older kernel headers and C libraries lack: those of Ubuntu 20.04 and 22.04, and musl. The numbers are part of
+ * the kernel's ABI. A kernel without the feature returns ENOSYS or EINVAL, which each caller handles. Include this after all
+ * system headers.
  */
 #ifndef SF_COMPAT_LINUX_H
 #define SF_COMPAT_LINUX_H

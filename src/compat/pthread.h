@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What musl's <pthread.h> lacks. Used only with C libraries like it. */
+/* Adds to <pthread.h> what musl lacks. Used only with such C libraries. */
 
-/* Before the guard: where this file is found in two folders, the next one is itself once more. */
+/* Before the guard: if this file is in two include folders, include_next finds its second copy first. */
 #include_next <pthread.h>
 
 #ifndef SF_COMPAT_PTHREAD_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The condition waits by the real-time clock, so no longer than this at a time: that clock may be set meanwhile. */
+/* The condition waits on the real-time clock, which may be set meanwhile, so each wait is at most this long. */
 #define COND_CLOCKWAIT_STEP_S 1
 
 /* Like every wait for a condition, this one may return 0 early. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What compression can do: the same on every device, unless a profile takes something away. */
+/* Capabilities of compression: the same on every device, unless the profile excludes some. */
 #include "base/log.h"
 #include "base/profile.h"
 #include "compress/compress.h"
@@ -8,14 +8,14 @@ static doca_error_t answer_feature(const void *devinfo, enum sf_profile_feature 
 {
 	if (devinfo != NULL)
 		return sf_profile_has(feature) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
-	SF_LOG_ERR("no device info given to ask for compression");
+	SF_LOG_ERR("devinfo is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 static doca_error_t answer(const void *asked, enum sf_profile_feature feature, uint64_t value, void *place, size_t size)
 {
 	if (asked == NULL || place == NULL) {
-		SF_LOG_ERR("no %s given to ask what compression can do", asked == NULL ? "device info or context" : "place");
+		SF_LOG_ERR("%s is NULL", asked == NULL ? "devinfo or compress" : "the output argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_profile_has(feature))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksums that every task returns. ISA-L's, where the build has it, take a fifth of the time of zlib's. */
+/* The checksums that every task returns. ISA-L, if the build has it, computes them five times as fast as zlib. */
 #ifndef COMPRESS_CHECKSUM_H
 #define COMPRESS_CHECKSUM_H
 

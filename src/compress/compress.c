@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compress context. What its tasks do is in task.c. */
+/* The compress context. Its tasks are in task.c. */
 #include "compress/compress.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void coders_close(struct doca_compress *compress)
 	compress->coders = NULL;
 }
 
-/* One for progress, and one for each engine thread. */
+/* Opens a coder for progress, and one for each engine thread. */
 static doca_error_t coders_open(struct doca_compress *compress)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -49,7 +49,7 @@ static doca_error_t compress_start(struct doca_ctx *ctx)
 	struct doca_compress *compress = (struct doca_compress *)ctx;
 
 	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("compress: no kernel can submit compress tasks; leave its data path on the CPU");
+		SF_LOG_ERR("compress: GPU kernels cannot submit compress tasks: leave the data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	sf_reg_cache_init(&compress->reg_cache, compress->dev);
@@ -114,7 +114,7 @@ static const struct sf_ctx_ops compress_ops = {
 doca_error_t doca_compress_create(struct doca_dev *dev, struct doca_compress **compress)
 {
 	if (dev == NULL || compress == NULL) {
-		SF_LOG_ERR("no %s given for the new compress context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "compress");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -135,7 +135,7 @@ doca_error_t doca_compress_create(struct doca_dev *dev, struct doca_compress **c
 doca_error_t doca_compress_destroy(struct doca_compress *compress)
 {
 	if (compress == NULL) {
-		SF_LOG_ERR("no compress context given to destroy");
+		SF_LOG_ERR("compress is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 

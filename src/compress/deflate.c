@@ -89,7 +89,7 @@ static void inflate_close(struct compress_coder *coder)
 	(void)inflateEnd(&coder->inflate);
 }
 
-/* zlib allocates the window when it is first needed, which a dictionary brings about. */
+/* zlib allocates the window on first use, which setting a dictionary forces here. */
 static doca_error_t inflate_open(struct compress_coder *coder)
 {
 	static const Bytef dictionary[1];
@@ -109,7 +109,8 @@ static void inflate_begin(struct compress_coder *coder, const struct compress_fo
 	(void)inflateReset(&coder->inflate);
 }
 
-/* Z_BUF_ERROR is no fault: zlib wants more input or room. Of a stream that ends in a step with Z_FINISH, zlib saves no window. */
+/* Z_BUF_ERROR is not an error: zlib needs more input or room. Z_FINISH saves zlib from keeping a window if the stream ends in
+ * this step. */
 static void inflate_step(struct compress_coder *coder, struct compress_step *step)
 {
 	stream_give(&coder->inflate, step);
@@ -118,7 +119,7 @@ static void inflate_step(struct compress_coder *coder, struct compress_step *ste
 
 	stream_take(&coder->inflate, step, result);
 	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-		step->fault = coder->inflate.msg != NULL ? coder->inflate.msg : "it is not deflated";
+		step->fault = coder->inflate.msg != NULL ? coder->inflate.msg : "it is not a deflate stream";
 }
 
 const struct compress_coder_ops compress_inflate_ops = {

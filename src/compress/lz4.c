@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decompression of LZ4, by liblz4's functions for frames: those keep blocks whose bytes come piece by piece. What a stream or a
- * block lacks of a frame is made up here: the header, the length of a single block, and the end mark.
+ * Decompression of LZ4 by liblz4's frame functions, which accept blocks in pieces. For a stream or block without a frame, the
+ * missing parts of one are generated here: the header, the length of a single block, and the end mark.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 #define END_MARK_LEN 4
 #define SLICE (UINT64_C(256) << 10)
 
-/* The content size is 0, which stands for unknown, and has liblz4 1.9 forget the one of a frame that was broken off. */
+/* Sets the content size to 0 (unknown), which makes liblz4 1.9 forget the one of an aborted frame. */
 static uint32_t header_pack(uint8_t bytes[HEADER_LEN + 4], const struct compress_format *format)
 {
 	bool is_stream = format->kind == DECOMPRESS_LZ4_STREAM;
@@ -40,7 +40,7 @@ static uint32_t header_pack(uint8_t bytes[HEADER_LEN + 4], const struct compress
 	return HEADER_LEN + 4;
 }
 
-/* Header bytes, which make no output. Faults among them show again in the first step. */
+/* Passes the header bytes, which produce no output. The first step reports an error in them. */
 static void feed_header(struct compress_coder *coder, const struct compress_format *format)
 {
 	uint8_t bytes[HEADER_LEN + 4], none;
@@ -67,7 +67,7 @@ static void lz4_close(struct compress_coder *coder)
 	coder->lz4 = NULL;
 }
 
-/* liblz4 allocates at a header what its blocks need. No other header needs more than this one's. */
+/* liblz4 allocates memory for the blocks when it reads a header. No other header needs more than this one. */
 static doca_error_t lz4_open(struct compress_coder *coder)
 {
 	static const struct compress_format largest = {.kind = DECOMPRESS_LZ4_STREAM};
@@ -81,7 +81,7 @@ static doca_error_t lz4_open(struct compress_coder *coder)
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-/* The end mark behind the last byte of the source: liblz4 says of it whether a whole block came before. */
+/* Passes the end mark after the source's last byte; liblz4 rejects it unless the last block is complete. */
 static size_t feed_end(struct compress_coder *coder, struct compress_step *step)
 {
 	static const uint8_t mark[END_MARK_LEN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task of any type does. */
+/* Execution of tasks of all types. */
 #include <endian.h>
 
 #include "base/log.h"
@@ -24,7 +24,7 @@ static doca_error_t check_len(const struct compress_task *task, uint64_t len)
 	enum compress_kind kind = task->stream.format.kind;
 
 	if (len > len_max(kind)) {
-		SF_LOG_ERR("%s: the source has %llu bytes, and %llu are possible: split it", task->base.cls->name,
+		SF_LOG_ERR("%s: the source has %llu bytes, more than the limit of %llu: split it", task->base.cls->name,
 			   (unsigned long long)len, (unsigned long long)len_max(kind));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -44,7 +44,7 @@ static uint64_t room_of(const struct doca_buf *buf)
 	return room < SF_REG_LEN_MAX ? room : SF_REG_LEN_MAX;
 }
 
-/* Where its bytes are and go, or why the task cannot be done; logged. */
+/* Resolves both buffers. On an error, logged, returns the task's status. */
 static doca_error_t take_apart(const struct compress_task *task, struct sf_reg_list *from, struct sf_reg_list *to)
 {
 	struct doca_compress *compress = task_compress(task);
@@ -59,7 +59,7 @@ static doca_error_t take_apart(const struct compress_task *task, struct sf_reg_l
 
 /* ---- in progress ---- */
 
-/* The stream has ended well. */
+/* Called when the stream has ended without an error. */
 static doca_error_t end_task(struct compress_task *task)
 {
 	struct compress_stream *stream = &task->stream;
@@ -99,7 +99,7 @@ static doca_error_t compress_engine_done(struct doca_task *base, doca_error_t st
 
 const struct sf_offload_ops compress_task_ops = {.run = compress_run, .engine_done = compress_engine_done};
 
-/* A stop does not wait for the whole of it. */
+/* Cancelled between slices, so that a stop need not wait for the whole task. */
 static doca_error_t run_on_engine(struct doca_task *base, uint32_t part, uint32_t thread)
 {
 	struct compress_engine_task *task = (struct compress_engine_task *)base;
@@ -128,7 +128,7 @@ static bool is_large(const struct compress_task *task)
 	return len >= COMPRESS_ENGINE_MIN;
 }
 
-/* To an engine thread, unless something is wrong with it: that is told from progress. */
+/* Passes the task to an engine thread unless it is invalid, which progress reports. */
 static bool hand_over(struct doca_compress *compress, struct compress_engine_task *task)
 {
 	struct compress_task *common = &task->common;
@@ -192,7 +192,7 @@ static uint32_t num_of_others(const struct doca_compress *compress, enum compres
 	return num;
 }
 
-/* What a profile has to have for each kind. */
+/* The profile's feature that each kind needs. */
 static const enum sf_profile_feature features[COMPRESS_KINDS] = {
 	SF_PROFILE_COMPRESS_DEFLATE, SF_PROFILE_DECOMPRESS_DEFLATE, SF_PROFILE_DECOMPRESS_LZ4,
 	SF_PROFILE_DECOMPRESS_LZ4,   SF_PROFILE_DECOMPRESS_LZ4,
@@ -204,7 +204,7 @@ doca_error_t compress_task_configure(struct doca_compress *compress, enum compre
 	const struct sf_task_class *cls = &classes[kind];
 
 	if (compress == NULL) {
-		SF_LOG_ERR("no compress context given to configure %s tasks for", cls->name);
+		SF_LOG_ERR("compress is NULL: cannot configure %s tasks", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_profile_require(features[kind]) != DOCA_SUCCESS)
@@ -213,8 +213,8 @@ doca_error_t compress_task_configure(struct doca_compress *compress, enum compre
 	uint32_t others = num_of_others(compress, kind);
 
 	if (num_tasks > COMPRESS_TASKS_MAX - others && num_tasks <= COMPRESS_TASKS_MAX) {
-		SF_LOG_ERR("%u %s tasks asked for beside %u of other types, but all together %u are possible", num_tasks,
-			   cls->name, others, COMPRESS_TASKS_MAX);
+		SF_LOG_ERR("%u %s tasks and %u of other types: configure at most %u in total", num_tasks, cls->name, others,
+			   COMPRESS_TASKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_dev_desc(compress->dev)->engine_threads != 0)
@@ -225,14 +225,14 @@ doca_error_t compress_task_configure(struct doca_compress *compress, enum compre
 
 static const char *missing_of(const void *compress, const void *src, const void *dst)
 {
-	return compress == NULL ? "context" : src == NULL ? "source" : dst == NULL ? "destination" : "place for the task";
+	return compress == NULL ? "compress" : src == NULL ? "src_buff" : dst == NULL ? "dst_buff" : "task";
 }
 
 doca_error_t compress_task_alloc(struct doca_compress *compress, enum compress_kind kind, const struct doca_buf *src,
 				 struct doca_buf *dst, union doca_data user_data, struct compress_task **out)
 {
 	if (compress == NULL || src == NULL || dst == NULL || out == NULL) {
-		SF_LOG_ERR("%s task: the %s given is NULL", classes[kind].name, missing_of(compress, src, dst));
+		SF_LOG_ERR("%s task: %s is NULL", classes[kind].name, missing_of(compress, src, dst));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -258,7 +258,7 @@ bool compress_task_may_set(const struct compress_task *task, const void *value, 
 	if (task != NULL && value != NULL && task->base.state != SF_TASK_INFLIGHT)
 		return true;
 	if (task == NULL || value == NULL)
-		SF_LOG_ERR("%s: no %s given; nothing is set", setter, task == NULL ? "task" : "buffer");
+		SF_LOG_ERR("%s: %s is NULL; nothing is set", setter, task == NULL ? "task" : "the buffer");
 	else
 		SF_LOG_ERR("%s: the task is in flight; nothing is set", setter);
 	return false;

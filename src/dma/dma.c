@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DMA context. What a task does is in task_memcpy.c. */
+/* The DMA context. Its task is in task_memcpy.c. */
 #include "dma/dma.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static const struct sf_ctx_ops dma_ops = {
 doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 {
 	if (dev == NULL || dma == NULL) {
-		SF_LOG_ERR("no %s given for the new DMA context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "dma");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_dma *created = calloc(1, sizeof(*created));
@@ -100,7 +100,7 @@ doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 doca_error_t doca_dma_destroy(struct doca_dma *dma)
 {
 	if (dma == NULL) {
-		SF_LOG_ERR("no DMA context given to destroy");
+		SF_LOG_ERR("dma is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_fini(&dma->ctx);
@@ -125,9 +125,9 @@ doca_error_t doca_dma_set_ordered_completions(struct doca_dma *dma, uint8_t orde
 {
 	if (dma == NULL || ordered_completions > 1) {
 		if (dma == NULL)
-			SF_LOG_ERR("no DMA context given to order the completions of");
+			SF_LOG_ERR("dma is NULL");
 		else
-			SF_LOG_ERR("ordered_completions is %u: give 1 for yes or 0 for no", ordered_completions);
+			SF_LOG_ERR("ordered_completions is %u: set 1 (ordered) or 0", ordered_completions);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(&dma->ctx, __func__);
@@ -139,7 +139,7 @@ doca_error_t doca_dma_set_ordered_completions(struct doca_dma *dma, uint8_t orde
 doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ordered_completions)
 {
 	if (dma == NULL || ordered_completions == NULL) {
-		SF_LOG_ERR("no %s given to ask for ordered completions", dma == NULL ? "DMA context" : "place");
+		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "ordered_completions");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*ordered_completions = dma->ordered;
@@ -149,7 +149,7 @@ doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ord
 doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma **gpu_dma)
 {
 	if (dma == NULL || gpu_dma == NULL) {
-		SF_LOG_ERR("no %s given for the GPU handle", dma == NULL ? "DMA context" : "place");
+		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "gpu_dma");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	SF_LOG_ERR("the DMA context's data path is on the CPU: it has no GPU handle");
@@ -161,7 +161,7 @@ doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma *
 doca_error_t doca_dma_cap_task_memcpy_is_supported(const struct doca_devinfo *devinfo)
 {
 	if (devinfo == NULL) {
-		SF_LOG_ERR("no device info given to ask for DMA");
+		SF_LOG_ERR("devinfo is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return sf_profile_has(SF_PROFILE_DMA_MEMCPY) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
@@ -170,7 +170,7 @@ doca_error_t doca_dma_cap_task_memcpy_is_supported(const struct doca_devinfo *de
 doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma, uint32_t *max_num_tasks)
 {
 	if (dma == NULL || max_num_tasks == NULL) {
-		SF_LOG_ERR("no %s given for the number of DMA tasks", dma == NULL ? "DMA context" : "place");
+		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "max_num_tasks");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*max_num_tasks = DMA_TASKS_MAX;
@@ -180,14 +180,14 @@ doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma, uint32_t *max_
 doca_error_t doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
 {
 	if (devinfo == NULL || max_buf_list_len == NULL) {
-		SF_LOG_ERR("no %s given for the length of DMA lists", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "max_buf_list_len");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*max_buf_list_len = (uint32_t)sf_profile_limit(SF_PROFILE_DMA_LIST_LEN, DMA_LIST_MAX);
 	return DOCA_SUCCESS;
 }
 
-/* Programs allocate what the capability answers, so it is the card's value and not DMA_LEN_MAX. */
+/* Programs allocate as much as the capability reports, so it is the card's value and not DMA_LEN_MAX. */
 static uint64_t max_buf_size(void)
 {
 	static _Atomic uint64_t known; /* read from the environment once */
@@ -204,7 +204,7 @@ static uint64_t max_buf_size(void)
 		if (errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9' && wanted >= 1 && wanted <= DMA_LEN_MAX)
 			size = wanted;
 		else
-			SF_LOG_ERR("SOFTFIELD_DMA_MAX_BUF_SIZE is %s: give bytes, 1 to %llu; it is taken as %llu", text,
+			SF_LOG_ERR("SOFTFIELD_DMA_MAX_BUF_SIZE is %s: give 1 to %llu bytes; %llu is used", text,
 				   (unsigned long long)DMA_LEN_MAX, (unsigned long long)size);
 	}
 	known = size;
@@ -214,7 +214,7 @@ static uint64_t max_buf_size(void)
 doca_error_t doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size)
 {
 	if (devinfo == NULL || buf_size == NULL) {
-		SF_LOG_ERR("no %s given for the size of DMA buffers", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "buf_size");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*buf_size = sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, max_buf_size());

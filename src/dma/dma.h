@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a DMA context and its tasks. */
+/* A DMA context and its tasks. */
 #ifndef DMA_DMA_H
 #define DMA_DMA_H
 
@@ -8,16 +8,16 @@
 #include "core/offload.h"
 #include "mem/reg_cache.h"
 
-/* Every bound of DMA. The capability calls answer with these. */
+/* The limits of DMA, which the capability calls report. */
 #define DMA_TASKS_MAX 65536
 #define DMA_LIST_MAX SF_REG_LIST_MAX
 #define DMA_LEN_MAX SF_REG_LEN_MAX	   /* bytes that one task copies at most */
-#define DMA_BUF_SIZE (UINT64_C(2) << 20)   /* bytes that the capability answers, unless the environment says more or less */
+#define DMA_BUF_SIZE (UINT64_C(2) << 20)   /* bytes that the capability reports, unless the environment sets another value */
 #define DMA_SLICE (UINT64_C(1) << 20)	   /* bytes that one progress call copies of a task */
 #define DMA_PART (UINT64_C(256) << 10)	   /* bytes that an engine thread copies at a time */
-#define DMA_ENGINE_MIN (UINT64_C(2) << 20) /* bytes from which on waking threads pays */
+#define DMA_ENGINE_MIN (UINT64_C(2) << 20) /* bytes from which waking engine threads pays off */
 
-#define DMA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+#define DMA_REFUSED UINT64_MAX /* the submit has rejected the task, logged why, and set its status */
 
 struct doca_dma {
 	struct doca_ctx ctx;
@@ -25,9 +25,9 @@ struct doca_dma {
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	uint64_t len_max; /* bytes that one task copies: DMA_LEN_MAX, or less as the profile has it, but at least DMA_SLICE */
+	uint64_t len_max; /* most bytes of one task: DMA_LEN_MAX, or the profile's lower limit, but at least DMA_SLICE */
 	bool ordered;	  /* completions come in the order of submission, also with engine threads */
-	bool overwrites;  /* tasks write from where the data of their destination begin, not behind them */
+	bool overwrites;  /* tasks overwrite the data of their destination instead of appending */
 };
 
 struct doca_dma_task_memcpy {
@@ -46,7 +46,7 @@ struct dma_engine_task {
 
 extern const struct sf_offload_ops dma_memcpy_ops;
 
-/* Where completions are ordered: the queue's first task goes to the engine if it is large, unless the engine has one. */
+/* With ordered completions: gives the queue's first task to the engine if it is large and the engine is idle. */
 void dma_offload_first(struct doca_dma *dma);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where tasks write, as the API of DOCA 1.5 has it beyond doca_dma.h. */
+/* Overwriting tasks, which DOCA 1.5 has and doca_dma.h lacks. */
 #ifndef DMA_OVERWRITE_H
 #define DMA_OVERWRITE_H
 
@@ -7,7 +7,7 @@
 
 #include "base/visibility.h"
 
-/* Tasks write from where the data of their destination begin, over what is there, instead of behind it. Before start. */
+/* Makes tasks overwrite the data of their destination instead of appending to it. Call before start. */
 SF_API void sf_dma_overwrite(struct doca_dma *dma);
 
 #endif

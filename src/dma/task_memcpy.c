@@ -8,22 +8,22 @@
 #include "dma/dma.h"
 #include "mem/buf_checks.h"
 
-/* ---- what it does ---- */
+/* ---- execution ---- */
 
 static struct doca_dma *task_dma(const struct doca_task *base)
 {
 	return (struct doca_dma *)base->ctx;
 }
 
-/* The card takes such a task, and its engine fails it. */
+/* As on a card, such a task is accepted and fails with IO_FAILED. */
 static doca_error_t fail_too_long(const struct doca_dma *dma, uint64_t len)
 {
-	SF_LOG_ERR("dma memcpy: %llu bytes are more than the %llu of one task under the profile %s: copy them by several tasks",
+	SF_LOG_ERR("dma memcpy: %llu bytes exceed the %llu of one task under the profile %s: split the copy into several tasks",
 		   (unsigned long long)len, (unsigned long long)dma->len_max, sf_profile_name(sf_profile_get()));
 	return DOCA_ERROR_IO_FAILED;
 }
 
-/* Both lists, or why the task cannot be done; logged. */
+/* Resolves both buffers. On an error, logged, returns the task's status. */
 static doca_error_t task_resolve(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
 				 struct sf_reg_list *from)
 {
@@ -45,7 +45,7 @@ static doca_error_t task_resolve(struct doca_dma *dma, const struct doca_dma_tas
 	return sf_reg_destination(&dma->reg_cache, task->dst, from->len, to);
 }
 
-/* What was written is data of the destination. */
+/* Adds the written bytes to the destination's data. */
 static void data_grow(const struct doca_dma *dma, struct doca_buf *dst, uint64_t len)
 {
 	if (__builtin_expect(dma->overwrites, 0))
@@ -53,7 +53,7 @@ static void data_grow(const struct doca_dma *dma, struct doca_buf *dst, uint64_t
 	sf_reg_grow(dst, len);
 }
 
-/* Bytes of the source, as far as they matter: enough for the engine, or not. */
+/* Returns whether the source has enough bytes for the engine; counts no further than needed. */
 static bool is_large(const struct doca_dma_task_memcpy *task)
 {
 	uint64_t len = 0;
@@ -65,7 +65,7 @@ static bool is_large(const struct doca_dma_task_memcpy *task)
 	return len >= DMA_ENGINE_MIN;
 }
 
-/* A slice of whatever the task is. */
+/* Copies one slice of any task. */
 static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_memcpy *task)
 {
 	struct sf_reg_list to, from;
@@ -73,14 +73,14 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
 	if (task->done == 0 && task_dma(&task->base)->offload.in_order && is_large(task))
-		return DOCA_ERROR_IN_PROGRESS; /* dma_offload_first takes it */
+		return DOCA_ERROR_IN_PROGRESS; /* dma_offload_first runs it */
 	doca_error_t result = task_resolve(task_dma(&task->base), task, &to, &from);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (task->done >= from.len) {
-		SF_LOG_ERR(
-			"dma memcpy: the source became shorter while the task was in flight: leave its buffers alone until the "
-			"callback");
+		SF_LOG_ERR("dma memcpy: the source became shorter while the task was in flight: do not change its buffers before "
+			   "the "
+			   "callback");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	uint64_t len = from.len - task->done < DMA_SLICE ? from.len - task->done : DMA_SLICE;
@@ -94,7 +94,7 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	return DOCA_SUCCESS;
 }
 
-/* Most tasks: from one buf to another, both this process's memory, in one slice. */
+/* The common case: one buf to another, both in this process's memory, in one slice. */
 static inline doca_error_t memcpy_run(struct doca_task *base)
 {
 	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)base;
@@ -142,7 +142,7 @@ static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thr
 	return sf_reg_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
 }
 
-/* Is it for the engine? Not if it is small, or if something is wrong with it: that is reported from progress. */
+/* Returns whether the engine runs the task. Small and invalid ones stay here; progress reports the error. */
 static bool is_for_engine(struct doca_dma *dma, struct dma_engine_task *task)
 {
 	if (task->task.done == DMA_REFUSED || !is_large(&task->task))
@@ -194,7 +194,7 @@ static doca_error_t memcpy_validate(const struct doca_task *base)
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* A source without data ends with an error, which programs provoke to see one. */
+/* A source without data is not reported here: the task fails, and some programs provoke that on purpose. */
 static void memcpy_inspect(const struct doca_task *base)
 {
 	const struct doca_dma_task_memcpy *task = (const struct doca_dma_task_memcpy *)base;
@@ -225,7 +225,7 @@ doca_error_t doca_dma_task_memcpy_set_conf(struct doca_dma *dma, doca_dma_task_m
 					   doca_dma_task_memcpy_completion_cb_t task_error_cb, uint32_t num_memcpy_tasks)
 {
 	if (dma == NULL) {
-		SF_LOG_ERR("no DMA context given to configure memcpy tasks for");
+		SF_LOG_ERR("dma is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return sf_task_pool_configure(&dma->ctx, &dma->memcpy_pool,
@@ -238,7 +238,7 @@ doca_error_t doca_dma_task_memcpy_alloc_init(struct doca_dma *dma, const struct 
 					     union doca_data user_data, struct doca_dma_task_memcpy **task)
 {
 	if (dma == NULL || task == NULL) {
-		SF_LOG_ERR("no %s given for the new memcpy task", dma == NULL ? "DMA context" : "place");
+		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_task *base;
@@ -261,7 +261,7 @@ struct doca_task *doca_dma_task_memcpy_as_task(struct doca_dma_task_memcpy *task
 void doca_dma_task_memcpy_set_src(struct doca_dma_task_memcpy *task, const struct doca_buf *src)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no memcpy task given to set the source of");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->src = src;
 }
@@ -274,7 +274,7 @@ const struct doca_buf *doca_dma_task_memcpy_get_src(const struct doca_dma_task_m
 void doca_dma_task_memcpy_set_dst(struct doca_dma_task_memcpy *task, struct doca_buf *dst)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no memcpy task given to set the destination of");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->dst = dst;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What EC can do: the same on every device, unless a profile has none. */
+/* Capabilities of EC: the same on every device, unless the profile excludes EC. */
 #include "base/log.h"
 #include "base/profile.h"
 #include "erasure_coding/erasure_coding.h"
@@ -8,7 +8,7 @@ static doca_error_t supported(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
 		return sf_profile_has(SF_PROFILE_ERASURE_CODING) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
-	SF_LOG_ERR("no device info given to ask for erasure coding");
+	SF_LOG_ERR("devinfo is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -16,7 +16,7 @@ static doca_error_t check_asked(const struct doca_devinfo *devinfo, const void *
 {
 	if (devinfo != NULL && place != NULL)
 		return supported(devinfo);
-	SF_LOG_ERR("no %s given to ask what erasure coding can do", devinfo == NULL ? "device info" : "place");
+	SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the output argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 

@@ -17,10 +17,11 @@ static doca_error_t ec_start(struct doca_ctx *ctx)
 	uint32_t num_threads = sf_dev_desc(ec->dev)->engine_threads;
 
 	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("erasure coding: no kernel can submit EC tasks; leave its data path on the CPU");
+		SF_LOG_ERR("erasure coding: GPU kernels cannot submit EC tasks: leave the data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	ec->staging = aligned_alloc(PAGE, (size_t)(1 + num_threads) * EC_SLICE); /* of which most contexts touch nothing */
+	ec->staging = aligned_alloc(PAGE, (size_t)(1 + num_threads) *
+						  EC_SLICE); /* most contexts never touch it, so it costs no memory */
 	if (ec->staging == NULL) {
 		SF_LOG_ERR("erasure coding: no memory to stage blocks");
 		return DOCA_ERROR_NO_MEMORY;
@@ -84,7 +85,7 @@ static const struct sf_ctx_ops ec_ops = {
 doca_error_t doca_ec_create(struct doca_dev *dev, struct doca_ec **ec)
 {
 	if (dev == NULL || ec == NULL) {
-		SF_LOG_ERR("no %s given for the new EC context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "ec");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -105,7 +106,7 @@ doca_error_t doca_ec_create(struct doca_dev *dev, struct doca_ec **ec)
 doca_error_t doca_ec_destroy(struct doca_ec *ec)
 {
 	if (ec == NULL) {
-		SF_LOG_ERR("no EC context given to destroy");
+		SF_LOG_ERR("ec is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of an EC context and its tasks. */
+/* An EC context and its tasks. */
 #ifndef ERASURE_CODING_ERASURE_CODING_H
 #define ERASURE_CODING_ERASURE_CODING_H
 
@@ -10,20 +10,20 @@
 #include "erasure_coding/slice.h"
 #include "mem/reg_cache.h"
 
-/* Every bound of EC beside those of matrices. The capability calls answer with these. */
+/* The limits of EC, except those of matrices, which the capability calls report. */
 #define EC_TASKS_MAX 65536 /* of each type */
 #define EC_LIST_MAX SF_REG_LIST_MAX
 #define EC_BLOCK_MAX                                                                                                             \
 	((uint32_t)(SF_REG_LEN_MAX / EC_INPUTS_MAX)) /* so that a task of any number of blocks has a list's length               \
 						      */
 #define EC_ALIGNMENT 64				     /* a block's size is a multiple */
-#define EC_ENGINE_MIN (UINT64_C(256) << 10)	     /* bytes of a source from which on a task is worth engine threads */
+#define EC_ENGINE_MIN (UINT64_C(256) << 10)	     /* bytes of a source from which engine threads pay off */
 
-#define EC_REFUSED UINT32_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+#define EC_REFUSED UINT32_MAX /* the submit has rejected the task, logged why, and set its status */
 
 enum { EC_CREATE_POOL, EC_UPDATE_POOL, EC_RECOVER_POOL, EC_GALOIS_MUL_POOL, EC_POOLS };
 
-/* What all types of task are. */
+/* Common to all types of task. */
 struct ec_task {
 	struct doca_task base;
 	const struct doca_ec_matrix *matrix;
@@ -62,20 +62,20 @@ struct doca_ec {
 	struct sf_task_pool pools[EC_POOLS];
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	uint8_t *staging; /* EC_SLICE bytes, for progress; then as many for each engine thread */
+	uint8_t *staging; /* EC_SLICE bytes for progress, then as many for each engine thread */
 };
 
 extern const struct sf_offload_ops ec_task_ops;
 
-/* For the set_conf of each type. */
+/* Implements set_conf of all types. */
 doca_error_t ec_task_configure(struct doca_ec *ec, int pool, doca_task_completion_cb_t completed,
 			       doca_task_completion_cb_t failed, uint32_t num_tasks);
 
-/* For the allocate_init of each type. */
+/* Implements allocate_init of all types. */
 doca_error_t ec_task_alloc(struct doca_ec *ec, int pool, const struct doca_ec_matrix *matrix, const struct doca_buf *src,
 			   struct doca_buf *dst, union doca_data user_data, struct ec_task **task);
 
-/* For the setters of each type; what names the function. */
+/* Implement the setters of all types; what is the public function's name. */
 void ec_task_set_matrix(struct ec_task *task, const struct doca_ec_matrix *matrix, const char *what);
 void ec_task_set_src(struct ec_task *task, const struct doca_buf *src, const char *what);
 void ec_task_set_dst(struct ec_task *task, struct doca_buf *dst, const char *what);

@@ -13,7 +13,7 @@
 #define TABLE_SIZE 32 /* of one coefficient */
 #define CACHE_LINE 64
 
-/* ---- a matrix ---- */
+/* ---- alloc and free ---- */
 
 static struct doca_ec_matrix *matrix_alloc(enum ec_matrix_kind kind, size_t num_inputs, size_t num_outputs)
 {
@@ -41,7 +41,7 @@ static void matrix_free(struct doca_ec_matrix *matrix)
 	free(matrix);
 }
 
-/* The coefficients are there: it is ready for use. */
+/* Completes a matrix whose coefficients are set. */
 static doca_error_t matrix_finish(struct doca_ec_matrix *matrix, struct doca_ec_matrix **out)
 {
 	ec_init_tables((int)matrix->num_inputs, (int)matrix->num_outputs, matrix->coefficients, matrix->tables);
@@ -53,7 +53,7 @@ static doca_error_t check_given(const struct doca_ec *ec, const void *from, cons
 {
 	if (ec != NULL && from != NULL && matrix != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given for the new matrix", ec == NULL ? "EC context" : from == NULL ? what : "place");
+	SF_LOG_ERR("%s is NULL: cannot create a matrix", ec == NULL ? "ec" : from == NULL ? what : "matrix");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -78,11 +78,11 @@ static uint8_t coefficient(enum doca_ec_matrix_type type, size_t num_data, uint3
 static doca_error_t check_counts(enum doca_ec_matrix_type type, size_t num_data, size_t num_rdnc)
 {
 	if (type != DOCA_EC_MATRIX_TYPE_CAUCHY && type != DOCA_EC_MATRIX_TYPE_VANDERMONDE) {
-		SF_LOG_ERR("there is no matrix type %d; use one of enum doca_ec_matrix_type", (int)type);
+		SF_LOG_ERR("matrix type %d is unknown: use one of enum doca_ec_matrix_type", (int)type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (num_data == 0 || num_rdnc == 0 || num_data > EC_BLOCKS_MAX || num_rdnc > EC_BLOCKS_MAX - num_data) {
-		SF_LOG_ERR("%zu data and %zu redundancy blocks: use at least one of each, and %d together at most", num_data,
+		SF_LOG_ERR("%zu data and %zu redundancy blocks: use at least one of each, and at most %d in total", num_data,
 			   num_rdnc, EC_BLOCKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -92,7 +92,7 @@ static doca_error_t check_counts(enum doca_ec_matrix_type type, size_t num_data,
 doca_error_t doca_ec_matrix_create(struct doca_ec *ec, enum doca_ec_matrix_type type, size_t data_block_count,
 				   size_t rdnc_block_count, struct doca_ec_matrix **matrix)
 {
-	doca_error_t result = check_given(ec, ec, "context", matrix);
+	doca_error_t result = check_given(ec, ec, "ec", matrix);
 
 	if (result == DOCA_SUCCESS)
 		result = check_counts(type, data_block_count, rdnc_block_count);
@@ -113,12 +113,12 @@ doca_error_t doca_ec_matrix_create(struct doca_ec *ec, enum doca_ec_matrix_type 
 doca_error_t doca_ec_matrix_create_from_raw(struct doca_ec *ec, uint8_t *data, size_t data_block_count, size_t rdnc_block_count,
 					    struct doca_ec_matrix **matrix)
 {
-	doca_error_t result = check_given(ec, data, "coefficients", matrix);
+	doca_error_t result = check_given(ec, data, "data", matrix);
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (data_block_count - 1 >= EC_INPUTS_MAX || rdnc_block_count - 1 >= EC_OUTPUTS_MAX) {
-		SF_LOG_ERR("a matrix of %zu input and %zu output blocks: 1 to %d and 1 to %d are possible", data_block_count,
+		SF_LOG_ERR("a matrix of %zu input and %zu output blocks: use 1 to %d and 1 to %d", data_block_count,
 			   rdnc_block_count, EC_INPUTS_MAX, EC_OUTPUTS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -134,24 +134,24 @@ doca_error_t doca_ec_matrix_create_from_raw(struct doca_ec *ec, uint8_t *data, s
 	return matrix_finish(created, matrix);
 }
 
-/* ---- matrices of a coding matrix and some of its blocks ---- */
+/* ---- matrices derived from a coding matrix ---- */
 
-/* num_max: how many there may be; end: the first number that no block has. */
+/* num_max: maximum of indices; end: one more than the largest valid index. */
 static doca_error_t check_indices(const struct doca_ec_matrix *coding, const uint32_t *indices, size_t num, size_t num_max,
 				  uint32_t end)
 {
 	if (coding->kind != EC_MATRIX_CODING) {
-		SF_LOG_ERR("the coding matrix is one of doca_ec_matrix_create_%s: pass what doca_ec_matrix_create made",
+		SF_LOG_ERR("the coding matrix was made by doca_ec_matrix_create_%s: pass one of doca_ec_matrix_create",
 			   coding->kind == EC_MATRIX_UPDATE ? "update" : "recover");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (num == 0 || num > num_max) {
-		SF_LOG_ERR("%zu block indices given, but 1 to %zu are possible with this coding matrix", num, num_max);
+		SF_LOG_ERR("%zu block indices: give 1 to %zu with this coding matrix", num, num_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (size_t i = 0; i < num; i++) {
 		if (indices[i] >= end) {
-			SF_LOG_ERR("there is no block %u: the indices are below %u", indices[i], end);
+			SF_LOG_ERR("block index %u is out of range: give indices below %u", indices[i], end);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		if (i != 0 && indices[i] <= indices[i - 1]) {
@@ -173,7 +173,7 @@ doca_error_t doca_ec_matrix_create_update(struct doca_ec *ec, const struct doca_
 					  uint32_t update_indices[], size_t n_updates, struct doca_ec_matrix **matrix)
 {
 	doca_error_t result = check_given(ec, coding_matrix != NULL ? update_indices : NULL,
-					  coding_matrix != NULL ? "update indices" : "coding matrix", matrix);
+					  coding_matrix != NULL ? "update_indices" : "coding_matrix", matrix);
 
 	if (result == DOCA_SUCCESS)
 		result = check_indices(coding_matrix, update_indices, n_updates, updates_max(coding_matrix),
@@ -198,7 +198,7 @@ doca_error_t doca_ec_matrix_create_update(struct doca_ec *ec, const struct doca_
 	return matrix_finish(created, matrix);
 }
 
-/* How a block of a code is computed of the data blocks. */
+/* The coefficients that compute a block of the code from the data blocks. */
 static void block_row(const struct doca_ec_matrix *coding, uint32_t block, uint8_t *row)
 {
 	uint32_t num_data = coding->num_inputs;
@@ -210,7 +210,7 @@ static void block_row(const struct doca_ec_matrix *coding, uint32_t block, uint8
 		memcpy(row, coding->coefficients + (block - num_data) * num_data, num_data);
 }
 
-/* How the data blocks are computed of the first ones that are not missing; of num_data * num_data coefficients, scratch too. */
+/* The matrix that computes the data blocks from the first survivors. inverse and scratch have num_data * num_data bytes. */
 static bool invert_survivors(const struct doca_ec_matrix *coding, const uint32_t *missing, size_t num_missing, uint8_t *scratch,
 			     uint8_t *inverse)
 {
@@ -226,7 +226,7 @@ static bool invert_survivors(const struct doca_ec_matrix *coding, const uint32_t
 	return gf_invert_matrix(scratch, inverse, (int)num_data) == 0;
 }
 
-/* How a missing block is computed of the survivors. */
+/* The coefficients that compute a missing block from the survivors. */
 static void missing_row(const struct doca_ec_matrix *coding, uint32_t block, const uint8_t *inverse, uint8_t *row)
 {
 	uint32_t num_data = coding->num_inputs;
@@ -240,7 +240,7 @@ static void missing_row(const struct doca_ec_matrix *coding, uint32_t block, con
 	}
 }
 
-/* memory: of two square matrices. */
+/* memory: scratch for two square matrices. */
 static doca_error_t fill_recover(struct doca_ec_matrix *created, const struct doca_ec_matrix *coding, const uint32_t *missing,
 				 uint8_t *memory)
 {
@@ -248,7 +248,7 @@ static doca_error_t fill_recover(struct doca_ec_matrix *created, const struct do
 	uint8_t *inverse = memory + (size_t)num_data * num_data;
 
 	if (!invert_survivors(coding, missing, created->num_outputs, memory, inverse)) {
-		SF_LOG_ERR("the blocks that are left do not determine the %u missing ones with this matrix: use "
+		SF_LOG_ERR("with this matrix the remaining blocks do not determine the %u missing ones: use "
 			   "DOCA_EC_MATRIX_TYPE_CAUCHY, which recovers every loss",
 			   created->num_outputs);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -262,7 +262,7 @@ doca_error_t doca_ec_matrix_create_recover(struct doca_ec *ec, const struct doca
 					   uint32_t missing_indices[], size_t n_missing, struct doca_ec_matrix **matrix)
 {
 	doca_error_t result = check_given(ec, coding_matrix != NULL ? missing_indices : NULL,
-					  coding_matrix != NULL ? "missing indices" : "coding matrix", matrix);
+					  coding_matrix != NULL ? "missing_indices" : "coding_matrix", matrix);
 
 	if (result == DOCA_SUCCESS)
 		result = check_indices(coding_matrix, missing_indices, n_missing, coding_matrix->num_outputs,
@@ -291,7 +291,7 @@ doca_error_t doca_ec_matrix_create_recover(struct doca_ec *ec, const struct doca
 doca_error_t doca_ec_matrix_destroy(struct doca_ec_matrix *matrix)
 {
 	if (matrix == NULL) {
-		SF_LOG_ERR("no matrix given to destroy");
+		SF_LOG_ERR("matrix is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	matrix_free(matrix);

@@ -3,10 +3,10 @@
 
 #include <isa-l/erasure_code.h>
 
-/* A place in a list, which only moves on. */
+/* A position in a list, which only advances. */
 struct cursor {
 	const struct sf_reg_piece *piece;
-	uint64_t begin; /* number of the piece's first byte in the list */
+	uint64_t begin; /* offset of the piece's first byte in the list */
 };
 
 static void cursor_seek(struct cursor *cursor, uint64_t at)
@@ -22,7 +22,7 @@ static uint8_t *cursor_addr(const struct cursor *cursor, uint64_t at)
 	return cursor->piece->addr + (at - cursor->begin);
 }
 
-/* Is the stretch in plain memory, in one piece? */
+/* Returns whether the stretch is in one piece of local memory. */
 static bool stretch_is_direct(const struct cursor *cursor, uint64_t at, uint32_t len)
 {
 	return cursor->piece->region == NULL && at + len <= cursor->begin + cursor->piece->len;
@@ -57,7 +57,7 @@ static doca_error_t stretch_copy(struct cursor *cursor, uint64_t at, uint32_t le
 	return result;
 }
 
-/* Where the input blocks are. */
+/* Sets the pointers to the input blocks; stages those that are not direct. */
 static doca_error_t gather(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
 			   uint8_t **inputs)
 {
@@ -78,7 +78,7 @@ static doca_error_t gather(const struct ec_blocks *blocks, uint32_t num, uint32_
 	return result;
 }
 
-/* Where the output blocks are to be computed. */
+/* Sets the pointers to the output blocks: direct, or in staging memory. */
 static void aim(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging, uint8_t **outputs)
 {
 	struct cursor cursor = {.piece = blocks->to.pieces};
@@ -91,7 +91,7 @@ static void aim(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint3
 	}
 }
 
-/* Staged output blocks go to where they belong. */
+/* Copies staged output blocks to their destination. */
 static doca_error_t scatter(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
 			    uint8_t *const *outputs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tasks of all types have in common, and do. */
+/* Tasks of all types and their execution. */
 #include <isa-l/erasure_code.h>
 
 #include "base/log.h"
@@ -17,7 +17,7 @@ static const char *task_name(const struct ec_task *task)
 	return task->base.cls->name;
 }
 
-/* ---- what a task does ---- */
+/* ---- execution ---- */
 
 static doca_error_t check_given(const struct ec_task *task)
 {
@@ -29,7 +29,7 @@ static doca_error_t check_given(const struct ec_task *task)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!task->matrix_suits) {
-		SF_LOG_ERR("%s: the matrix is one of doca_ec_matrix_create_%s, for tasks of that type", task_name(task),
+		SF_LOG_ERR("%s: the matrix was made by doca_ec_matrix_create_%s: use it with tasks of that type", task_name(task),
 			   task->matrix->kind == EC_MATRIX_UPDATE ? "update" : "recover");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -42,12 +42,13 @@ static doca_error_t size_of_blocks(const struct ec_task *task, uint64_t len, uin
 	uint64_t each = len / num;
 
 	if (len == 0 || each * num != len || each % EC_ALIGNMENT != 0) {
-		SF_LOG_ERR("%s: a source of %llu bytes is not %u blocks of a multiple of %d bytes: pad the blocks",
-			   task_name(task), (unsigned long long)len, num, EC_ALIGNMENT);
+		SF_LOG_ERR(
+			"%s: the source has %llu bytes, but needs %u equal blocks, each a multiple of %d bytes: pad the blocks",
+			task_name(task), (unsigned long long)len, num, EC_ALIGNMENT);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (each > EC_BLOCK_MAX) {
-		SF_LOG_ERR("%s: blocks of %llu bytes, but at most %u are possible: use more blocks", task_name(task),
+		SF_LOG_ERR("%s: blocks of %llu bytes exceed the limit of %u: use more blocks", task_name(task),
 			   (unsigned long long)each, EC_BLOCK_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -55,7 +56,7 @@ static doca_error_t size_of_blocks(const struct ec_task *task, uint64_t len, uin
 	return DOCA_SUCCESS;
 }
 
-/* The task's blocks, or why it cannot be done; logged. */
+/* Resolves the task's blocks. On an error, logged, returns the task's status. */
 static doca_error_t take_apart(struct doca_ec *ec, const struct ec_task *task, struct ec_blocks *blocks)
 {
 	doca_error_t result = check_given(task);
@@ -69,7 +70,7 @@ static doca_error_t take_apart(struct doca_ec *ec, const struct ec_task *task, s
 	return sf_reg_destination(&ec->reg_cache, task->dst, (uint64_t)blocks->size * task->matrix->num_outputs, &blocks->to);
 }
 
-/* A slice of whatever the task is. */
+/* Computes one slice of any task. */
 static __attribute__((noinline)) doca_error_t compute_slice(struct ec_task *task)
 {
 	struct ec_blocks blocks;
@@ -82,9 +83,9 @@ static __attribute__((noinline)) doca_error_t compute_slice(struct ec_task *task
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (task->done >= blocks.size) {
-		SF_LOG_ERR(
-			"%s: the source became shorter while the task was in flight: leave its buffers alone until the callback",
-			task_name(task));
+		SF_LOG_ERR("%s: the source became shorter while the task was in flight: do not change its buffers before the "
+			   "callback",
+			   task_name(task));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -100,7 +101,7 @@ static __attribute__((noinline)) doca_error_t compute_slice(struct ec_task *task
 	return DOCA_SUCCESS;
 }
 
-/* All blocks lie one behind the other. */
+/* All blocks are contiguous. */
 static inline void compute_at(const struct doca_ec_matrix *matrix, uint8_t *input, uint8_t *output, uint32_t size)
 {
 	uint8_t *inputs[EC_INPUTS_MAX], *outputs[EC_OUTPUTS_MAX];
@@ -112,7 +113,7 @@ static inline void compute_at(const struct doca_ec_matrix *matrix, uint8_t *inpu
 	ec_encode_data((int)size, (int)matrix->num_inputs, (int)matrix->num_outputs, matrix->tables, inputs, outputs);
 }
 
-/* Most tasks: from one buf to another, both this process's memory, in one slice. */
+/* The common case: one buf to another, both in this process's memory, in one slice. */
 static inline doca_error_t ec_run(struct doca_task *base)
 {
 	struct ec_task *task = (struct ec_task *)base;
@@ -178,7 +179,7 @@ static bool is_large(const struct ec_task *task)
 	return len >= EC_ENGINE_MIN;
 }
 
-/* To the engine threads, unless something is wrong with it: that is reported from progress. */
+/* Passes the task to the engine threads unless it is invalid, which progress reports. */
 static bool hand_over(struct doca_ec *ec, struct ec_engine_task *task)
 {
 	if (!is_large(&task->common))
@@ -235,7 +236,7 @@ doca_error_t ec_task_configure(struct doca_ec *ec, int pool, doca_task_completio
 			       doca_task_completion_cb_t failed, uint32_t num_tasks)
 {
 	if (ec == NULL) {
-		SF_LOG_ERR("no EC context given to configure %s tasks for", classes[pool].name);
+		SF_LOG_ERR("ec is NULL: cannot configure %s tasks", classes[pool].name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_profile_require(SF_PROFILE_ERASURE_CODING) != DOCA_SUCCESS)
@@ -255,16 +256,16 @@ doca_error_t ec_task_alloc(struct doca_ec *ec, int pool, const struct doca_ec_ma
 			   struct doca_buf *dst, union doca_data user_data, struct ec_task **out)
 {
 	if (ec == NULL || matrix == NULL || src == NULL || dst == NULL || out == NULL) {
-		SF_LOG_ERR("%s task: the %s given is NULL", classes[pool].name,
-			   ec == NULL	    ? "context"
+		SF_LOG_ERR("%s task: %s is NULL", classes[pool].name,
+			   ec == NULL	    ? "ec"
 			   : matrix == NULL ? "matrix"
-			   : src == NULL    ? "source"
-			   : dst == NULL    ? "destination"
-					    : "place for the task");
+			   : src == NULL    ? "the source"
+			   : dst == NULL    ? "the destination"
+					    : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!matrix_suits(matrix, pool)) {
-		SF_LOG_ERR("%s task: the matrix given is one of doca_ec_matrix_create_%s, for tasks of that type",
+		SF_LOG_ERR("%s task: the matrix was made by doca_ec_matrix_create_%s: use it with tasks of that type",
 			   classes[pool].name, matrix->kind == EC_MATRIX_UPDATE ? "update" : "recover");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -286,13 +287,13 @@ doca_error_t ec_task_alloc(struct doca_ec *ec, int pool, const struct doca_ec_ma
 	return DOCA_SUCCESS;
 }
 
-/* ---- setters: threads may be at work with what a task in flight has ---- */
+/* ---- setters: not for tasks in flight, which engine threads may be using ---- */
 
 static bool may_set(const struct ec_task *task, const char *what)
 {
 	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
 		return true;
-	SF_LOG_ERR("%s: %s", what, task == NULL ? "the task given is NULL" : "the task is in flight: wait for its callback");
+	SF_LOG_ERR("%s: %s", what, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;
 }
 

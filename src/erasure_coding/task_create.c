@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The task that makes redundancy blocks. */
+/* The task that computes redundancy blocks. */
 #include "erasure_coding/erasure_coding.h"
 
 doca_error_t doca_ec_task_create_set_conf(struct doca_ec *ec, doca_ec_task_create_completion_cb_t successful_task_completion_cb,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The task that brings redundancy blocks up to date. */
+/* The task that updates redundancy blocks. */
 #include "erasure_coding/erasure_coding.h"
 
 doca_error_t doca_ec_task_update_set_conf(struct doca_ec *ec, doca_ec_task_update_completion_cb_t successful_task_completion_cb,

@@ -27,7 +27,7 @@ void allocations_init(struct allocations *list);
 /* Frees the records; the backend has freed the memory. */
 void allocations_fini(struct allocations *list);
 bool allocations_add(struct allocations *list, void *gpu_addr, void *base, size_t size, enum doca_gpu_mem_type type);
-/* Takes out the allocation that begins there: the caller frees it. NULL when none does. */
+/* Removes the allocation that begins there: the caller frees it. NULL if there is none. */
 struct allocation *allocations_take(struct allocations *list, const void *gpu_addr);
 /* Any one of them, or NULL. */
 struct allocation *allocations_take_first(struct allocations *list);

@@ -8,8 +8,8 @@
 /* The software GPU of a topology entry. NO_MEMORY. */
 doca_error_t soft_gpu_open(struct doca_gpu **gpu);
 
-/* The CUDA device of that address ("0000:b5:00.0"), or, when pci_addr is NULL, number index. NOT_FOUND, not logged, when there
- * is none, or no driver; DRIVER, logged, when there is one and CUDA refused. */
+/* The CUDA device of that address ("0000:b5:00.0"), or number index if pci_addr is NULL. NOT_FOUND, not logged: there
+ * is no such device, or no driver; DRIVER, logged: CUDA cannot open it. */
 doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu **gpu);
 
 /* Writes the addresses of the CUDA devices to text, each followed by a blank. */

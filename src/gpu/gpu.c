@@ -52,20 +52,19 @@ static doca_error_t open_stand_in(struct doca_gpu **gpu)
 	if (choice == NULL || choice[0] == '\0' || strcmp(choice, "soft") == 0)
 		return soft_gpu_open(gpu);
 	if (strncmp(choice, "cuda", 4) != 0 || (choice[4] != '\0' && choice[4] != ':')) {
-		SF_LOG_ERR("SOFTFIELD_GPU is '%s', which is none of soft, cuda and cuda:N", choice);
+		SF_LOG_ERR("SOFTFIELD_GPU is '%s': give soft, cuda or cuda:N", choice);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (choice[4] == ':') {
 		index = strtoul(choice + 5, &end, 10);
 		if (choice[5] == '\0' || *end != '\0' || index > UINT16_MAX) {
-			SF_LOG_ERR("SOFTFIELD_GPU is '%s': no number of a cuda device after the colon", choice);
+			SF_LOG_ERR("SOFTFIELD_GPU is '%s': give the number of a cuda device after the colon", choice);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 	}
 	result = cuda_gpu_open(NULL, (uint32_t)index, gpu);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("SOFTFIELD_GPU asks for cuda device %lu, but there is none here; unset it for the software gpu",
-			   index);
+		SF_LOG_ERR("SOFTFIELD_GPU names cuda device %lu, which does not exist; unset it for the software gpu", index);
 	return result;
 }
 
@@ -76,11 +75,11 @@ doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev)
 	doca_error_t result;
 
 	if (gpu_bus_id == NULL || gpu_dev == NULL) {
-		SF_LOG_ERR("gpu create: %s is null", gpu_bus_id == NULL ? "the address" : "where to put the gpu");
+		SF_LOG_ERR("gpu create: %s is NULL", gpu_bus_id == NULL ? "gpu_bus_id" : "gpu_dev");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_pci_addr_normalise(gpu_bus_id, addr) != DOCA_SUCCESS) {
-		SF_LOG_ERR("gpu create: '%s' is no pci address such as b5:00.0", gpu_bus_id);
+		SF_LOG_ERR("gpu create: '%s' is not a PCI address such as b5:00.0", gpu_bus_id);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = cuda_gpu_open(addr, 0, gpu_dev);

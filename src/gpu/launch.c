@@ -25,7 +25,7 @@ doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_k
 	doca_error_t result;
 
 	if (gpu == NULL || kernel == NULL || kernel->name == NULL || args == NULL || launch == NULL) {
-		SF_LOG_ERR("launch: an argument is null");
+		SF_LOG_ERR("launch: an argument is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (grid == 0 || block == 0 || args_size == 0 || args_size > SOFTFIELD_ARGS_MAX) {
@@ -56,9 +56,9 @@ doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch)
 	if (launch->result == DOCA_ERROR_IN_PROGRESS) {
 		launch->result = launch->gpu->ops->launch_query(launch->gpu, launch->state, &launch->error);
 		if (launch->result == DOCA_ERROR_IO_FAILED)
-			SF_LOG_ERR(
-				"a kernel on gpu %s faulted: %s; the gpu is lost to this process, stop and destroy what uses it",
-				launch->gpu->pci_addr, launch->error);
+			SF_LOG_ERR("a kernel on gpu %s faulted: %s; this process cannot use the gpu any more: stop and destroy "
+				   "the objects on it",
+				   launch->gpu->pci_addr, launch->error);
 	}
 	return launch->result;
 }

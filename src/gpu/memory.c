@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_gpu_mem_*: memory that kernels reach. */
+/* doca_gpu_mem_*: memory for kernels. */
 #include <stdint.h>
 
 #include <doca_gpunetio.h>
@@ -14,19 +14,19 @@ doca_error_t doca_gpu_mem_alloc(struct doca_gpu *gpu_dev, size_t size, size_t al
 	doca_error_t result;
 
 	if (gpu_dev == NULL || memptr_gpu == NULL || size == 0) {
-		SF_LOG_ERR("gpu memory: %s", size == 0 ? "a size of 0 bytes" : "the gpu or where to put the address is null");
+		SF_LOG_ERR("gpu memory: %s", size == 0 ? "a size of 0 bytes" : "gpu_dev or memptr_gpu is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if ((alignment & (alignment - 1)) != 0) {
-		SF_LOG_ERR("gpu memory: an alignment of %zu is no power of two", alignment);
+		SF_LOG_ERR("gpu memory: alignment %zu is not a power of two", alignment);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if ((unsigned int)mtype > DOCA_GPU_MEM_TYPE_CPU_GPU) {
-		SF_LOG_ERR("gpu memory: there is no memory type %d", (int)mtype);
+		SF_LOG_ERR("gpu memory: memory type %d is unknown", (int)mtype);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mtype != DOCA_GPU_MEM_TYPE_GPU && memptr_cpu == NULL) {
-		SF_LOG_ERR("gpu memory: where to put the cpu's address is null, for memory that the cpu shares");
+		SF_LOG_ERR("gpu memory: memptr_cpu is NULL, but the memory type is shared with the CPU");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (size > SIZE_MAX / 2 || alignment > SIZE_MAX / 4) {
@@ -52,7 +52,7 @@ doca_error_t doca_gpu_mem_free(struct doca_gpu *gpu, void *memptr_gpu)
 doca_error_t doca_gpu_dmabuf_fd(struct doca_gpu *gpu_dev, void *memptr_gpu, size_t size, int *dmabuf_fd)
 {
 	if (gpu_dev == NULL || memptr_gpu == NULL || size == 0 || dmabuf_fd == NULL) {
-		SF_LOG_ERR("gpu dmabuf: an argument is null, or the size is 0");
+		SF_LOG_ERR("gpu dmabuf: an argument is NULL, or the size is 0");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return gpu_dev->ops->dmabuf_fd(gpu_dev, memptr_gpu, size, dmabuf_fd);

@@ -10,7 +10,7 @@ static doca_error_t not_supported(const char *function, int valid)
 		SF_LOG_ERR("%s: an argument is null", function);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	SF_LOG_ERR("%s: no device here has verbs queue pairs that a gpu drives; use comch or host-side rdma", function);
+	SF_LOG_ERR("%s: no device here supports verbs queue pairs on a gpu; use comch or host-side rdma", function);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

@@ -10,10 +10,10 @@
 
 TAILQ_HEAD(sf_graph_steps, sf_graph_step);
 
-/* Where the nodes of one context wait while it has no room: one a context, for all graphs, so that they wait in turn. */
+/* The queue of steps that wait while a context has no room. One per context, for all graphs, so that they wait in order. */
 struct sf_graph_lane {
 	struct sf_ctx_hold hold; /* held by started graphs */
-	uint32_t num_nodes;	 /* context nodes that refer to it; the last frees it */
+	uint32_t num_nodes;	 /* context nodes that use it; the last one frees it */
 	bool is_overloaded;	 /* in its engine's list, because steps wait */
 	struct sf_graph_steps waiting;
 	uint32_t num_waiting;
@@ -24,12 +24,12 @@ struct sf_graph_lane {
 struct sf_graph_engine {
 	struct doca_ctx base;
 	uint32_t num_users;
-	int timer_fd; /* wakes a program that sleeps while steps wait; -1 without */
+	int timer_fd; /* wakes a program that sleeps while steps wait, or -1 */
 	bool is_timer_set;
 	struct sf_graph_lane work;		/* for nodes without a context */
 	TAILQ_HEAD(, sf_graph_lane) overloaded; /* each lane in which steps wait */
 	uint32_t num_overloaded;
-	TAILQ_HEAD(, doca_graph_instance) due; /* have user nodes to call, or have ended outside progress */
+	TAILQ_HEAD(, doca_graph_instance) due; /* with user nodes to call, or ended outside progress */
 	uint32_t num_due;
 };
 
@@ -48,7 +48,7 @@ struct doca_graph_node {
 		struct doca_graph *sub_graph;
 		const struct sf_graph_work *work;
 	};
-	/* of the search for circles */
+	/* for cycle detection */
 	uint32_t num_unseen_parents;
 	struct doca_graph_node *before;
 };
@@ -58,24 +58,24 @@ struct doca_graph {
 	bool is_started;
 	uint32_t num_nodes, room_nodes;
 	struct doca_graph_node **nodes;
-	/* of the search for circles of graphs */
+	/* for cycle detection among graphs */
 	uint64_t seen_by;
 	struct doca_graph *to_look_at;
 	uint32_t num_uses;	   /* nodes of other graphs that run this one */
-	uint32_t num_started_uses; /* those of them whose graph is started */
+	uint32_t num_started_uses; /* of these, nodes of started graphs */
 	doca_graph_completion_cb_t completed, failed;
 	sf_graph_node_ended_t node_ended;
 	uint32_t num_instances_max;
 	union doca_data user_data;
 	/* since start */
 	uint32_t depth;
-	char *memory; /* of the instances; until the next start, or destroy */
+	char *memory; /* of the instances; freed by the next start, or destroy */
 	struct doca_graph_instance *free;
 	uint32_t num_instances;
 };
 
 struct sf_graph_step {
-	struct sf_task_claim claim; /* on the task of a context node */
+	struct sf_task_claim claim; /* of the task of a context node */
 	struct doca_graph_instance *instance;
 	const struct doca_graph_node *node;
 	union {
@@ -99,11 +99,11 @@ struct doca_graph_instance {
 	union doca_data user_data;
 	doca_error_t status;
 	uint32_t num_running;		  /* steps started and not ended; the instance ends when none is left */
-	uint32_t num_claimed;		  /* steps whose data is claimed, from the first */
-	struct doca_graph_instance *top;  /* the instance that was submitted: itself, or one that it is a part of */
+	uint32_t num_claimed;		  /* steps, counted from the first, whose data is claimed */
+	struct doca_graph_instance *top;  /* the submitted instance: itself, or the one that contains it */
 	struct sf_graph_step *parent;	  /* the step of a sub-graph node that runs it */
 	struct doca_graph_instance *free; /* the next one, while free */
-	/* of the top */
+	/* used in the top instance only */
 	struct sf_graph_engine *engine;
 	struct sf_graph_steps ready; /* user nodes to call, here and in sub-graphs */
 	bool is_due, is_ended;
@@ -113,27 +113,27 @@ struct doca_graph_instance {
 
 /* ---- engine.c ---- */
 
-/* The lane of ctx for one more node, NULL without memory; and one node less. */
+/* Gets the lane of ctx for one more node, NULL without memory; puts it. */
 struct sf_graph_lane *sf_graph_lane_get(struct doca_ctx *ctx);
 void sf_graph_lane_put(struct sf_graph_lane *lane);
 
-/* The step waits in its lane, or does no longer. */
+/* Adds a waiting step to its lane; removes it. */
 void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step);
 void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step);
 
-/* The next progress drains the instance; or it was drained meanwhile. */
+/* Lets the next progress call drain the instance; cancels that. */
 void sf_graph_engine_due(struct sf_graph_engine *engine, struct doca_graph_instance *top);
 void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_instance *top);
 
 /* ---- run.c ---- */
 
-/* Starts the first nodes of an instance whose data is claimed. Calls nothing of the program's. */
+/* Starts the first nodes of an instance whose data is claimed. Calls no function of the program. */
 void sf_graph_instance_begin(struct doca_graph_instance *instance);
 
-/* Calls what user nodes have their turn, and the instance's callback when it has ended: the instance may be gone after. */
+/* Calls the user nodes that are due, and the instance's callback if it has ended, which may destroy the instance. */
 void sf_graph_instance_drain(struct doca_graph_instance *top);
 
-/* Tries a step that waits once more, and takes it out of its lane unless the answer is AGAIN. False for AGAIN. */
+/* Retries a waiting step. Returns false for AGAIN; otherwise removes the step from its lane. */
 bool sf_graph_step_retry(struct sf_graph_lane *lane, struct sf_graph_step *step);
 
 void sf_graph_task_completed(struct sf_task_claim *claim, struct doca_task *task);

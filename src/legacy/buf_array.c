@@ -58,7 +58,7 @@ LEGACY_API doca_error_t doca_2_2_buf_arr_set_params(struct legacy_buf_arr *buf_a
 	if (result == DOCA_SUCCESS)
 		result = check_stopped(buf_arr, "doca_buf_arr_set_params");
 	if (result == DOCA_SUCCESS && (size == 0 || num_elem == 0)) {
-		SF_LOG_ERR("a buf array of %u elements of %zu bytes: it takes at least one of each", num_elem, size);
+		SF_LOG_ERR("a buf array of %u elements of %zu bytes: both must be at least 1", num_elem, size);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result != DOCA_SUCCESS)

@@ -26,7 +26,7 @@ doca_error_t legacy_ctx_check_stopped(const struct legacy_ctx *ctx, const char *
 {
 	if (!ctx->started)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: the %s context is started; this is done before doca_ctx_start", function, ctx->ops->name);
+	SF_LOG_ERR("%s: the %s context is started: do this before doca_ctx_start", function, ctx->ops->name);
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -41,7 +41,7 @@ void legacy_ctx_end(struct doca_pe *pe, struct doca_ctx *ctx)
 
 /* ---- public ---- */
 
-/* Every 2.2 object that is a context begins with it. */
+/* Every 2.2 context object begins with a legacy_ctx. */
 LEGACY_API struct legacy_ctx *doca_2_2_as_ctx(struct legacy_ctx *object)
 {
 	return object;
@@ -57,11 +57,11 @@ LEGACY_API doca_error_t doca_2_2_ctx_dev_add(struct legacy_ctx *ctx, struct doca
 		return result;
 	if (ctx->dev != NULL) {
 		SF_LOG_ERR("the %s context has %s device already%s", ctx->ops->name, ctx->dev == dev ? "this" : "another",
-			   ctx->dev == dev ? "" : ", and takes but one: make one context a device");
+			   ctx->dev == dev ? "" : ": create one context for each device");
 		return ctx->dev == dev ? DOCA_ERROR_IN_USE : DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (ctx->ops->check_dev != NULL && ctx->ops->check_dev(doca_dev_as_devinfo(dev)) != DOCA_SUCCESS) {
-		SF_LOG_ERR("device %s does not do %s jobs", sf_dev_desc(dev)->key, ctx->ops->name);
+		SF_LOG_ERR("device %s does not support %s jobs", sf_dev_desc(dev)->key, ctx->ops->name);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	sf_dev_hold(dev);
@@ -149,7 +149,7 @@ LEGACY_API doca_error_t doca_2_2_ctx_set_datapath_on_gpu(struct legacy_ctx *ctx,
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("the %s context has no data path for a GPU; leave it on the CPU", ctx->ops->name);
+	SF_LOG_ERR("the %s context has no GPU data path: leave it on the CPU", ctx->ops->name);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
@@ -170,7 +170,7 @@ static doca_error_t check_add(struct legacy_ctx *ctx, struct doca_workq *workq)
 		return DOCA_ERROR_IN_USE;
 	}
 	if (workq->num_lanes == LEGACY_CTX_MAX) {
-		SF_LOG_ERR("the work queue has %d contexts, which is the most: remove one, or make another queue",
+		SF_LOG_ERR("the work queue has %d contexts, which is the maximum: remove one, or create another queue",
 			   LEGACY_CTX_MAX);
 		return DOCA_ERROR_NO_MEMORY;
 	}
@@ -185,7 +185,7 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_add(struct legacy_ctx *ctx, struct do
 		return result;
 	pthread_mutex_lock(&ctx->lock);
 	if (ctx->ops->one_queue && ctx->lanes != NULL) {
-		SF_LOG_ERR("the %s context is in another work queue, and can be in but one", ctx->ops->name);
+		SF_LOG_ERR("the %s context is in another work queue: remove it there first", ctx->ops->name);
 		result = DOCA_ERROR_IN_USE;
 	} else {
 		result = legacy_lane_add(ctx, workq);
@@ -203,7 +203,7 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doc
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!ctx->started) {
-		SF_LOG_ERR("the %s context is not started and thus in no work queue", ctx->ops->name);
+		SF_LOG_ERR("the %s context is not started, so it is in no work queue", ctx->ops->name);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	lane = legacy_workq_lane(workq, ctx);
@@ -218,7 +218,7 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doc
 	}
 	num_busy = legacy_lane_num_busy(lane);
 	if (num_busy > 0) {
-		SF_LOG_ERR("%u jobs of the %s context are in the work queue: retrieve them", num_busy, ctx->ops->name);
+		SF_LOG_ERR("%u jobs of the %s context are in the work queue: retrieve them first", num_busy, ctx->ops->name);
 		return DOCA_ERROR_IN_USE;
 	}
 	pthread_mutex_lock(&ctx->lock);

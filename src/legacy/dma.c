@@ -117,7 +117,7 @@ LEGACY_API doca_error_t doca_2_2_dma_job_get_supported(const struct doca_devinfo
 	doca_error_t result = legacy_check("doca_dma_job_get_supported", devinfo, devinfo);
 
 	if (result == DOCA_SUCCESS && job_type != DOCA_DMA_JOB_MEMCPY) {
-		SF_LOG_ERR("doca_dma_job_get_supported: 0x%x is no DMA job", (unsigned int)job_type);
+		SF_LOG_ERR("doca_dma_job_get_supported: 0x%x is not a DMA job", (unsigned int)job_type);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	return result == DOCA_SUCCESS ? doca_dma_cap_task_memcpy_is_supported(devinfo) : result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts a DMA job into its slot: here, so that a submit need not call for it. */
+/* Loads a DMA job into its slot; inline, so that a submit makes no call. */
 #ifndef LEGACY_DMA_H
 #define LEGACY_DMA_H
 
@@ -7,7 +7,7 @@
 
 #include "legacy/ctx.h"
 
-/* INVALID_VALUE, logged: the job lacks a buf. */
+/* Returns INVALID_VALUE and logs which buf the job lacks. */
 doca_error_t legacy_dma_missing_buf(const struct doca_dma_job_memcpy *job);
 
 static inline doca_error_t legacy_dma_load(struct legacy_slot *slot, const struct doca_dma_job_memcpy *job)

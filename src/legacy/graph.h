@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs of the 2.2 API: today's, without a progress engine of their own. Context nodes are work that submits a job to the lane
- * of the instance's queue. What the 2.2 API knows beyond that of a node is kept beside it, by its index.
+ * Graphs of the 2.2 API: today's graphs without a progress engine. A context node is work that submits a job to the lane of the
+ * instance's queue. Additional data of the 2.2 API is kept in an array, by the node's index.
  */
 #ifndef LEGACY_GRAPH_H
 #define LEGACY_GRAPH_H
@@ -32,14 +32,14 @@ struct legacy_graph {
 	uint32_t num_nodes, room_nodes;
 	uint32_t num_instances;
 	pthread_mutex_t lock;
-	struct legacy_graph_lane *lanes; /* GUARDED_BY(lock), by next_in_graph */
+	struct legacy_graph_lane *lanes; /* guarded by lock, by next_in_graph */
 };
 
 /* A graph in a queue. */
 struct legacy_graph_lane {
 	struct legacy_graph *graph;
 	struct doca_workq *workq;
-	uint32_t num_inflight; /* instances submitted there */
+	uint32_t num_inflight; /* instances submitted to this queue */
 	struct legacy_graph_lane *next_in_graph, *next_in_workq;
 };
 
@@ -48,7 +48,7 @@ struct legacy_node_data {
 	struct legacy_graph_instance *instance;
 	const struct legacy_node *node;
 	const struct doca_job *job;
-	struct doca_event *event; /* the program's, or NULL */
+	struct doca_event *event; /* supplied by the program, or NULL */
 	void *cookie;
 	struct legacy_graph_instance *sub;
 };
@@ -57,9 +57,9 @@ struct legacy_graph_instance {
 	struct legacy_entry entry; /* first: the queue's list holds entries */
 	struct legacy_graph *graph;
 	struct doca_graph_instance *instance;
-	struct doca_workq *workq;	/* while in flight, by itself or in another */
-	struct legacy_graph_lane *lane; /* while in flight by itself, until its event is retrieved */
-	uint32_t num_uses;		/* sub-graph nodes whose data it is */
+	struct doca_workq *workq;	/* while in flight, alone or inside another instance */
+	struct legacy_graph_lane *lane; /* while in flight alone, until its event is retrieved */
+	uint32_t num_uses;		/* sub-graph nodes that have it as data */
 	struct legacy_node_data data[];
 };
 
@@ -71,7 +71,7 @@ void legacy_graph_node_ended(struct doca_graph_instance *instance, const struct 
 void legacy_graph_instance_ended(struct doca_graph_instance *instance, union doca_data instance_user_data,
 				 union doca_data graph_user_data);
 
-/* A context node's work, and a user node's. */
+/* The work of context nodes, and of user nodes. */
 extern const struct sf_graph_work legacy_graph_work;
 doca_error_t legacy_graph_user_node(void *cookie);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The 2.2 API as the library defines it. Its headers (include/doca-2.2) link each function that is not today's to a symbol
- * doca_2_2_<name>; here these are defined, over today's headers. Only the types of jobs and events come from there.
+ * The definitions of the 2.2 API. Its headers (include/doca-2.2) link each function that differs from today's to a symbol
+ * doca_2_2_<name>. Those are defined here, on top of today's headers; only the types of jobs and events come from the 2.2
+ * headers.
  */
 #ifndef LEGACY_LEGACY_H
 #define LEGACY_LEGACY_H
@@ -13,7 +14,7 @@
 
 #include "base/log.h"
 
-/* Before each exported definition. */
+/* Marks each exported definition. */
 #define LEGACY_API __attribute__((visibility("default")))
 
 /* INVALID_VALUE, logged with the 2.2 function's name, when one of the arguments that it needs is NULL. */

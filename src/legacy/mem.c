@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps, inventories and pools, where the 2.2 API has other signatures or errors. */
+/* Functions of memory maps, inventories and pools whose signatures or errors differ in the 2.2 API. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ LEGACY_API doca_error_t doca_2_2_mmap_export_dpu(struct doca_mmap *mmap, const s
 	return result == DOCA_ERROR_NOT_FOUND ? DOCA_ERROR_INVALID_VALUE : result;
 }
 
-/* Today's call wants the address too, so the memory is mapped here; the free callback unmaps it. */
+/* Today's call needs the address, too, so the memory is mapped here; the free callback unmaps it. */
 static void dmabuf_unmap(void *addr, size_t len, void *cookie)
 {
 	(void)cookie;
@@ -65,7 +65,7 @@ LEGACY_API doca_error_t doca_2_2_mmap_set_dmabuf_memrange(struct doca_mmap *map,
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (len == 0 || offset % (size_t)sysconf(_SC_PAGESIZE) != 0) {
-		SF_LOG_ERR("dmabuf range of %zu bytes at offset %zu: it has at least a byte and begins at a page", len, offset);
+		SF_LOG_ERR("dmabuf range of %zu bytes at offset %zu: use at least 1 byte and a page-aligned offset", len, offset);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, dmabuf_fd, (off_t)offset);
@@ -83,12 +83,12 @@ LEGACY_API doca_error_t doca_2_2_mmap_set_dmabuf_memrange(struct doca_mmap *map,
 
 /* ---- inventories ---- */
 
-/* INVALID_VALUE, logged, for extensions: the 2.2 API has a number for none only. */
+/* INVALID_VALUE, logged, for any extension: the 2.2 API defines none. */
 static doca_error_t check_extensions(uint32_t extensions, const char *function)
 {
 	if (extensions == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: extensions 0x%x; there are none but DOCA_BUF_EXTENSION_NONE", function, extensions);
+	SF_LOG_ERR("%s: extensions 0x%x are unknown: use DOCA_BUF_EXTENSION_NONE", function, extensions);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 

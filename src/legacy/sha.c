@@ -8,7 +8,7 @@
 #include "legacy/sha.h"
 #include "sha/partial.h"
 
-#define SHA_SLOTS_MAX 8192 /* as many tasks as a SHA context has */
+#define SHA_SLOTS_MAX 8192 /* the maximum of tasks of a SHA context */
 
 static uint8_t log2_up(uint32_t num)
 {
@@ -55,7 +55,7 @@ static void sha_close(struct legacy_lane *lane)
 	doca_sha_destroy(lane->object);
 }
 
-/* Tasks are made before there are bufs, and are refused without; each job brings its own. */
+/* A placeholder for the bufs of a task that is allocated before its job: alloc_init rejects NULL. Each job sets its own bufs. */
 struct doca_buf *legacy_sha_missing_buf(struct legacy_lane *lane)
 {
 	return (struct doca_buf *)lane;
@@ -161,11 +161,11 @@ LEGACY_API doca_error_t doca_2_2_sha_destroy(struct legacy_sha *sha)
 	return result;
 }
 
-/* INVALID_VALUE, logged, unless it is a SHA job; *algorithm is its. */
+/* Sets *algorithm to the job type's. INVALID_VALUE, logged, if it is not a SHA job. */
 static doca_error_t check_type(enum doca_sha_job_type job_type, const char *function, enum doca_sha_algorithm *algorithm)
 {
 	if ((int)job_type < DOCA_SHA_JOB_SHA1 || (int)job_type > DOCA_SHA_JOB_SHA512_PARTIAL) {
-		SF_LOG_ERR("%s: 0x%x is no SHA job", function, (unsigned int)job_type);
+		SF_LOG_ERR("%s: 0x%x is not a SHA job", function, (unsigned int)job_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*algorithm = (enum doca_sha_algorithm)((job_type - DOCA_SHA_JOB_SHA1) % (DOCA_SHA_JOB_SHA1_PARTIAL - DOCA_SHA_JOB_SHA1));
@@ -201,5 +201,5 @@ LEGACY_API doca_error_t doca_2_2_sha_get_hardware_supported(const struct doca_de
 {
 	doca_error_t result = legacy_check("doca_sha_get_hardware_supported", devinfo, devinfo);
 
-	return result == DOCA_SUCCESS ? check_any(devinfo) : result; /* the device plays the accelerator's part */
+	return result == DOCA_SUCCESS ? check_any(devinfo) : result; /* every device that supports SHA counts as hardware */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sync events of the 2.2 API: today's, with a progress engine of their own, for they are started and exported before they are
- * added to a queue. A slot has a task of each kind; a wait for more than a value gets the value, waits for another one, and
- * gets it again, until it is more.
+ * Sync events of the 2.2 API: today's events with their own progress engine, because they are started and exported before they
+ * are added to a queue. A slot has a task of each kind. A wait for a greater value repeats two tasks, a get and a wait for a
+ * different value, until the value is greater.
  */
 #include <stdlib.h>
 
@@ -11,11 +11,11 @@
 #include "legacy/workq.h"
 
 #define EVENT_SLOTS_MAX 1024
-#define WAIT_VALUE_MAX 254 /* a wait's threshold: as in hardware */
+#define WAIT_VALUE_MAX 254 /* maximum threshold of a wait, as in hardware */
 #define MASK_ALL UINT64_MAX
 
 enum { TASK_GET, TASK_SET, TASK_ADD, TASK_WAIT };
-enum { WORD_VALUE, WORD_MASK, WORD_THRESHOLD }; /* of a wait; the value is the event's at the last look */
+enum { WORD_VALUE, WORD_MASK, WORD_THRESHOLD }; /* of a wait; WORD_VALUE is the event's value as last read */
 
 struct legacy_sync_event {
 	struct legacy_ctx ctx;
@@ -51,7 +51,7 @@ static doca_error_t event_configure(struct doca_sync_event *event)
 	return result;
 }
 
-/* An event stays connected: it is started once and then destroyed. */
+/* The event stays connected to its engine, because it is started only once. */
 static doca_error_t engine_make(struct legacy_sync_event *event, struct doca_ctx *ctx)
 {
 	doca_error_t result = doca_pe_create(&event->pe);
@@ -144,7 +144,7 @@ static doca_error_t event_slot_init(struct legacy_lane *lane, struct legacy_slot
 static doca_error_t load_wait(struct legacy_slot *slot, const struct doca_sync_event_job_wait *job)
 {
 	if (job->value > WAIT_VALUE_MAX) {
-		SF_LOG_ERR("a sync event wait for more than %lu; the value is 0 to %d", (unsigned long)job->value,
+		SF_LOG_ERR("a sync event wait for a value greater than %lu: use 0 to %d", (unsigned long)job->value,
 			   WAIT_VALUE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -158,7 +158,7 @@ static doca_error_t load_wait(struct legacy_slot *slot, const struct doca_sync_e
 static doca_error_t load_get(struct legacy_slot *slot, const struct doca_sync_event_job_get *job)
 {
 	if (job->value == NULL) {
-		SF_LOG_ERR("the sync event get job has no place for the value");
+		SF_LOG_ERR("value of the sync event get job is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	slot->task = slot->tasks[TASK_GET];
@@ -181,7 +181,7 @@ static doca_error_t event_load(struct legacy_slot *slot, const struct doca_job *
 	slot->session = NULL;
 	switch (job->type) {
 	case DOCA_SYNC_EVENT_JOB_WAIT_GT:
-		slot->session = slot; /* it goes on after its first task */
+		slot->session = slot; /* the job continues after its first task */
 		return load_wait(slot, (const struct doca_sync_event_job_wait *)job);
 	case DOCA_SYNC_EVENT_JOB_GET:
 		return load_get(slot, (const struct doca_sync_event_job_get *)job);
@@ -195,7 +195,7 @@ static doca_error_t event_load(struct legacy_slot *slot, const struct doca_job *
 	}
 }
 
-/* The next step of a wait, or its end. */
+/* Submits the next task of a wait. False if the wait has ended. */
 static bool event_goes_on(struct legacy_slot *slot, doca_error_t *status)
 {
 	if (slot->session == NULL)
@@ -233,7 +233,7 @@ static const struct legacy_ctx_ops event_ops = {
 	.goes_on = event_goes_on,
 };
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 static doca_error_t event_wrap(struct doca_sync_event *event, struct legacy_sync_event **out)
 {
@@ -289,13 +289,13 @@ LEGACY_API doca_error_t doca_2_2_sync_event_destroy(struct legacy_sync_event *ev
 	return DOCA_SUCCESS;
 }
 
-/* Today's event behind it; NULL for NULL, which today's functions refuse. Not while it is a started context's. */
+/* Today's event inside it; NULL for NULL, which today's functions reject. Not for use while it is started as a context. */
 static struct doca_sync_event *event_unwrap(const struct legacy_sync_event *event)
 {
 	return event != NULL ? event->event : NULL;
 }
 
-/* ---- calls that are today's on the event behind ---- */
+/* ---- calls forwarded to today's event ---- */
 
 LEGACY_API doca_error_t doca_2_2_sync_event_publisher_add_location_cpu(struct legacy_sync_event *event, struct doca_dev *dev)
 {
@@ -376,7 +376,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_export_remote(struct legacy_sync_eve
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("doca_sync_event_export_remote: 16 bytes do not hold an export; use doca_sync_event_export_to_dpu");
+	SF_LOG_ERR("doca_sync_event_export_remote: an export does not fit into 16 bytes; use doca_sync_event_export_to_dpu");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
@@ -424,6 +424,6 @@ LEGACY_API doca_error_t doca_2_2_sync_event_job_get_supported(const struct doca_
 	case DOCA_SYNC_EVENT_JOB_UPDATE_ADD:
 		return doca_sync_event_cap_task_notify_add_is_supported(devinfo);
 	}
-	SF_LOG_ERR("doca_sync_event_job_get_supported: 0x%x is no sync event job", (unsigned int)type);
+	SF_LOG_ERR("doca_sync_event_job_get_supported: 0x%x is not a sync event job", (unsigned int)type);
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A work queue of the 2.2 API: a progress engine and the events of jobs that ended. It is a context of that engine itself, which
- * is due when there are events, so that arming and waiting are the engine's.
+ * A work queue of the 2.2 API: a progress engine and the events of ended jobs. The queue is itself a context of that engine, due
+ * when it has events, so that the engine implements arming and waiting.
  */
 #ifndef LEGACY_WORKQ_H
 #define LEGACY_WORKQ_H
@@ -24,28 +24,28 @@ struct doca_workq {
 	uint32_t num_busy; /* jobs and graph instances, from submit to retrieve */
 	uint32_t num_lanes;
 	bool event_driven;
-	bool is_running;			   /* base is */
-	struct legacy_entry *events, **events_end; /* of what has ended */
+	bool is_running;			   /* base is started */
+	struct legacy_entry *events, **events_end; /* of jobs and instances that have ended */
 	struct legacy_lane *recent;		   /* the lane of the last job */
 	struct legacy_lane *lanes;
 	struct legacy_graph_lane *graphs;
 	struct sf_graph_engine *graph_engine; /* while it has graphs */
 };
 
-/* Lanes were added or removed, or the mode changed: does the queue itself have to be polled? */
+/* Called when lanes were added or removed, or the mode changed: starts or stops the queue's own context. */
 void legacy_workq_settle(struct doca_workq *workq);
 
 /* The lane of a context in the queue, or NULL. */
 struct legacy_lane *legacy_workq_lane(const struct doca_workq *workq, const struct legacy_ctx *ctx);
 
-/* Makes a lane and fills it with slots. Undone by lane_remove, when no slot of it is busy. */
+/* Creates a lane with its slots. Remove it with legacy_lane_remove, while none of its slots is busy. */
 doca_error_t legacy_lane_add(struct legacy_ctx *ctx, struct doca_workq *workq);
 void legacy_lane_remove(struct legacy_lane *lane);
 
-/* Jobs of the lane that are in the queue. Walks its slots. */
+/* The number of the lane's jobs in the queue. Walks its slots. */
 uint32_t legacy_lane_num_busy(const struct legacy_lane *lane);
 
-/* Why a job was not submitted; logged. */
+/* Returns and logs why a job was not submitted. */
 doca_error_t legacy_lane_check_type(const struct legacy_lane *lane, const struct doca_job *job);
 
 static inline void legacy_slot_give_back(struct legacy_slot *slot)
@@ -69,9 +69,9 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	lane->free = slot->entry.next;
 	slot->entry.type = job->type;
 	slot->entry.user_data = job->user_data;
-	if (step != NULL) /* else it is NULL already */
+	if (step != NULL) /* otherwise it is NULL already */
 		slot->step = step;
-	if (__builtin_expect(job->type == DOCA_DMA_JOB_MEMCPY, 1)) /* the commonest, and the one whose work is shortest */
+	if (__builtin_expect(job->type == DOCA_DMA_JOB_MEMCPY, 1)) /* the most common job, with the least work */
 		result = legacy_dma_load(slot, (const struct doca_dma_job_memcpy *)job);
 	else
 		result = lane->load(slot, job);
@@ -85,7 +85,7 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	return result == DOCA_ERROR_AGAIN ? DOCA_ERROR_NO_MEMORY : result;
 }
 
-/* One more event, to be retrieved. */
+/* Appends an event to be retrieved. */
 static inline void legacy_workq_push(struct doca_workq *workq, struct legacy_entry *entry)
 {
 	entry->next = NULL;
@@ -93,7 +93,7 @@ static inline void legacy_workq_push(struct doca_workq *workq, struct legacy_ent
 	workq->events_end = &entry->next;
 }
 
-/* The event of a graph instance was retrieved. */
+/* Called when the event of a graph instance was retrieved. */
 void legacy_graph_event_retrieved(struct legacy_entry *entry);
 
 #endif

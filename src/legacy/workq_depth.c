@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The depth of a work queue changes: in the 1.5 API alone. */
+/* Changes the depth of a work queue, for the 1.5 API only. */
 #include "legacy/for_1_5.h"
 #include "legacy/workq.h"
 
-/* INVALID_VALUE, logged, unless the queue is at rest. */
+/* INVALID_VALUE, logged, unless the queue has no jobs and no SHA sessions. */
 static doca_error_t check_rest(const struct doca_workq *workq)
 {
 	if (workq->num_busy > 0) {
-		SF_LOG_ERR("%u jobs are in the work queue: its depth changes when it is empty", workq->num_busy);
+		SF_LOG_ERR("%u jobs are in the work queue: retrieve them before you change its depth", workq->num_busy);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (const struct legacy_lane *lane = workq->lanes; lane != NULL; lane = lane->next_in_workq) {
 		if (lane->sessions == NULL)
 			continue;
-		SF_LOG_ERR(
-			"the work queue has SHA sessions: its depth changes before they are created, or when they are destroyed");
+		SF_LOG_ERR("the work queue has SHA sessions: destroy them before you change its depth");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
 }
 
-/* A lane with as many slots as the queue is deep takes the place of this one. */
+/* Replaces the lane by one with as many slots as the queue's depth. */
 static doca_error_t lane_replace(struct legacy_lane *lane)
 {
 	struct legacy_ctx *ctx = lane->ctx;
@@ -51,7 +50,7 @@ doca_error_t sf_legacy_workq_set_depth(struct doca_workq *workq, uint32_t depth)
 		return result;
 	before = workq->depth;
 	workq->depth = depth;
-	/* New lanes come in front of those that are walked. */
+	/* New lanes are inserted before those that the loop visits. */
 	for (struct legacy_lane *lane = workq->lanes; lane != NULL && result == DOCA_SUCCESS; lane = next) {
 		next = lane->next_in_workq;
 		if (lane->num_slots < depth && lane->num_slots < lane->ctx->ops->slots_max)
@@ -59,6 +58,6 @@ doca_error_t sf_legacy_workq_set_depth(struct doca_workq *workq, uint32_t depth)
 	}
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	workq->depth = before; /* lanes with more slots than that do no harm */
+	workq->depth = before; /* lanes with more slots are harmless */
 	return DOCA_ERROR_NO_MEMORY;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bufs of 1.5's memory maps, and the keys of their memory. */
+/* Bufs of 1.5's memory maps, and their memory keys. */
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 #include <doca_rdma_bridge.h>
@@ -16,7 +16,8 @@ LEGACY15_API doca_error_t doca_1_5_buf_inventory_create(const union doca_data *u
 	doca_error_t result = legacy15_check("doca_buf_inventory_create", buf_inventory, buf_inventory);
 
 	if (result == DOCA_SUCCESS && (extensions & ~EXTENSIONS) != 0) {
-		SF_LOG_ERR("doca_buf_inventory_create: extensions 0x%x; there is DOCA_BUF_EXTENSION_LINKED_LIST", extensions);
+		SF_LOG_ERR("doca_buf_inventory_create: extensions 0x%x are unknown: use DOCA_BUF_EXTENSION_LINKED_LIST or 0",
+			   extensions);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result == DOCA_SUCCESS)
@@ -28,7 +29,7 @@ LEGACY15_API doca_error_t doca_1_5_buf_inventory_create(const union doca_data *u
 	return result;
 }
 
-/* INVALID_VALUE, logged: why there is no such buf. */
+/* Logs why there is no such buf and returns INVALID_VALUE. */
 static __attribute__((noinline, cold)) doca_error_t buf_refused(const struct legacy15_mmap *mmap, const void *addr, size_t len)
 {
 	if (legacy15_check("doca_buf_inventory_buf_by_args", mmap, mmap) != DOCA_SUCCESS)
@@ -38,7 +39,7 @@ static __attribute__((noinline, cold)) doca_error_t buf_refused(const struct leg
 	else if (mmap->num_devs == 0)
 		SF_LOG_ERR("memory map has no device: call doca_mmap_dev_add first");
 	else
-		SF_LOG_ERR("a buf of %zu bytes at %p lies in none of the %u ranges of the memory map", len, addr,
+		SF_LOG_ERR("a buf of %zu bytes at %p is not in any of the %u ranges of the memory map", len, addr,
 			   mmap->num_ranges);
 	return DOCA_ERROR_INVALID_VALUE;
 }

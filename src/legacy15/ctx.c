@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts and queues, where the 1.5 API has other errors or effects. */
+/* Functions of contexts and queues whose errors or effects differ in the 1.5 API. */
 #include <doca_dma.h>
 
 #include "legacy/for_1_5.h"

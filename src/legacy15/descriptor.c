@@ -87,10 +87,10 @@ static bool bytes_get(struct json_object *object, struct legacy15_descriptor *de
 	if (len == 0 || len % 4 != 0 || len > BASE64_MAX)
 		return false;
 	num = EVP_DecodeBlock(decoded, (const unsigned char *)base64, len);
-	if (num != len / 4 * 3) /* it skips space around the text, which we do not write */
+	if (num != len / 4 * 3) /* EVP_DecodeBlock skips surrounding space, which pack never writes */
 		return false;
 	EVP_EncodeBlock(encoded, decoded, num - (base64[len - 1] == '=') - (base64[len - 2] == '='));
-	if (memcmp(encoded, base64, (size_t)len) != 0) /* it ignores bits that no byte has */
+	if (memcmp(encoded, base64, (size_t)len) != 0) /* it ignores unused bits of the last character */
 		return false;
 	num -= (base64[len - 1] == '=') + (base64[len - 2] == '=');
 	if (num > LEGACY15_BYTES_MAX)
@@ -100,15 +100,15 @@ static bool bytes_get(struct json_object *object, struct legacy15_descriptor *de
 	return true;
 }
 
-/* What is wrong with the object, or NULL. */
+/* Returns the error text, or NULL for a valid object. */
 static const char *object_read(struct json_object *object, struct legacy15_descriptor *descriptor)
 {
 	if (!json_object_is_type(object, json_type_object))
 		return "is not a JSON object";
 	if (!number_get(object, "addr", &descriptor->addr) || !number_get(object, "len", &descriptor->len))
-		return "lacks the number addr or len";
+		return "lacks the number \"addr\" or \"len\"";
 	if (!bytes_get(object, descriptor))
-		return "lacks the text descriptor, or it is no base64";
+		return "lacks the string \"descriptor\", or that is not base64";
 	return NULL;
 }
 
@@ -120,7 +120,7 @@ doca_error_t legacy15_descriptor_unpack(const char *text, size_t text_len, struc
 	const char *wrong;
 
 	if (len == 0 || len > LEGACY15_TEXT_MAX) {
-		SF_LOG_ERR_LIMITED("export descriptor of %zu characters: it has 1 to %d", len, LEGACY15_TEXT_MAX);
+		SF_LOG_ERR_LIMITED("export descriptor of %zu characters: valid ones have 1 to %d", len, LEGACY15_TEXT_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	tokener = json_tokener_new_ex(DEPTH_MAX);
@@ -132,6 +132,6 @@ doca_error_t legacy15_descriptor_unpack(const char *text, size_t text_len, struc
 	json_tokener_free(tokener);
 	if (wrong == NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("export descriptor %s: take what doca_mmap_export wrote, all of it", wrong);
+	SF_LOG_ERR_LIMITED("export descriptor %s: pass the bytes of doca_mmap_export complete and unchanged", wrong);
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -14,7 +14,7 @@
 #define FILTERS_EMULATED (0x0f << 2) /* DOCA_DEV_REP_FILTER_VIRTIO_FS to DOCA_DEV_REP_FILTER_NVME */
 #define PROPERTY_PCI_ADDR 0	     /* DOCA_DEVINFO_PROPERTY_PCI_ADDR */
 
-/* Reads DDDD:BB:DD.F; false: it is none. */
+/* Parses DDDD:BB:DD.F. False if it is not a PCI address. */
 static bool bdf_parse(const char *text, struct doca_pci_bdf *bdf)
 {
 	unsigned int domain, bus, device, function;
@@ -40,7 +40,7 @@ LEGACY15_API doca_error_t doca_1_5_devinfo_get_pci_addr(const struct doca_devinf
 		result = doca_devinfo_get_pci_addr_str(devinfo, text);
 	if (result != DOCA_SUCCESS || bdf_parse(text, pci_addr))
 		return result;
-	SF_LOG_ERR("the device's address %s is no PCI address", text);
+	SF_LOG_ERR("the device's address %s is not a PCI address", text);
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
@@ -54,7 +54,7 @@ LEGACY15_API doca_error_t doca_1_5_devinfo_rep_get_pci_addr(const struct doca_de
 		result = doca_devinfo_rep_get_pci_addr_str(devinfo_rep, text);
 	if (result != DOCA_SUCCESS || bdf_parse(text, pci_addr))
 		return result;
-	SF_LOG_ERR("the function's address %s is no PCI address", text);
+	SF_LOG_ERR("the function's address %s is not a PCI address", text);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -67,7 +67,7 @@ LEGACY15_API doca_error_t doca_1_5_devinfo_property_get(const struct doca_devinf
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (property != PROPERTY_PCI_ADDR || size != sizeof(bdf)) {
-		SF_LOG_ERR("property %d of %u bytes: there is DOCA_DEVINFO_PROPERTY_PCI_ADDR, of %zu bytes", property, size,
+		SF_LOG_ERR("property %d of %u bytes is unknown: use DOCA_DEVINFO_PROPERTY_PCI_ADDR, of %zu bytes", property, size,
 			   sizeof(bdf));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -83,7 +83,7 @@ LEGACY15_API doca_error_t doca_1_5_devinfo_rep_list_create(struct doca_dev *dev,
 	int wanted = filter & FILTER_NET ? DOCA_DEVINFO_REP_FILTER_NET : 0;
 
 	if (filter & ~(FILTER_NET | FILTERS_EMULATED)) {
-		SF_LOG_ERR("representor filter %#x has bits that are no filter", (unsigned int)filter);
+		SF_LOG_ERR("representor filter %#x has bits that no filter has", (unsigned int)filter);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (filter & FILTERS_EMULATED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The 1.5 API where it is not that of 2.2. Its headers (include/doca-1.5) link each such function to a symbol doca_1_5_<name>;
- * here these are defined, over today's headers and the library of 2.2.
+ * The functions of the 1.5 API that differ from 2.2. Its headers (include/doca-1.5) link each of them to a symbol
+ * doca_1_5_<name>. Those are defined here, on top of today's headers and the 2.2 library.
  */
 #ifndef LEGACY15_LEGACY15_H
 #define LEGACY15_LEGACY15_H
@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 
-/* Before each exported definition. */
+/* Marks each exported definition. */
 #define LEGACY15_API __attribute__((visibility("default")))
 
 /* INVALID_VALUE, logged with the 1.5 function's name, when one of the arguments that it needs is NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The default backend: 1.5 had one from the beginning, so its programs create none. */
+/* The default backend: 1.5 creates it at load time, so its programs create none. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -11,8 +11,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static doca_error_t once_result;
-static struct doca_log_backend *program;   /* shows what the program logs */
-static struct doca_log_backend *libraries; /* and what the libraries do */
+static struct doca_log_backend *program;   /* for log lines of the program */
+static struct doca_log_backend *libraries; /* for those of the libraries */
 
 static void backends_make(void)
 {

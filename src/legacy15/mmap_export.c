@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps as JSON texts: written on one side, made of them on the other. */
+/* Export of memory maps as JSON texts, and import from them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static doca_error_t check_export(const struct legacy15_mmap *mmap, const struct 
 	}
 	if (mmap->num_ranges == 1)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("memory map has %u ranges, and one with one range can be exported%s", mmap->num_ranges,
-		   mmap->num_ranges == 0 ? ": call doca_mmap_populate first" : ": make a map of each");
+	SF_LOG_ERR("memory map has %u ranges, but only one with one range can be exported%s", mmap->num_ranges,
+		   mmap->num_ranges == 0 ? ": call doca_mmap_populate first" : ": create a map for each range");
 	return mmap->num_ranges == 0 ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_SUPPORTED;
 }
 
@@ -36,7 +36,7 @@ static doca_error_t range_describe(const struct legacy15_range *range, const str
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (descriptor.num_bytes > sizeof(descriptor.bytes)) {
-		SF_LOG_ERR("export descriptor of %zu bytes: %zu fit into a JSON text", descriptor.num_bytes,
+		SF_LOG_ERR("export descriptor of %zu bytes: at most %zu fit into the JSON text", descriptor.num_bytes,
 			   sizeof(descriptor.bytes));
 		return DOCA_ERROR_DRIVER;
 	}
@@ -67,7 +67,7 @@ LEGACY15_API doca_error_t doca_1_5_mmap_export(struct legacy15_mmap *mmap, const
 
 /* ---- import ---- */
 
-/* What today's import makes of the bytes must be what the text says. */
+/* The imported range must match addr and len of the text. */
 static doca_error_t range_import(const struct legacy15_descriptor *descriptor, struct doca_dev *dev, struct doca_mmap **map)
 {
 	doca_error_t result = doca_mmap_create_from_export(NULL, descriptor->bytes, descriptor->num_bytes, dev, map);
@@ -78,7 +78,7 @@ static doca_error_t range_import(const struct legacy15_descriptor *descriptor, s
 		return result;
 	result = doca_mmap_get_memrange(*map, &addr, &len);
 	if (result == DOCA_SUCCESS && ((uintptr_t)addr != descriptor->addr || len != descriptor->len)) {
-		SF_LOG_ERR_LIMITED("export descriptor says %llu bytes at 0x%llx, and describes %zu bytes at %p",
+		SF_LOG_ERR_LIMITED("export descriptor names %llu bytes at 0x%llx, but contains an export of %zu bytes at %p",
 				   (unsigned long long)descriptor->len, (unsigned long long)descriptor->addr, len, addr);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}

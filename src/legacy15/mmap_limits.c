@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps: their limits and what they tell of themselves. */
+/* Memory maps: their limits and properties. */
 #include <string.h>
 
 #include "legacy15/mmap.h"
@@ -8,7 +8,7 @@
 #define DEVICES_MAX 4096	  /* as today's */
 #define PROPERTY_MAX_NUM_CHUNKS 0 /* DOCA_MMAP_MAX_NUM_CHUNKS */
 
-/* Of a map that was never started: the new limit, between 1 and max. */
+/* Checks a new limit: the map was never started, and the limit is 1 to max. */
 static doca_error_t check_limit(const struct legacy15_mmap *mmap, uint32_t limit, uint32_t max, const char *function)
 {
 	doca_error_t result = legacy15_check(function, mmap, mmap);
@@ -20,7 +20,7 @@ static doca_error_t check_limit(const struct legacy15_mmap *mmap, uint32_t limit
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (limit == 0 || limit > max) {
-		SF_LOG_ERR("%s: %u, and 1 to %u are possible", function, limit, max);
+		SF_LOG_ERR("%s: %u is out of range: use 1 to %u", function, limit, max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -53,7 +53,7 @@ LEGACY15_API doca_error_t doca_1_5_mmap_property_set(struct legacy15_mmap *mmap,
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (property != PROPERTY_MAX_NUM_CHUNKS || size != sizeof(number)) {
-		SF_LOG_ERR("property %d of %u bytes: there is DOCA_MMAP_MAX_NUM_CHUNKS, of %zu bytes", property, size,
+		SF_LOG_ERR("property %d of %u bytes is unknown: use DOCA_MMAP_MAX_NUM_CHUNKS, of %zu bytes", property, size,
 			   sizeof(number));
 		return DOCA_ERROR_INVALID_VALUE;
 	}

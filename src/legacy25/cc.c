@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch as 2.5 had it, by the name of CC: sizes are size_t, numbers of tasks are powers of two. */
+/* Comch of 2.5, which was called CC: sizes are size_t, numbers of tasks are powers of two. */
 #include <doca_comch.h>
 #include <doca_comch_consumer.h>
 #include <doca_comch_producer.h>
@@ -7,15 +7,15 @@
 #include "comch/sized.h"
 #include "legacy25/legacy25.h"
 
-#define LOG_TASKS_MAX 31 /* what fits a uint32_t; the device takes less */
+#define LOG_TASKS_MAX 31 /* the maximum of a uint32_t; devices allow less */
 
 /* ---- sizes ---- */
 
-/* What is too large for today's type is too large for any device. */
+/* A size that is too large for today's type is too large for any device. */
 static doca_error_t value_narrow(const char *function, size_t size, uint32_t *narrowed)
 {
 	if (size > UINT32_MAX) {
-		SF_LOG_ERR("%s: %zu is more than any device takes", function, size);
+		SF_LOG_ERR("%s: %zu exceeds the limit of every device", function, size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*narrowed = (uint32_t)size;
@@ -25,7 +25,7 @@ static doca_error_t value_narrow(const char *function, size_t size, uint32_t *na
 static doca_error_t num_of_tasks(const char *function, size_t log_num, uint32_t *num)
 {
 	if (log_num > LOG_TASKS_MAX) {
-		SF_LOG_ERR("%s: 2 to the power of %zu tasks are more than any device has", function, log_num);
+		SF_LOG_ERR("%s: 2^%zu tasks exceed the limit of every device", function, log_num);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*num = UINT32_C(1) << log_num;
@@ -66,7 +66,7 @@ static doca_error_t ask_log(const char *function, cap ask_today, const struct do
 	return result;
 }
 
-/* ---- what a device can do ---- */
+/* ---- capabilities ---- */
 
 LEGACY_API doca_error_t doca_2_5_cc_cap_get_max_msg_size(const struct doca_devinfo *devinfo, size_t *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the core library has no other name for: another system's handles, and arrays on a DPA. */
+/* Functions of the core library that exist in 2.5 only: handles for Windows, and arrays on a DPA. */
 #include <doca_pe.h>
 
 #include "legacy25/legacy25.h"
@@ -17,8 +17,8 @@ LEGACY_API doca_error_t doca_2_5_pe_set_notification_handle(struct doca_pe *pe, 
 	(void)completion_key;
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("doca_pe_set_notification_handle: handles of the program's own are for Windows: "
-		   "doca_pe_get_notification_handle gives one");
+	SF_LOG_ERR("doca_pe_set_notification_handle: not supported on Linux: "
+		   "call doca_pe_get_notification_handle");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
@@ -28,7 +28,7 @@ LEGACY_API doca_error_t doca_2_5_buf_arr_set_target_dpa(struct legacy_buf_arr *b
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("doca_buf_arr_set_target_dpa: no device here has a DPA: doca_buf_arr_set_target_gpu");
+	SF_LOG_ERR("doca_buf_arr_set_target_dpa: no device here has a DPA: call doca_buf_arr_set_target_gpu");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPA of 2.5: there is none, so one that is passed cannot be valid. */
+/* The DPA of 2.5. No device has one, so no DPA object that is passed can be valid. */
 #include <doca_dpa.h>
 
 #include "legacy25/legacy25.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The 2.5 API as the library defines it. Its headers (include/doca-2.5) link each function that is not today's to a symbol
- * doca_2_5_<name>; here these are defined, over today's headers. The few of a library's own inside are defined there.
+ * The definitions of the 2.5 API. Its headers (include/doca-2.5) link each function that differs from today's to a symbol
+ * doca_2_5_<name>. Those are defined here, on top of today's headers; the few that need a library's internals are defined in that
+ * library.
  */
 #ifndef LEGACY25_LEGACY25_H
 #define LEGACY25_LEGACY25_H
@@ -11,7 +12,7 @@
 
 #include "base/log.h"
 
-/* Before each exported definition. */
+/* Marks each exported definition. */
 #define LEGACY_API __attribute__((visibility("default")))
 
 /* INVALID_VALUE, logged with the 2.5 function's name, when one of the arguments that it needs is NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA of 2.5: instances with one connection, which the tasks do not name. */
+/* RDMA of 2.5: an instance has one connection, so tasks do not name it. */
 #include <doca_rdma.h>
 
 #include "legacy25/legacy25.h"

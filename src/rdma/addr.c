@@ -11,7 +11,7 @@
 
 static const char *const type_names[] = {"IPv4 address", "IPv6 address", "GID"};
 
-/* A scope ("%eth0") says by which interface a link-local address is reached; here there is one network. */
+/* A scope ("%eth0") names the interface of a link-local address; here there is one network. */
 static bool addr_parse(struct doca_rdma_addr *addr)
 {
 	char text[RDMA_ADDR_TEXT_MAX];
@@ -55,7 +55,7 @@ static bool has_addr(const struct sf_device *device, const struct doca_rdma_addr
 	case DOCA_RDMA_ADDR_TYPE_IPv4:
 		return device->has_ipv4 && memcmp(device->ipv4, addr->bytes, sizeof(device->ipv4)) == 0;
 	case DOCA_RDMA_ADDR_TYPE_IPv6:
-		/* GIDs are IPv6 addresses too: the link-local one, and IPv4 in IPv6. */
+		/* GIDs are IPv6 addresses too: link-local ones, and IPv4-mapped ones. */
 		return memcmp(device->ipv6, addr->bytes, sizeof(device->ipv6)) == 0 || has_gid(device, addr->bytes);
 	case DOCA_RDMA_ADDR_TYPE_GID:
 		return has_gid(device, addr->bytes);
@@ -102,13 +102,13 @@ doca_error_t doca_rdma_addr_create(enum doca_rdma_addr_type addr_type, const cha
 				   struct doca_rdma_addr **addr)
 {
 	if (address == NULL || addr == NULL)
-		return rdma_check_given(NULL, address == NULL ? "address" : "place for the address");
+		return rdma_check_given(NULL, address == NULL ? "address" : "addr");
 	if ((unsigned int)addr_type > DOCA_RDMA_ADDR_TYPE_GID) {
 		SF_LOG_ERR("rdma: address type %d is not IPv4, IPv6 or GID", (int)addr_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (port == 0) {
-		SF_LOG_ERR("rdma: an address with port 0: give the port that the peer listens to");
+		SF_LOG_ERR("rdma: port is 0: give the port that the peer listens to");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_rdma_addr *created = calloc(1, sizeof(*created));
@@ -131,9 +131,9 @@ doca_error_t doca_rdma_addr_create(enum doca_rdma_addr_type addr_type, const cha
 doca_error_t doca_rdma_addr_destroy(struct doca_rdma_addr *addr)
 {
 	if (addr == NULL)
-		return rdma_check_given(NULL, "address to destroy");
+		return rdma_check_given(NULL, "addr");
 	if (addr->embedded) {
-		SF_LOG_ERR("rdma: the address %s is a connection's: it goes with the connection", addr->text);
+		SF_LOG_ERR("rdma: the address %s belongs to a connection, which destroys it", addr->text);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	free(addr);
@@ -144,7 +144,7 @@ doca_error_t doca_rdma_addr_get_params(struct doca_rdma_addr *addr, enum doca_rd
 				       uint16_t *port)
 {
 	if (addr == NULL || addr_type == NULL || address == NULL || port == NULL)
-		return rdma_check_given(NULL, addr == NULL ? "address to ask" : "place for an address's type, text or port");
+		return rdma_check_given(NULL, addr == NULL ? "addr" : "addr_type, address or port");
 	*addr_type = addr->type;
 	*address = addr->text;
 	*port = addr->port;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections over a program's own rdma_cm_id, which only a provider that stands on rdma-core can take: on others the device has
- * no protection domain, and the id could not belong to it.
+ * Connections over a program's own rdma_cm_id, which only a provider built on rdma-core can use: on others the device has no
+ * protection domain for the id.
  */
 #include "base/log.h"
 #include "core/dev.h"
@@ -18,8 +18,8 @@ static doca_error_t check_bridge(struct doca_rdma *rdma, const char *what)
 	if (result == DOCA_SUCCESS)
 		result = sf_domain_pd(domain, &pd);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("rdma bridge: %s needs a real RDMA device, %s is none: use doca_rdma_start_listen_to_port", what,
-			   sf_dev_desc(rdma->dev)->key);
+		SF_LOG_ERR("rdma bridge: %s needs a real RDMA device, %s is a software one: use doca_rdma_start_listen_to_port",
+			   what, sf_dev_desc(rdma->dev)->key);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	SF_LOG_ERR("rdma bridge: %s is not there for %s", what, sf_dev_desc(rdma->dev)->key);
@@ -30,9 +30,7 @@ doca_error_t doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma, struct 
 						 struct doca_rdma_connection **rdma_connection)
 {
 	if (rdma == NULL || cm_id == NULL || rdma_connection == NULL)
-		return rdma_check_given(NULL, rdma == NULL    ? "instance to bridge"
-					      : cm_id == NULL ? "rdma_cm_id to bridge"
-							      : "place for the connection");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : cm_id == NULL ? "cm_id" : "rdma_connection");
 	doca_error_t result = rdma_check_started(rdma, "bridge");
 	return result == DOCA_SUCCESS ? check_bridge(rdma, "to prepare a connection") : result;
 }
@@ -41,9 +39,9 @@ doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *private_data,
 				     struct doca_rdma_connection *rdma_connection)
 {
 	if (rdma == NULL || rdma_connection == NULL || (private_data == NULL && private_data_len != 0))
-		return rdma_check_given(NULL, rdma == NULL		? "instance to bridge"
-					      : rdma_connection == NULL ? "connection to accept"
-									: "private data");
+		return rdma_check_given(NULL, rdma == NULL		? "rdma"
+					      : rdma_connection == NULL ? "rdma_connection"
+									: "private_data");
 	doca_error_t result = rdma_check_started(rdma, "bridge");
 	return result == DOCA_SUCCESS ? check_bridge(rdma, "to accept a connection") : result;
 }
@@ -51,6 +49,6 @@ doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *private_data,
 doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection)
 {
 	if (rdma == NULL || rdma_connection == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to bridge" : "connection that is established");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "rdma_connection");
 	return check_bridge(rdma, "to establish a connection");
 }

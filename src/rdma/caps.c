@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device can do. */
+/* Capabilities of a device. */
 #include <string.h>
 
 #include "base/log.h"
@@ -11,14 +11,14 @@
 static doca_error_t cap_answer(const struct doca_devinfo *devinfo, uint32_t *place, uint32_t value)
 {
 	if (devinfo == NULL || place == NULL)
-		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for the answer");
+		return rdma_check_given(NULL, devinfo == NULL ? "devinfo" : "the output argument");
 	*place = value;
 	return DOCA_SUCCESS;
 }
 
 static doca_error_t is_supported(const struct doca_devinfo *devinfo)
 {
-	return rdma_check_given(devinfo, "device info to ask about");
+	return rdma_check_given(devinfo, "devinfo");
 }
 
 /* RoCE's table: the link-local address, then the mapped IPv4 address, each for both of its versions. */
@@ -30,7 +30,7 @@ uint32_t rdma_addr_device_gids(const struct sf_device *device, struct doca_rdma_
 	const uint8_t mapped[DOCA_GID_BYTE_LENGTH] = {[10] = 0xff,     0xff,	       device->ipv4[0], device->ipv4[1],
 						      device->ipv4[2], device->ipv4[3]};
 
-	if (device->ipv6[0] != 0) /* a real device has one of its own; what the topology makes up is no other */
+	if (device->ipv6[0] != 0) /* a real device has its own; the topology would only generate one */
 		memcpy(local, device->ipv6, sizeof(local));
 	for (uint32_t i = 0; i < RDMA_GIDS_MAX; i++)
 		memcpy(gids[i].raw, i < 2 ? local : mapped, DOCA_GID_BYTE_LENGTH);
@@ -70,10 +70,10 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
 
 	if (devinfo == NULL || gid_array == NULL)
-		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for GIDs");
+		return rdma_check_given(NULL, devinfo == NULL ? "devinfo" : "gid_array");
 	uint32_t num = rdma_addr_device_gids(sf_devinfo_desc(devinfo), gids);
 	if (num_entries == 0 || start_index >= num || num_entries > num - start_index) {
-		SF_LOG_ERR("rdma: %u GIDs from %u on asked for, the device has %u", num_entries, start_index, num);
+		SF_LOG_ERR("rdma: %u GIDs from index %u requested, the device has %u", num_entries, start_index, num);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(gid_array, gids + start_index, num_entries * sizeof(*gid_array));

@@ -8,7 +8,7 @@ doca_error_t rdma_check_given(const void *pointer, const char *what)
 {
 	if (pointer != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: no %s given", what);
+	SF_LOG_ERR("rdma: %s is NULL", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -16,7 +16,7 @@ doca_error_t rdma_check_tasks(const struct doca_rdma *rdma)
 {
 	if (rdma->ctx.gpu == NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: the instance's data path is on a GPU: its kernels do what tasks do");
+	SF_LOG_ERR("rdma: the instance's data path is on a GPU, where kernels take the place of tasks");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

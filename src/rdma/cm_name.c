@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Under which names ports are listened to and called. A port of a software device is a name of the runtime folder, in which the
- * topology says whose address is whose. A real device's addresses are those of a network: its ports are too.
+ * Listener names of ports. A port of a software device is a name in the runtime folder, and the topology maps its addresses. A
+ * real device has network addresses, and its ports are TCP ports.
  */
 #include "rdma/cm_name.h"
 

@@ -55,7 +55,7 @@ uint32_t rdma_completions_run(struct doca_rdma *rdma)
 	struct doca_task *task = rdma->completed_inline;
 	uint32_t ran = 0;
 
-	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
+	rdma->completed_inline = NULL; /* completions added by callbacks are for the next call */
 	for (struct doca_task *next; task != NULL; task = next, ran++) {
 		next = task->next;
 		request_settle((struct rdma_request *)task);

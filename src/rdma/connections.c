@@ -82,15 +82,14 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 		rdma_instance_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	struct doca_rdma_connection *connection = rdma_connection;
 	if (connection == NULL)
-		return rdma_check_given(NULL, "connection to disconnect");
+		return rdma_check_given(NULL, "rdma_connection");
 	if (connection->state == RDMA_CONNECTION_FREE || connection->state == RDMA_CONNECTION_REQUESTED) {
 		SF_LOG_ERR("rdma disconnect: connection %u is %s", connection->id,
-			   connection->state == RDMA_CONNECTION_FREE
-				   ? "of an earlier run"
-				   : "not accepted yet: doca_rdma_connection_reject refuses the peer");
+			   connection->state == RDMA_CONNECTION_FREE ? "of an earlier run"
+								     : "not accepted yet: call doca_rdma_connection_reject");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	/* Ended, or its end has begun: what the disconnection callback of the other side comes to. */
+	/* Ended, or ending: a disconnection callback of the other side may lead here. */
 	if (connection->state == RDMA_CONNECTION_ENDED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_SUCCESS;
 	connection->state = RDMA_CONNECTION_FAILED;

@@ -28,7 +28,7 @@ enum {
 
 _Static_assert(AT_NAME == RDMA_DESCRIPTOR_HEAD, "a descriptor's head is as long as its fields");
 
-/* Over all bytes but the sum's own. */
+/* Over all bytes except the checksum. */
 static uint64_t descriptor_checksum(const uint8_t *bytes, size_t len)
 {
 	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_SUM), bytes + AT_NAME, len - AT_NAME);
@@ -58,12 +58,12 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 	const uint8_t *in = (const uint8_t *)data;
 
 	if (len < AT_TRANSPORT || sf_get_le32(in + AT_MAGIC) != DESCRIPTOR_MAGIC) {
-		SF_LOG_ERR_LIMITED("remote connection details of %zu bytes were not made by doca_rdma_export", len);
+		SF_LOG_ERR_LIMITED("remote connection details of %zu bytes do not come from doca_rdma_export", len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_get_le32(in + AT_VERSION) != DESCRIPTOR_VERSION) {
 		SF_LOG_ERR_LIMITED(
-			"remote connection details are of version %u, this library reads %d: use the same release on both sides",
+			"remote connection details have version %u, this library reads %d: use the same release on both sides",
 			sf_get_le32(in + AT_VERSION), DESCRIPTOR_VERSION);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -71,13 +71,13 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 	const uint32_t address_len = len >= AT_NAME ? sf_get_le32(in + AT_ADDRESS_LEN) : 0;
 	const bool has_lengths = name_len < SF_NAME_MAX && address_len < SF_ADDRESS_MAX;
 	if (len < AT_NAME || (has_lengths && len != AT_NAME + name_len + address_len)) {
-		SF_LOG_ERR_LIMITED("remote connection details have %zu bytes of %zu: copy them whole", len,
+		SF_LOG_ERR_LIMITED("remote connection details are truncated to %zu of %zu bytes: copy all of them", len,
 				   (size_t)AT_NAME + name_len + address_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!has_lengths || name_len == 0 || sf_get_le64(in + AT_SUM) != descriptor_checksum(in, len) ||
 	    memchr(in + AT_NAME, '\0', name_len + address_len) != NULL) {
-		SF_LOG_ERR_LIMITED("remote connection details were altered on their way");
+		SF_LOG_ERR_LIMITED("remote connection details are corrupt: their checksum is wrong");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memset(descriptor, 0, sizeof(*descriptor));

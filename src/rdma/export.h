@@ -5,7 +5,7 @@
 
 #include "rdma/rdma.h"
 
-/* A peer's connection arrived for an export. */
+/* A peer has connected to an export. */
 void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels of an instance use: its memory, and the published state of connections. */
+/* Memory of an instance's kernels, and the connection states published to them. */
 #include "rdma/gpu.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ static size_t page_align(size_t size)
 
 /* ---- memory ---- */
 
-/* What kernels and this process reach. The rings begin with the word that says that the thread sleeps, and the count of arrivals
- * that kernels are done with; each has a cache line. */
+/* Memory shared by kernels and this process. The rings begin with the thread's sleep flag, and the count of arrivals
+ * that kernels have consumed, each in its own cache line. */
 #define SLEEPING_OFFSET 0
 #define FREED_OFFSET 128
 #define PROGRESS_STRIDE 128
@@ -70,7 +70,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 	return DOCA_SUCCESS;
 }
 
-/* The fabric moves the pages when it exports them; only then may the GPU pin them. */
+/* An export moves the pages; only then may the GPU pin them. */
 static doca_error_t make_recv_arena(struct rdma_gpu *gpu)
 {
 	uint8_t descriptor[SF_DESCRIPTOR_MAX];
@@ -112,7 +112,7 @@ void rdma_gpu_ring(void *arg)
 	sf_doorbell_ring(gpu->event_fd);
 }
 
-/* The queues as kernels find them, in memory of the GPU. */
+/* The queues that kernels see, in memory of the GPU. */
 static doca_error_t make_handle(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *rdma = gpu->rdma;
@@ -232,7 +232,7 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma)
 {
 	pthread_mutexattr_t recursive;
 
-	rdma_gpu_release(rdma); /* of the run before */
+	rdma_gpu_release(rdma); /* of the previous run */
 	struct rdma_gpu *gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL || (gpu->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0) {
 		SF_LOG_ERR("rdma: no %s for the data path on a GPU", gpu == NULL ? "memory" : "descriptor");
@@ -265,7 +265,7 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma)
 
 /* ---- publishing state to kernels ---- */
 
-/* The slot has another connection than before: what kernels and we counted begins anew. */
+/* The slot has a new connection: the counters of kernels and host restart. */
 static void begin_anew(struct rdma_gpu_queue *queue)
 {
 	struct rdma_gpu *gpu = queue->gpu;
@@ -305,7 +305,7 @@ static void state_publish(struct rdma_gpu *gpu, size_t offset, uint32_t state, d
 	const struct softfield_slot16 slot16 = {{state, (uint32_t)status, permissions, 0}};
 	const struct sf_gpu_ops *ops = gpu->device->ops;
 
-	/* A kernel looks at the permissions when it has seen the state. */
+	/* A kernel reads the permissions after the state. */
 	ops->copy_to(gpu->device, gpu->handle + offset + 8, &slot16.w[SOFTFIELD_RDMA_PERMISSIONS], 8);
 	softfield_fence_release();
 	ops->copy_to(gpu->device, gpu->handle + offset, &slot16, 8);
@@ -328,7 +328,7 @@ static void queue_publish(struct rdma_gpu_queue *queue, struct doca_rdma_connect
 	if (state == queue->published_state || (state == SOFTFIELD_RDMA_ENDED && queue->published_state == SOFTFIELD_RDMA_NEW))
 		return;
 	if (state == SOFTFIELD_RDMA_NEW && queue->published_state == SOFTFIELD_RDMA_OPEN)
-		return; /* being taken apart */
+		return; /* the instance is being destroyed */
 	queue->connection = connection;
 	if (state == SOFTFIELD_RDMA_OPEN && queue->num_lives++ != 0)
 		begin_anew(queue);
@@ -340,7 +340,7 @@ static void queue_publish(struct rdma_gpu_queue *queue, struct doca_rdma_connect
 	queue->published_state = state;
 }
 
-/* Receives have an end when no connection is left that could fill them. */
+/* Receives fail when no connection is left that could fill them. */
 static uint32_t state_of_all(const struct doca_rdma *rdma)
 {
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
@@ -370,7 +370,7 @@ void rdma_gpu_publish(struct rdma_gpu *gpu)
 doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma, struct doca_gpu_dev_rdma **gpu_rdma)
 {
 	if (rdma == NULL || gpu_rdma == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to ask" : "place for the handle");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "gpu_rdma");
 	doca_error_t result = sf_ctx_check_gpu_handle(&rdma->ctx, rdma->gpu != NULL, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -381,7 +381,7 @@ doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma, struct doca_gpu_de
 static doca_error_t check_queue(const struct doca_rdma *rdma, const void *place)
 {
 	if (rdma == NULL || place == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the answer");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "the output argument");
 	if (rdma->ctx.gpu != NULL)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("rdma: the receive queue of an instance on the CPU has the size of its receive tasks: "
@@ -398,7 +398,7 @@ doca_error_t doca_rdma_set_recv_queue_size(struct doca_rdma *rdma, uint32_t recv
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (recv_queue_size == 0 || recv_queue_size > RDMA_QUEUE_MAX) {
-		SF_LOG_ERR("rdma: a receive queue of %u asked for, 1 to %d are possible", recv_queue_size, RDMA_QUEUE_MAX);
+		SF_LOG_ERR("rdma: receive queue size is %u: give 1 to %d", recv_queue_size, RDMA_QUEUE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->recv_queue_size = 1;

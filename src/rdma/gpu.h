@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by
- * the fabric as tasks do.
+ * The data path on a GPU (softfield/gpu_rdma.h): the instance's thread executes the operations that kernels cannot, through the
+ * fabric as for tasks.
  *
  *   gpu.c           memory, handle, start and stop; the state of connections for kernels
  *   gpu_thread.c    the thread
- *   gpu_lock.c      the lock that it and the program's calls share
- *   gpu_commands.c  operations that kernels ask for
+ *   gpu_lock.c      the lock shared by it and the program's calls
+ *   gpu_commands.c  operations requested by kernels
  *   gpu_receives.c  receives that kernels post
  *
- * The instance's endpoint, connections and all below belong to the thread that has the lock: the program's for the length of a
- * call, else the instance's own. The program's callbacks run in its own thread only.
+ * The lock's holder owns the instance's endpoint and connections: the program's thread during a call, else the instance's own.
+ * The program's callbacks run in its own thread only.
  */
 #ifndef RDMA_GPU_H
 #define RDMA_GPU_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The instance's thread. As long as there is something to do it looks for more; then it sleeps until a peer or a kernel of a
- * software GPU wakes it. A real GPU cannot wake anybody, so for one it looks again, at first often and then seldom.
+ * The instance's thread. It polls while there is work; then it sleeps until a peer or a kernel of a software GPU wakes it. A real
+ * GPU cannot wake it, so for one it polls, at first often and then seldom.
  */
 #include "rdma/gpu_thread.h"
 
@@ -22,14 +22,15 @@
 #include "rdma/gpu_receives.h"
 #include "rdma/rdma.h"
 
-#define SPIN_NS 20000 /* software GPU: how long after the last thing to do it looks */
+#define SPIN_NS 20000 /* software GPU: how long it polls after the last work */
 #define SPIN_HARDWARE_NS 5000000
 #define SLEEP_HARDWARE_MIN_NS 50000
 #define SLEEP_HARDWARE_MAX_NS 1000000
-#define SLEEP_WAITING_MS 1 /* something waits that nobody rings for */
+#define SLEEP_WAITING_MS 1 /* something waits without a wake-up */
 #define SLEEP_MS 1000
 
-/* The answer to a call by address runs the program's callback inside the poll: those polls are its progress engine's. */
+/* The answer to a connect by address runs the program's callback inside the poll: only the program's progress calls may
+ * poll then. */
 static bool may_poll(const struct doca_rdma *rdma)
 {
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
@@ -76,7 +77,7 @@ bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 	return true;
 }
 
-/* Is there anything that nobody will ring for? */
+/* Is there work without a wake-up? */
 static bool is_waiting(const struct rdma_gpu *gpu)
 {
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
@@ -98,7 +99,7 @@ static bool is_due(const struct rdma_gpu *gpu)
 	return rdma_gpu_receives_due(gpu);
 }
 
-/* Says that it sleeps, looks once more, and does. */
+/* Announces that it sleeps, checks once more, and sleeps. */
 static void sleep_soft(struct rdma_gpu *gpu)
 {
 	struct pollfd fd = {.fd = gpu->event_fd, .events = POLLIN};
@@ -149,7 +150,7 @@ doca_error_t rdma_gpu_run(struct rdma_gpu *gpu)
 {
 	sigset_t all, before;
 
-	sigfillset(&all); /* the program's signals are its own threads' */
+	sigfillset(&all); /* the program's signals must not run on this thread */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	atomic_store(&gpu->stopping, false);
 	int error = pthread_create(&gpu->thread, NULL, thread_main, gpu);

@@ -6,13 +6,13 @@
 #include "rdma/gpu.h"
 
 doca_error_t rdma_gpu_run(struct rdma_gpu *gpu);
-/* The thread ends. Without the lock. */
+/* Ends the thread. Call without the lock. */
 void rdma_gpu_join(struct rdma_gpu *gpu);
-/* Does what is due once; true when anything was. With the lock. */
+/* Handles pending work once; returns true if there was any. Call with the lock. */
 bool rdma_gpu_step(struct rdma_gpu *gpu);
-/* The same from the program's progress, whose callbacks may run in it. With the lock. */
+/* The same from the program's progress call, which may run callbacks. Call with the lock. */
 bool rdma_gpu_poll(struct rdma_gpu *gpu);
-/* After a cancel: has the fabric given back all operations and receives? */
+/* After a cancel: has the fabric returned all operations and receives? */
 bool rdma_gpu_is_drained(struct rdma_gpu *gpu);
 
 #endif

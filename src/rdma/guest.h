@@ -11,8 +11,8 @@ struct rdma_guest {
 	struct rdma_guest *next;
 };
 
-/* Keeps the connection of a further peer. False: the transport is not DC, the instance has RDMA_GUESTS_MAX, or no memory is left.
- */
+/* Keeps the connection of a further peer. Returns false if the transport is not DC, the instance has RDMA_GUESTS_MAX,
+ * or there is no memory. */
 bool rdma_guest_add(struct doca_rdma_connection *connection, struct sf_conn *conn);
 /* A further peer's connection was closed. */
 void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_conn *conn);

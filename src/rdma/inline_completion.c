@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads, writes and atomics that end inside their submit: the peer's memory is mapped here, so all there is to them is a few
- * checks and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
+ * Reads, writes and atomics that execute inside their submit: the peer's memory is mapped here, so they need only a few checks
+ * and the copy. Unusual or invalid tasks are left to submit.c. Only the results of a task change.
  *
- * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those
- * that were done complete before anything that the fabric reports.
+ * The order stays that of submission: a task is executed here only if its connection has nothing in flight or waiting, and
+ * executed tasks complete before those that the fabric reports.
  */
 #include "rdma/inline_completion.h"
 
@@ -18,7 +18,7 @@
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
-/* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
+/* Is [addr, addr + len) of a local buffer in known memory of this process, with the needed right? */
 static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,
 			    const uint8_t *addr, uint64_t len, bool written)
 {
@@ -28,7 +28,8 @@ static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *r
 		      sf_reg_contains(reg, addr, len));
 }
 
-/* The mapping that shows [addr, addr + len) of a remote buffer, if the peer's memory map gives the right; and where. */
+/* The mapping of [addr, addr + len) of a remote buffer, if the peer's memory map permits the access, and the local
+ * address. */
 static inline const struct sf_mapping *mapping_of(const struct doca_rdma *rdma, struct rdma_request *request,
 						  const struct doca_buf *buf, const uint8_t *addr, uint64_t len, uint32_t right,
 						  uint8_t **at)
@@ -45,7 +46,8 @@ static inline const struct sf_mapping *mapping_of(const struct doca_rdma *rdma, 
 	return likely(*at != NULL && sf_mapping_stands(mapping)) ? mapping : NULL;
 }
 
-/* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */
+/* The bytes were accessed. If the region has closed meanwhile, the task goes through the fabric, which reports it and
+ * does not change it again. */
 static inline doca_error_t request_finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
 {
 	if (!likely(sf_mapping_stands(mapping)))
@@ -55,7 +57,7 @@ static inline doca_error_t request_finish(struct rdma_request *request, const st
 	return DOCA_SUCCESS;
 }
 
-/* More than a word, or less: apart, so that a word needs no stack. */
+/* Other lengths than a word, in a separate function so that a word needs no stack. */
 static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_mapping *mapping,
 							  uint8_t *remote, uint64_t len)
 {
@@ -72,7 +74,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 	return request_finish(request, mapping, len);
 }
 
-/* Does the connection allow it now? */
+/* May a task of the connection execute inline now? */
 static inline bool may_be_inline(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
 {
 	const struct doca_rdma_connection *connection = request->connection;

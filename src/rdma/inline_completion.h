@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cls.submit of the verbs that may end inside their submit. */
+/* cls.submit of the verbs that may execute inside their submit. */
 #ifndef RDMA_INLINE_COMPLETION_H
 #define RDMA_INLINE_COMPLETION_H
 

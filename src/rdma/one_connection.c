@@ -14,7 +14,7 @@ void sf_rdma_one_connection(struct doca_rdma *rdma)
 doca_error_t sf_rdma_one_export(struct doca_rdma *rdma, const void **details, size_t *size)
 {
 	if (rdma == NULL || details == NULL || size == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection details");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "an output argument of doca_rdma_export");
 	struct rdma_one *one = &rdma->one;
 	if (one->connection == NULL || rdma->ctx.state == DOCA_CTX_STATE_IDLE || rdma->ctx.state == DOCA_CTX_STATE_STOPPING) {
 		struct doca_rdma_connection *connection;
@@ -47,7 +47,7 @@ doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *details, si
 doca_error_t sf_rdma_one_get(const struct doca_rdma *rdma, const char *function, struct doca_rdma_connection **connection)
 {
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance");
+		return rdma_check_given(NULL, "rdma");
 	if (rdma->ctx.state != DOCA_CTX_STATE_RUNNING || rdma->one.connection == NULL) {
 		SF_LOG_ERR("%s: the instance is not connected: doca_rdma_export, doca_rdma_connect, then progress until it runs",
 			   function);

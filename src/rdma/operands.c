@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task names: its buffers, checked and put into the words of the fabric. */
+/* The buffers of a task, checked and converted to a fabric operation. */
 #include "rdma/operands.h"
 
 #include "base/log.h"
@@ -30,15 +30,14 @@ doca_error_t rdma_request_set_list(struct rdma_request *request, struct sf_reg_l
 	const struct doca_rdma *rdma = rdma_request_rdma(request);
 
 	if (list->num > rdma->list_len) {
-		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: doca_rdma_set_max_send_buf_list_len",
+		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: raise doca_rdma_set_max_send_buf_list_len",
 			   request->base.cls->name, list->num, rdma->list_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (list->len > rdma->len_max) {
-		SF_LOG_ERR(
-			"%s: %llu bytes are more than the %llu of one message under the profile %s: send them by several tasks",
-			request->base.cls->name, (unsigned long long)list->len, (unsigned long long)rdma->len_max,
-			sf_profile_name(sf_profile_get()));
+		SF_LOG_ERR("%s: %llu bytes exceed the %llu of one message in profile %s: send them by several tasks",
+			   request->base.cls->name, (unsigned long long)list->len, (unsigned long long)rdma->len_max,
+			   sf_profile_name(sf_profile_get()));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (uint32_t i = 0; i < list->num; i++) {
@@ -55,8 +54,7 @@ doca_error_t rdma_request_set_list(struct rdma_request *request, struct sf_reg_l
 	return DOCA_SUCCESS;
 }
 
-/* One buffer of memory that is known already, as most are: the whole local operand in a few steps. False: something is out of the
- * ordinary or wrong, and nothing was taken. */
+/* Fast path: one buffer of known memory is the whole local operand. Returns false, without effect, in other cases. */
 static inline bool resolve_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len,
 			       bool written)
 {
@@ -83,7 +81,7 @@ static inline doca_error_t resolve_remote(struct rdma_request *request, const st
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (reg->region == NULL) {
-		SF_LOG_ERR("%s: the remote buffer is this process's own memory: make it of the peer's export",
+		SF_LOG_ERR("%s: the remote buffer is this process's own memory: create it from the peer's export",
 			   request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -103,7 +101,7 @@ doca_error_t rdma_request_missing(const struct rdma_request *request, const char
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* A list's pieces take room on the stack that the usual case does without. */
+/* A list's pieces take stack space that the usual case does not need. */
 static __attribute__((noinline)) doca_error_t resolve_source_list(struct rdma_request *request)
 {
 	struct sf_reg_list list;
@@ -170,7 +168,7 @@ doca_error_t rdma_request_set_result(struct rdma_request *request)
 	addr = result_buf->data;
 	if (!sf_reg_contains(reg, addr, sizeof(uint64_t)) ||
 	    result_buf->head + result_buf->len - addr < (ptrdiff_t)sizeof(uint64_t)) {
-		SF_LOG_ERR("%s: the result buffer has no 8 bytes from its data on", request->base.cls->name);
+		SF_LOG_ERR("%s: the result buffer has fewer than 8 bytes from its data on", request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!reg->writable) {
@@ -200,7 +198,7 @@ static doca_error_t resolve_atomic(struct rdma_request *request)
 			return result;
 	}
 	if ((uintptr_t)request->dst->data % sizeof(uint64_t) != 0) {
-		SF_LOG_ERR("%s: remote address %p is not divisible by 8", request->base.cls->name, (void *)request->dst->data);
+		SF_LOG_ERR("%s: remote address %p is not a multiple of 8", request->base.cls->name, (void *)request->dst->data);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	request->op.compare = request->compare;

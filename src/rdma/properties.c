@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What can be set before start, and asked at any time. */
+/* Properties that can be set before start, and read at any time. */
 #include "rdma/properties.h"
 
 #include "base/log.h"
@@ -14,18 +14,18 @@
 static doca_error_t check_set(const struct doca_rdma *rdma, const char *setter)
 {
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance to configure");
+		return rdma_check_given(NULL, "rdma");
 	return sf_ctx_check_idle(&rdma->ctx, setter);
 }
 
 static doca_error_t check_get(const struct doca_rdma *rdma, const void *place)
 {
 	if (rdma == NULL || place == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to ask" : "place for the answer");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "the output argument");
 	return DOCA_SUCCESS;
 }
 
-/* To a power of two, as hardware's queues are. */
+/* Rounds up to a power of two, as hardware's queues do. */
 static uint32_t round_up(uint32_t size)
 {
 	uint32_t rounded = 1;
@@ -50,7 +50,7 @@ doca_error_t doca_rdma_set_send_queue_size(struct doca_rdma *rdma, uint32_t send
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (send_queue_size == 0 || send_queue_size > RDMA_QUEUE_MAX) {
-		SF_LOG_ERR("rdma: a send queue of %u asked for, 1 to %d are possible", send_queue_size, RDMA_QUEUE_MAX);
+		SF_LOG_ERR("rdma: send queue size is %u: give 1 to %d", send_queue_size, RDMA_QUEUE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->send_queue_size = round_up(send_queue_size);
@@ -73,7 +73,7 @@ doca_error_t doca_rdma_set_max_send_buf_list_len(struct doca_rdma *rdma, uint32_
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_send_buf_list_len == 0 || max_send_buf_list_len > RDMA_LIST_MAX) {
-		SF_LOG_ERR("rdma: lists of %u buffers asked for, 1 to %d are possible", max_send_buf_list_len, RDMA_LIST_MAX);
+		SF_LOG_ERR("rdma: max_send_buf_list_len is %u: give 1 to %d", max_send_buf_list_len, RDMA_LIST_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->list_len = max_send_buf_list_len;
@@ -119,7 +119,7 @@ doca_error_t doca_rdma_set_permissions(struct doca_rdma *rdma, uint32_t permissi
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((permissions & ~PERMISSIONS) != 0) {
-		SF_LOG_ERR("rdma: permissions 0x%x hold bits that are not LOCAL_READ_WRITE or RDMA's", permissions);
+		SF_LOG_ERR("rdma: permissions 0x%x have other bits than LOCAL_READ_WRITE and RDMA's", permissions);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->permissions = permissions;
@@ -142,7 +142,7 @@ doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t gid_index)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (gid_index >= num_gids(rdma)) {
-		SF_LOG_ERR("rdma: GID index %u asked for, the device has %u", gid_index, num_gids(rdma));
+		SF_LOG_ERR("rdma: GID index is %u, the device has %u GIDs", gid_index, num_gids(rdma));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->gid_index = gid_index;
@@ -165,7 +165,7 @@ doca_error_t doca_rdma_set_sl(struct doca_rdma *rdma, uint32_t sl)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sl > RDMA_SL_MAX) {
-		SF_LOG_ERR("rdma: service level %u asked for, 0 to %d are possible", sl, RDMA_SL_MAX);
+		SF_LOG_ERR("rdma: service level is %u: give 0 to %d", sl, RDMA_SL_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->sl = sl;
@@ -188,7 +188,7 @@ doca_error_t doca_rdma_set_max_num_connections(struct doca_rdma *rdma, uint16_t 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_num_connections == 0 || max_num_connections > RDMA_CONNECTIONS_MAX) {
-		SF_LOG_ERR("rdma: %u connections asked for, 1 to %d are possible", max_num_connections, RDMA_CONNECTIONS_MAX);
+		SF_LOG_ERR("rdma: max_num_connections is %u: give 1 to %d", max_num_connections, RDMA_CONNECTIONS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->max_num_connections = max_num_connections;
@@ -211,7 +211,7 @@ doca_error_t doca_rdma_set_rnr_retry_count(struct doca_rdma *rdma, uint8_t rnr_r
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rnr_retry_count > RDMA_RNR_MAX) {
-		SF_LOG_ERR("rdma: a retry count of %u asked for, 0 to %d are possible", rnr_retry_count, RDMA_RNR_MAX);
+		SF_LOG_ERR("rdma: retry count is %u: give 0 to %d", rnr_retry_count, RDMA_RNR_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->rnr_retry_count = rnr_retry_count;
@@ -262,7 +262,7 @@ doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma, ui
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (timeout == 0) {
-		SF_LOG_ERR("rdma: a connection request timeout of 0: give milliseconds from 1 on");
+		SF_LOG_ERR("rdma: connection request timeout is 0: give at least 1 millisecond");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->request_timeout_ms = timeout;
@@ -285,7 +285,7 @@ doca_error_t doca_rdma_set_connection_state_callbacks(struct doca_rdma *rdma,
 						      doca_rdma_connection_disconnection_cb_t doca_rdma_disconnect_cb)
 {
 	if (doca_rdma_connect_established_cb == NULL || doca_rdma_connect_failure_cb == NULL || doca_rdma_disconnect_cb == NULL)
-		return rdma_check_given(NULL, "callback for established, failed or disconnected connections");
+		return rdma_check_given(NULL, "the callback for established, failed or disconnected connections");
 	doca_error_t result = check_set(rdma, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;

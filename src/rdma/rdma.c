@@ -28,11 +28,11 @@ static doca_error_t open_retry_timer(struct doca_rdma *rdma)
 {
 	rdma->retry_set = false;
 	rdma->retry_fd = -1;
-	if (rdma->ctx.pe == NULL) /* a data path on a GPU, and connections by descriptors only */
+	if (rdma->ctx.pe == NULL) /* a data path on a GPU, with connections by descriptors only */
 		return DOCA_SUCCESS;
 	rdma->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (rdma->retry_fd < 0) {
-		SF_LOG_ERR("rdma: no timer for tasks that wait: too many open files?");
+		SF_LOG_ERR("rdma: cannot create a timer for waiting tasks: too many open files?");
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	doca_error_t result = sf_ctx_watch_fd(&rdma->ctx, rdma->retry_fd);
@@ -85,7 +85,7 @@ static doca_error_t open_path(struct doca_rdma *rdma)
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	rdma_gpu_release(rdma); /* of the run before */
+	rdma_gpu_release(rdma); /* of the previous run */
 	if (rdma->ctx.gpu != NULL)
 		result = rdma_gpu_create(rdma);
 	if (result == DOCA_SUCCESS)
@@ -148,7 +148,7 @@ static void rdma_cancel(struct doca_ctx *ctx)
 	rdma_instance_kick(rdma);
 }
 
-/* What kernels asked for ends before the context does. There may be no progress engine to come back with, so it is waited for. */
+/* Kernels' operations end before the context does. Waits for them, as there may be no progress engine to return to. */
 static bool rdma_drained(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
@@ -169,7 +169,7 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 	if (rdma->gpu != NULL)
 		rdma_gpu_join(rdma->gpu);
-	/* A poll reports peers that the fabric has accepted already: only then are all connections known. */
+	/* A poll reports peers that the fabric has already accepted: only then are all connections known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
 	while (sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0)
@@ -187,8 +187,8 @@ static bool ended_complete(struct doca_rdma *rdma)
 	struct doca_task *task = rdma->ended;
 	bool any = task != NULL;
 
-	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
-	(void)rdma_completions_run(rdma);      /* those of the same connections are older */
+	rdma->ended = rdma->ended_last = NULL; /* tasks added by callbacks are for the next call */
+	(void)rdma_completions_run(rdma);      /* inline completions of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		sf_task_complete(task, task->status);
@@ -196,8 +196,7 @@ static bool ended_complete(struct doca_rdma *rdma)
 	return any;
 }
 
-/* Nothing waits any more. As long as something does, progress leaves the timer, also one that has run out: the program may sleep
- * next. */
+/* Stops the timer when nothing waits. Otherwise progress leaves it, even if expired: the program may sleep next. */
 static void stop_retry_timer(struct doca_rdma *rdma)
 {
 	const struct itimerspec never = {{0, 0}, {0, 0}};
@@ -206,8 +205,7 @@ static void stop_retry_timer(struct doca_rdma *rdma)
 	rdma->retry_set = false;
 }
 
-/* Is there more for a progress call than what succeeded at once and what the fabric reports? Hardly ever: so one
- * branch for all. */
+/* Is there more for a progress call than inline completions and the fabric's? Rarely, so one branch covers all. */
 static inline bool has_more(const struct doca_rdma *rdma)
 {
 	uintptr_t any =
@@ -220,7 +218,7 @@ static bool progress_before(struct doca_rdma *rdma)
 {
 	bool moved = false;
 
-	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
+	if (rdma->ended != NULL) /* before the poll: these are older than what it reports */
 		moved = ended_complete(rdma);
 	if (rdma->changing.first != NULL || rdma->calls != NULL)
 		moved |= rdma_cm_progress(rdma);
@@ -269,7 +267,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 		ran += rdma_completions_run(rdma);
 	if (has_more(rdma))
 		return progress_all(rdma) || ran != 0;
-	/* A program whose tasks completed calls again soon, so the fabric may wait; but not for ever. */
+	/* A program with completions calls again soon, so polling the fabric may wait, but not for ever. */
 	if (ran != 0 && rdma->not_polled++ < RDMA_NOT_POLLED_MAX)
 		return true;
 	rdma->not_polled = 0;
@@ -299,10 +297,10 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	} else if (rdma->retry_set) {
 		stop_retry_timer(rdma);
 	}
-	return rdma->gpu == NULL && sf_ep_arm(rdma->ep); /* a GPU's thread has the endpoint, and writes the event */
+	return rdma->gpu == NULL && sf_ep_arm(rdma->ep); /* a GPU's thread owns the endpoint, and writes the event */
 }
 
-/* Tasks that a peer did not take before: it may have posted receives since. The thread of a GPU tries on by itself. */
+/* Tasks that a peer did not accept before: it may have posted receives since. The thread of a GPU retries by itself. */
 static void rdma_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
@@ -332,7 +330,7 @@ static const struct sf_ctx_ops rdma_ops = {
 doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 {
 	if (dev == NULL || rdma == NULL)
-		return rdma_check_given(NULL, dev == NULL ? "device" : "place for the instance");
+		return rdma_check_given(NULL, dev == NULL ? "dev" : "rdma");
 	struct doca_rdma *created = calloc(1, sizeof(*created));
 	if (created == NULL) {
 		SF_LOG_ERR("no memory for an RDMA instance");
@@ -356,7 +354,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 
 doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 {
-	doca_error_t result = rdma_check_given(rdma, "instance to destroy");
+	doca_error_t result = rdma_check_given(rdma, "rdma");
 
 	if (result != DOCA_SUCCESS)
 		return result;

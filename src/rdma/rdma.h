@@ -56,12 +56,12 @@ struct rdma_connection_list {
 	struct doca_rdma_connection *first, *last;
 };
 
-/* Of an instance that starts by being connected (one_connection.h). */
+/* Of an instance whose start completes when it is connected (one_connection.h). */
 struct rdma_one {
 	bool wanted;
-	bool due;				 /* connected while STARTING: the next progress makes it run */
+	bool due;				 /* connected while STARTING: the next progress call sets RUNNING */
 	struct doca_rdma_connection *connection; /* of this run, or NULL */
-	const void *details;			 /* what its export gave */
+	const void *details;			 /* of its export */
 	size_t size;
 };
 
@@ -75,7 +75,7 @@ struct doca_rdma {
 	uint16_t max_num_connections;
 	uint8_t rnr_retry_count;
 	enum doca_rdma_transport_type transport;
-	uint64_t len_max; /* bytes of a task: RDMA_MESSAGE_MAX, or less as the profile has it */
+	uint64_t len_max; /* bytes of a task: RDMA_MESSAGE_MAX, or the profile's limit */
 	uint16_t request_timeout_ms;
 	doca_rdma_connection_request_cb_t request_cb;
 	doca_rdma_connection_established_cb_t established_cb;
@@ -86,23 +86,23 @@ struct doca_rdma {
 	struct sf_ep *ep;
 	struct sf_listener *listener;
 	char name[RDMA_NAME_MAX]; /* of the listener */
-	int retry_fd;		  /* a timerfd: event-driven, while tasks wait */
+	int retry_fd;		  /* a timerfd: for waiting tasks in event-driven mode */
 	bool retry_set;
 	struct doca_rdma_connection *connections; /* kept until the next start, or destroy */
 	uint32_t num_connections;		  /* slots that were used */
-	struct rdma_connection_list ended_slots;  /* by next_free: the one that ended first is used again first */
-	struct rdma_connection_list changing;	  /* by next_changing: what rdma_cm_progress has to look at */
+	struct rdma_connection_list ended_slots;  /* by next_free: the one that was freed first is reused first */
+	struct rdma_connection_list changing;	  /* by next_changing: for rdma_cm_progress */
 	struct rdma_listener *listeners;
-	struct rdma_call *calls, *calls_last; /* of peers that are to get a connection */
+	struct rdma_call *calls, *calls_last; /* requests of peers without a slot */
 	uint32_t num_calls;
 	struct rdma_guest *guests;
 	uint32_t num_guests;
-	uint32_t not_polled; /* progress calls in a row that left the endpoint alone */
+	uint32_t not_polled; /* consecutive progress calls that skipped the endpoint */
 	struct doca_task *completed_inline,
 		*completed_inline_last; /* succeeded inside their submits, to be completed by progress; by next */
-	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
-	struct doca_task *ended, *ended_last;		     /* decided outside a poll, completed by progress */
-	bool fatal;					     /* no connection is left that works */
+	struct doca_rdma_connection *waiting, **waiting_end; /* connections with waiting tasks; by next_waiting */
+	struct doca_task *ended, *ended_last;		     /* failed outside a poll, to be completed by progress */
+	bool fatal;					     /* no working connection is left */
 	struct rdma_one one;
 	uint32_t recv_queue_size; /* with a data path on a GPU */
 	struct rdma_gpu *gpu;	  /* that data path (gpu.h), kept until the next start, or destroy; or NULL */

@@ -34,7 +34,7 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 	return true;
 }
 
-/* dst is another process's memory, which has to be its owner's still, and to hold what came in. */
+/* dst is another process's memory: checks that the owner still has it, and writes the data there. */
 static __attribute__((noinline)) doca_error_t receive_copy_back(struct doca_rdma_task_receive *task)
 {
 	struct sf_reg_cache *cache = &((struct doca_rdma *)task->base.ctx)->reg_cache;
@@ -51,7 +51,7 @@ static void receive_done(struct sf_recv *recv)
 		(struct doca_rdma_task_receive *)(void *)((char *)recv - offsetof(struct doca_rdma_task_receive, recv));
 	doca_error_t status = recv->status;
 
-	/* A message that its connection's end cut off: the receive is the instance's, and waits for another. */
+	/* The connection ended during the message: the receive is posted again for another. */
 	if (status != DOCA_SUCCESS && task->base.ctx->state == DOCA_CTX_STATE_RUNNING &&
 	    sf_ep_post_recv(((struct doca_rdma *)task->base.ctx)->ep, recv) == DOCA_SUCCESS)
 		return;
@@ -91,8 +91,8 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	}
 	if (!sf_reg_contains(reg, tail, room) || buf->mmap != task->dst->mmap) {
 		SF_LOG_ERR("rdma receive: a buffer %s", buf->mmap != task->dst->mmap
-								? "of another memory map than the first of its list"
-								: "reaches out of its memory map");
+								? "belongs to another memory map than the first of its list"
+								: "extends past its memory map");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	task->mapped = reg->region != NULL;
@@ -102,7 +102,7 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	return result;
 }
 
-/* Looked up once for each memory map that the task has: a receive is posted again and again. */
+/* Looked up once per memory map, because a receive is posted repeatedly. */
 static doca_error_t region_resolve(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
@@ -130,8 +130,8 @@ static doca_error_t receive_resolve(struct doca_rdma_task_receive *task)
 	task->mapped = false;
 	for (const struct doca_buf *buf = task->dst; buf != NULL; buf = buf->next) {
 		if (++num > rdma->recv_list_len) {
-			SF_LOG_ERR("rdma receive: a list of more than the %u buffers that are configured: "
-				   "doca_rdma_task_receive_set_dst_buf_list_len",
+			SF_LOG_ERR("rdma receive: the list has more than the configured %u buffers: "
+				   "raise doca_rdma_task_receive_set_dst_buf_list_len",
 				   rdma->recv_list_len);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
@@ -187,12 +187,12 @@ doca_error_t doca_rdma_task_receive_set_conf(struct doca_rdma *rdma,
 doca_error_t doca_rdma_task_receive_set_dst_buf_list_len(struct doca_rdma *rdma, uint32_t buf_list_len)
 {
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance");
+		return rdma_check_given(NULL, "rdma");
 	doca_error_t result = sf_ctx_check_idle(&rdma->ctx, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buf_list_len == 0 || buf_list_len > RDMA_RECV_LIST_MAX) {
-		SF_LOG_ERR("rdma receive: lists of %u buffers asked for, 1 to %d are possible", buf_list_len, RDMA_RECV_LIST_MAX);
+		SF_LOG_ERR("rdma receive: dst_buf_list_len is %u: give 1 to %d", buf_list_len, RDMA_RECV_LIST_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	rdma->recv_list_len = buf_list_len;
@@ -202,7 +202,7 @@ doca_error_t doca_rdma_task_receive_set_dst_buf_list_len(struct doca_rdma *rdma,
 doca_error_t doca_rdma_task_receive_get_dst_buf_list_len(const struct doca_rdma *rdma, uint32_t *buf_list_len)
 {
 	if (rdma == NULL || buf_list_len == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the list length");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "buf_list_len");
 	*buf_list_len = rdma->recv_list_len;
 	return DOCA_SUCCESS;
 }
@@ -213,7 +213,7 @@ doca_error_t doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma, struct
 	struct doca_task *base;
 
 	if (rdma == NULL || task == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the task");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "task");
 	doca_error_t result = rdma_check_tasks(rdma);
 	if (result == DOCA_SUCCESS)
 		result = sf_task_alloc(&rdma->ctx, &rdma->pools[RDMA_POOL_RECEIVE], &base);

@@ -11,15 +11,15 @@ struct doca_rdma_task_receive {
 	const struct doca_rdma_connection *connection;
 	enum doca_rdma_opcode opcode;
 	uint32_t result_len;
-	bool mapped; /* dst is another process's memory, mapped here or bounced */
+	bool mapped; /* dst is another process's memory, mapped or bounced */
 	doca_be32_t immediate;
-	uint64_t region_of; /* sf_mmap_id of the memory map whose region is known, or 0 */
+	uint64_t region_of; /* sf_mmap_id of the memory map of the cached region, or 0 */
 	struct sf_region *region;
 	struct sf_recv recv;
 	struct sf_iov iov[RDMA_RECV_LIST_MAX];
 };
 
-/* What a message's header says, which the peer wrote; false, logged: it is not RDMA's. */
+/* Parses a message's header, which is untrusted; false, logged, if it is not RDMA's. */
 bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate);
 
 #endif

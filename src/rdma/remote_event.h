@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tasks of remote sync events share: the event's word as remote operand, and the doorbell after a change of it.
+ * Shared by the tasks of remote sync events: the event's word as remote operand, and the doorbell after a change.
  *
- * The word is read and set through a landing place in the request, so that it is one load or one store whatever the program's
- * list of buffers looks like. The doorbell is rung when the change is known to be done, and also by the submit: the fabric may
- * have done it already, and a sleeping waiter should not wait for our next progress call.
+ * The word is read and set through a staging word in the request, so it is one load or one store whatever the program's list of
+ * buffers. The doorbell rings on completion, and also in the submit: the fabric may have finished already, and a sleeping waiter
+ * should not wait for our next progress call.
  */
 #ifndef RDMA_REMOTE_EVENT_H
 #define RDMA_REMOTE_EVENT_H
@@ -13,7 +13,7 @@
 
 /* For rdma_verb.resolve: the remote operand. INVALID_VALUE, logged: no event, or one of another device. */
 doca_error_t rdma_remote_event_resolve(struct rdma_request *request);
-/* The landing place, request->value, as the local operand. */
+/* The staging word, request->value, as the local operand. */
 void rdma_remote_event_land(struct rdma_request *request);
 
 /* cls.submit and rdma_verb.settle of verbs that change the word. */

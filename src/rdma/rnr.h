@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RNR (receiver not ready): how long an operation waits for a receive of the peer. */
+/* RNR (receiver not ready): limits how long an operation waits for a receive of the peer. */
 #ifndef RDMA_RNR_H
 #define RDMA_RNR_H
 
@@ -17,7 +17,7 @@ static inline bool rdma_rnr_is_over(const struct doca_rdma_connection *connectio
 
 	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED)
 		return false;
-	if (status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
+	if (status != DOCA_ERROR_EMPTY) { /* it waits for another reason: the peer is slow or stopped */
 		*since = 0;
 		return false;
 	}

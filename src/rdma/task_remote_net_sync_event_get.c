@@ -13,14 +13,15 @@ struct doca_rdma_task_remote_net_sync_event_get {
 	struct rdma_request request;
 };
 
-/* In 2.5 the value replaces the data: programs submit the task again and again with the same 8 bytes. Today it is appended. */
+/* In 2.5 the value replaces the data: programs resubmit the task with the same 8 bytes. In the current API it is
+ * appended. */
 static void drop_data(struct doca_buf *buf)
 {
 	for (; buf != NULL; buf = buf->next)
 		buf->data_len = 0;
 }
 
-/* The first piece is the landing place; those of the destination, at most 8, are behind it until the value is there. */
+/* The first piece is the staging word; it is followed by those of the destination, at most 8, until the value arrives. */
 static doca_error_t get_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;

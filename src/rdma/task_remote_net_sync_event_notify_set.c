@@ -12,7 +12,7 @@ struct doca_rdma_task_remote_net_sync_event_notify_set {
 	struct rdma_request request;
 };
 
-/* The value is taken at once, for a list of pieces would be as many stores. */
+/* Reads the value immediately: a list of pieces would mean several stores. */
 static doca_error_t notify_set_resolve(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
@@ -30,7 +30,7 @@ static doca_error_t notify_set_resolve(struct rdma_request *request)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (list.len != sizeof(request->value)) {
-		SF_LOG_ERR("%s: the source has %llu bytes: a sync event's value is 8", request->base.cls->name,
+		SF_LOG_ERR("%s: the source has %llu bytes: give the 8 of a sync event's value", request->base.cls->name,
 			   (unsigned long long)list.len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What SHA can do: the same on every device. */
+/* Capabilities of SHA, the same on every device. */
 #include "base/log.h"
 #include "base/profile.h"
 #include "sha/sha.h"
@@ -8,9 +8,9 @@ static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm
 {
 	if (devinfo == NULL || !sha_algorithm_is_valid(algorithm)) {
 		if (devinfo == NULL)
-			SF_LOG_ERR("no device info given to ask for SHA");
+			SF_LOG_ERR("devinfo is NULL");
 		else
-			SF_LOG_ERR("%d is no SHA algorithm", (int)algorithm);
+			SF_LOG_ERR("SHA algorithm %d is unknown: use one of enum doca_sha_algorithm", (int)algorithm);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -19,7 +19,7 @@ static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm
 static doca_error_t cap_answer(const void *asked, uint64_t value, void *place, size_t size)
 {
 	if (asked == NULL || place == NULL) {
-		SF_LOG_ERR("no %s given to ask what SHA can do", asked == NULL ? "device info or context" : "place");
+		SF_LOG_ERR("%s is NULL", asked == NULL ? "devinfo or sha" : "the output argument");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_profile_has(SF_PROFILE_SHA))
@@ -31,7 +31,7 @@ static doca_error_t cap_answer(const void *asked, uint64_t value, void *place, s
 	return DOCA_SUCCESS;
 }
 
-/* Every device has every algorithm, unless the profile has no SHA. */
+/* Every device supports every algorithm, unless the profile excludes SHA. */
 static doca_error_t check_supported(const void *devinfo, enum doca_sha_algorithm algorithm)
 {
 	doca_error_t result = check_algorithm(devinfo, algorithm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define OPENSSL_API_COMPAT 0x10100000L /* from OpenSSL 3.0 on they are called deprecated, in favour of EVP */
+#define OPENSSL_API_COMPAT 0x10100000L /* OpenSSL 3.0 deprecates these functions in favour of EVP */
 
 #include "sha/digest.h"
 
@@ -21,7 +21,7 @@ uint32_t sha_block_size(enum doca_sha_algorithm algorithm)
 	return sizes[algorithm].block_size;
 }
 
-/* None of libcrypto's calls below can fail: what they return is always 1. */
+/* None of libcrypto's calls below can fail: they always return 1. */
 
 void sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm)
 {

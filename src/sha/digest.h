@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message being digested, by libcrypto. Its own functions for each algorithm are used, not EVP: those keep their state in
- * memory of the caller's, where EVP allocates for each message.
+ * The state of a digest, computed by libcrypto. The functions of each algorithm are used, not EVP, because they keep their state
+ * in the caller's memory, whereas EVP allocates for each message.
  */
 #ifndef SHA_DIGEST_H
 #define SHA_DIGEST_H
@@ -31,7 +31,7 @@ static inline bool sha_algorithm_is_valid(enum doca_sha_algorithm algorithm)
 	return (unsigned int)algorithm < SHA_ALGORITHMS;
 }
 
-/* Bytes of the digest, and of the blocks that the algorithm works in. */
+/* Sizes in bytes of the digest, and of the algorithm's blocks. */
 uint32_t sha_digest_size(enum doca_sha_algorithm algorithm);
 uint32_t sha_block_size(enum doca_sha_algorithm algorithm);
 

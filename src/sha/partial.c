@@ -11,7 +11,7 @@ doca_error_t sf_sha_partial_copy(struct doca_sha_task_partial_hash *to, const st
 	if (result == DOCA_SUCCESS)
 		result = sha_task_check_setter((const struct sha_task *)from, from, __func__);
 	if (result == DOCA_SUCCESS && to->common.base.ctx != from->common.base.ctx) {
-		SF_LOG_ERR("a hash goes on in another task of its context only");
+		SF_LOG_ERR("a partial hash can continue only in a task of the same context");
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result != DOCA_SUCCESS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The SHA context, and what its tasks do, whole or in pieces. */
+/* The SHA context, and the execution of its tasks, whole or in pieces. */
 #include "sha/sha.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "core/dev.h"
 #include "mem/buf_checks.h"
 
-/* ---- what a task does ---- */
+/* ---- execution ---- */
 
 static struct doca_sha *task_sha(const struct sha_task *task)
 {
@@ -21,17 +21,18 @@ static bool is_last_submit(const struct sha_task *task)
 	return !task->is_partial || task->is_final;
 }
 
-/* Partial tasks: may this piece come now? */
+/* Checks that a partial task may digest this piece now. */
 static doca_error_t check_piece(const struct sha_task *task, uint64_t len)
 {
 	uint32_t block = sha_block_size(task->algorithm);
 
 	if (task->phase == SHA_ENDED) {
-		SF_LOG_ERR("sha partial hash: the task has its result: doca_sha_task_partial_hash_reset it for another message");
+		SF_LOG_ERR("sha partial hash: the task has its result: call doca_sha_task_partial_hash_reset before another "
+			   "message");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (!task->is_final && len % block != 0) {
-		SF_LOG_ERR("sha partial hash: a piece of %llu bytes is not a multiple of %u, and is not the final one",
+		SF_LOG_ERR("sha partial hash: %llu bytes are not a multiple of %u, and the piece is not the final one",
 			   (unsigned long long)len, block);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -47,7 +48,7 @@ static doca_error_t find_room(struct doca_sha *sha, const struct sha_task *task,
 	return sf_reg_destination(&sha->reg_cache, task->dst, size, to);
 }
 
-/* The source's bytes, or why the task cannot be done; logged. */
+/* Resolves the source. On an error, logged, returns the task's status. */
 static doca_error_t task_resolve(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
 {
 	struct sf_reg_list to;
@@ -80,7 +81,7 @@ static void state_update(void *state, const void *bytes, size_t len)
 	sha_state_update(state, bytes, len);
 }
 
-/* So many bytes of the source, and the digest when they are the last. */
+/* Digests len bytes of the source, and ends the digest after the last ones. */
 static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list *from, uint64_t at, uint64_t len,
 				 uint8_t *digest)
 {
@@ -94,7 +95,7 @@ static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list
 	return result;
 }
 
-/* A submit's bytes are all digested. */
+/* Ends a submit whose bytes are all digested. */
 static doca_error_t end_submit(struct sha_task *task, const uint8_t *digest)
 {
 	doca_error_t result = is_last_submit(task) ? digest_write(task_sha(task), task, digest) : DOCA_SUCCESS;
@@ -119,7 +120,7 @@ static doca_error_t sha_run(struct doca_task *base)
 		return result;
 
 	if (task->done > from.len) {
-		SF_LOG_ERR("sha: the source became shorter while the task was in flight: leave its buffers alone until the "
+		SF_LOG_ERR("sha: the source became shorter while the task was in flight: do not change its buffers before the "
 			   "callback");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -146,7 +147,7 @@ static doca_error_t run_on_engine(struct doca_task *base, uint32_t part, uint32_
 {
 	struct sha_engine_task *task = (struct sha_engine_task *)base;
 
-	(void)part; /* there is but one: a digest needs all bytes before */
+	(void)part; /* there is only one part: a digest is sequential */
 	(void)thread;
 	return digest_bytes(&task->common, &task->from, 0, task->from.len, task->digest);
 }
@@ -164,7 +165,7 @@ static bool is_large(const struct sha_task *task)
 	return len >= SHA_ENGINE_MIN;
 }
 
-/* To an engine thread, unless something is wrong with it, which progress reports. */
+/* Passes the task to an engine thread unless it is invalid, which progress reports. */
 static bool hand_over(struct doca_sha *sha, struct sha_engine_task *task)
 {
 	if (!is_large(&task->common))
@@ -199,7 +200,7 @@ static doca_error_t sha_validate(const struct doca_task *base)
 	return task_resolve(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* There is a digest of no bytes. */
+/* A source without data is valid: its digest is defined. */
 static void sha_inspect(const struct doca_task *base)
 {
 	const struct sha_task *task = (const struct sha_task *)base;
@@ -229,13 +230,13 @@ doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_comple
 	const struct sf_task_class *cls = &classes[pool];
 
 	if (sha == NULL) {
-		SF_LOG_ERR("no SHA context given to configure %s tasks for", cls->name);
+		SF_LOG_ERR("sha is NULL: cannot configure %s tasks", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_profile_require(SF_PROFILE_SHA) != DOCA_SUCCESS)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	if (log_num_tasks > SHA_LOG_TASKS_MAX) {
-		SF_LOG_ERR("2^%u %s tasks asked for, but at most 2^%d are possible", log_num_tasks, cls->name, SHA_LOG_TASKS_MAX);
+		SF_LOG_ERR("2^%u %s tasks: configure at most 2^%d", log_num_tasks, cls->name, SHA_LOG_TASKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_dev_desc(sha->dev)->engine_threads != 0)
@@ -248,16 +249,15 @@ doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algori
 			    struct doca_buf *dst, union doca_data user_data, struct sha_task **out)
 {
 	if (sha == NULL || src == NULL || dst == NULL || out == NULL) {
-		SF_LOG_ERR("%s task: the %s given is NULL", classes[pool].name,
-			   sha == NULL	 ? "context"
-			   : src == NULL ? "source"
-			   : dst == NULL ? "destination"
-					 : "place for the task");
+		SF_LOG_ERR("%s task: %s is NULL", classes[pool].name,
+			   sha == NULL	 ? "sha"
+			   : src == NULL ? "src_buf"
+			   : dst == NULL ? "dst_buf"
+					 : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sha_algorithm_is_valid(algorithm)) {
-		SF_LOG_ERR("%s task: there is no algorithm %d; use one of enum doca_sha_algorithm", classes[pool].name,
-			   algorithm);
+		SF_LOG_ERR("%s task: algorithm %d is unknown: use one of enum doca_sha_algorithm", classes[pool].name, algorithm);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -285,9 +285,9 @@ doca_error_t sha_task_check_setter(const struct sha_task *task, const void *valu
 	if (task != NULL && value != NULL && task->base.state != SF_TASK_INFLIGHT)
 		return DOCA_SUCCESS;
 	if (task == NULL || value == NULL)
-		SF_LOG_ERR("%s: no %s given", what, task == NULL ? "task" : "buffer");
+		SF_LOG_ERR("%s: %s is NULL", what, task == NULL ? "task" : "the buffer");
 	else
-		SF_LOG_ERR("%s: the task is in flight", what);
+		SF_LOG_ERR("%s: the task is in flight: wait for its callback", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -298,7 +298,7 @@ static doca_error_t sha_start(struct doca_ctx *ctx)
 	struct doca_sha *sha = (struct doca_sha *)ctx;
 
 	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("sha: no kernel can submit SHA tasks; leave its data path on the CPU");
+		SF_LOG_ERR("sha: GPU kernels cannot submit SHA tasks: leave the data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	sf_reg_cache_init(&sha->reg_cache, sha->dev);
@@ -352,7 +352,7 @@ static const struct sf_ctx_ops sha_ops = {
 doca_error_t doca_sha_create(struct doca_dev *dev, struct doca_sha **sha)
 {
 	if (dev == NULL || sha == NULL) {
-		SF_LOG_ERR("no %s given for the new SHA context", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "sha");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -374,7 +374,7 @@ doca_error_t doca_sha_create(struct doca_dev *dev, struct doca_sha **sha)
 doca_error_t doca_sha_destroy(struct doca_sha *sha)
 {
 	if (sha == NULL) {
-		SF_LOG_ERR("no SHA context given to destroy");
+		SF_LOG_ERR("sha is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 

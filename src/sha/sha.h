@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a SHA context and its tasks. */
+/* A SHA context and its tasks. */
 #ifndef SHA_SHA_H
 #define SHA_SHA_H
 
@@ -9,20 +9,20 @@
 #include "mem/reg_cache.h"
 #include "sha/digest.h"
 
-/* Every bound of SHA. The capability calls answer with these. */
+/* The limits of SHA, which the capability calls report. */
 #define SHA_LOG_TASKS_MAX 13 /* of each type */
 #define SHA_LIST_MAX SF_REG_LIST_MAX
 #define SHA_LEN_MAX SF_REG_LEN_MAX
 #define SHA_SLICE (UINT64_C(256) << 10)	    /* bytes that one progress call digests of a task */
-#define SHA_ENGINE_MIN (UINT64_C(64) << 10) /* bytes from which on a task is worth an engine thread */
+#define SHA_ENGINE_MIN (UINT64_C(64) << 10) /* bytes from which an engine thread pays off */
 
 enum sha_phase {
 	SHA_FRESH, /* nothing digested yet */
-	SHA_BEGUN, /* partial: some pieces were */
+	SHA_BEGUN, /* partial: some pieces are digested */
 	SHA_ENDED, /* partial: the destination has the result */
 };
 
-/* What both types of task are. */
+/* Common to both types of task. */
 struct sha_task {
 	struct doca_task base;
 	const struct doca_buf *src;
@@ -35,7 +35,7 @@ struct sha_task {
 	struct sha_state state;
 };
 
-#define SHA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+#define SHA_REFUSED UINT64_MAX /* the submit has rejected the task, logged why, and set its status */
 
 struct doca_sha_task_hash {
 	struct sha_task common;
@@ -61,20 +61,20 @@ struct doca_sha {
 	struct sf_task_pool pools[SHA_POOLS];
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	bool overwrites; /* digests go to where the data of their destination begin, not behind them */
+	bool overwrites; /* digests overwrite the data of their destination instead of appending */
 };
 
 extern const struct sf_offload_ops sha_task_ops;
 
-/* For the set_conf of either type. */
+/* Implements set_conf of both types. */
 doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_completion_cb_t completed,
 				doca_task_completion_cb_t failed, uint8_t log_num_tasks);
 
-/* For the alloc_init of either type: the task, FRESH. */
+/* Implements alloc_init of both types; the task is FRESH. */
 doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algorithm algorithm, const struct doca_buf *src,
 			    struct doca_buf *dst, union doca_data user_data, struct sha_task **task);
 
-/* INVALID_VALUE, logged, unless all is given and, with a task, it is not in flight. */
+/* INVALID_VALUE, logged, if task or value is NULL, or the task is in flight. */
 doca_error_t sha_task_check_setter(const struct sha_task *task, const void *value, const char *what);
 
 #endif

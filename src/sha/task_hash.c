@@ -50,7 +50,7 @@ doca_error_t doca_sha_task_hash_set_algorithm(struct doca_sha_task_hash *task, e
 	doca_error_t result = sha_task_check_setter((const struct sha_task *)task, task, __func__);
 
 	if (result == DOCA_SUCCESS && !sha_algorithm_is_valid(algorithm)) {
-		SF_LOG_ERR("%d is no SHA algorithm", (int)algorithm);
+		SF_LOG_ERR("SHA algorithm %d is unknown: use one of enum doca_sha_algorithm", (int)algorithm);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result == DOCA_SUCCESS)

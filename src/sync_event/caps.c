@@ -12,7 +12,7 @@ static doca_error_t devinfo_check(const struct doca_devinfo *devinfo, const char
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Does the fabric of the devices here have all of these? */
+/* Checks that the fabric of this machine's devices has all of caps. */
 static doca_error_t fabric_has(const struct doca_devinfo *devinfo, uint32_t caps, const char *function)
 {
 	doca_error_t result = devinfo_check(devinfo, function);
@@ -31,7 +31,7 @@ static doca_error_t cap_never(const struct doca_devinfo *devinfo, const char *fu
 	return result == DOCA_SUCCESS ? DOCA_ERROR_NOT_SUPPORTED : result;
 }
 
-/* Another node's page is mapped, or its word is reached by atomics. Those of a call have to be atomic against the processor's. */
+/* Another node's page is mapped, or its word is accessed by atomics, which must be atomic against those of the CPU. */
 #define PCI_CAPS (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU)
 #define NET_CAPS (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC)
 

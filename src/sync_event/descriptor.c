@@ -7,7 +7,7 @@
 #include "base/log_rate.h"
 #include "mem/export_header.h"
 
-/* The header as it travels. */
+/* The header in wire format. */
 struct wire {
 	struct sf_export_header start;
 	uint32_t zero;
@@ -23,7 +23,7 @@ static const struct sf_export_form form = {
 	.magic = {'S', 'F', 's', 'y', 'n', 'c', 'e', 'v'},
 	.version = 1,
 	.header_len = sizeof(struct wire),
-	.wrong_magic = "is not one of a sync event",
+	.wrong_magic = "is not a sync event descriptor",
 };
 
 _Static_assert(sizeof(struct wire) == SF_EVENT_DESCRIPTOR_HEADER, "the header has no gaps");
@@ -47,7 +47,7 @@ size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, ui
 	return sizeof(wire) + regions_len;
 }
 
-/* What is wrong with it, or NULL. */
+/* Returns the error text, or NULL for a valid descriptor. */
 static const char *wire_fault(const struct wire *wire, const uint8_t *regions, size_t len, enum sf_event_export kind)
 {
 	const bool lengths_agree = wire->page_len != 0 && wire->page_len <= SF_DESCRIPTOR_MAX &&
@@ -58,7 +58,7 @@ static const char *wire_fault(const struct wire *wire, const uint8_t *regions, s
 		return fault;
 	if (wire->start.kind >= SF_EVENT_EXPORTS || wire->zero != 0 || wire->reserved != 0 ||
 	    memchr(wire->device, '\0', sizeof(wire->device)) == NULL || wire->word_addr % sizeof(uint64_t) != 0)
-		return "holds values that no export has";
+		return "holds invalid values";
 	if (wire->start.kind != kind)
 		return kind == SF_EVENT_EXPORT_PCI ? "was made by doca_sync_event_export_to_remote_net"
 						   : "was made by doca_sync_event_export_to_remote_pci";
@@ -78,7 +78,7 @@ doca_error_t sf_event_descriptor_unpack(const void *bytes, size_t len, enum sf_e
 		fault = wire_fault(&wire, regions, len - sizeof(wire), kind);
 	}
 	if (fault != NULL) {
-		SF_LOG_ERR_LIMITED("sync event descriptor of %zu bytes %s: pass on what %s gave, all of it and unchanged", len,
+		SF_LOG_ERR_LIMITED("sync event descriptor of %zu bytes %s: pass on the bytes of %s complete and unchanged", len,
 				   fault,
 				   kind == SF_EVENT_EXPORT_PCI ? "doca_sync_event_export_to_remote_pci"
 							       : "doca_sync_event_export_to_remote_net");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes that a program carries from an event's owner to another node: where the event's page and word are, around the
- * fabric's own descriptors of both. Position-independent, versioned, checksummed. The reader trusts nothing.
+ * The bytes that a program passes from an event's owner to another node: the places of the event's page and word, with the
+ * fabric's descriptors of both. Position-independent, versioned, checksummed. The reader checks every field.
  */
 #ifndef SF_SYNC_EVENT_DESCRIPTOR_H
 #define SF_SYNC_EVENT_DESCRIPTOR_H
@@ -13,7 +13,7 @@
 
 #include "fabric/fabric.h"
 
-#define SF_EVENT_KEY_SIZE 96 /* of a device, with its NUL */
+#define SF_EVENT_KEY_SIZE 96 /* a device's key, with its NUL */
 #define SF_EVENT_DESCRIPTOR_HEADER 144
 #define SF_EVENT_DESCRIPTOR_MAX (SF_EVENT_DESCRIPTOR_HEADER + 2 * SF_DESCRIPTOR_MAX)
 

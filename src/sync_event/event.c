@@ -8,9 +8,9 @@
 #include "mem/buf.h"
 #include "mem/mmap.h"
 
-#define TICK_MS 500   /* memory that is the program's may be stored to; a stopped peer may not tell what its device did */
+#define TICK_MS 500   /* the program may store to its own memory; a stopped peer may not report its device's writes */
 #define TICK_GPU_MS 1 /* a kernel's store rings no doorbell */
-#define TICK_FAR_MS 5 /* nor does the owner's, on another machine */
+#define TICK_FAR_MS 5 /* nor does a store of the owner on another machine */
 
 doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function)
 {
@@ -26,13 +26,13 @@ doca_error_t sf_event_check_stopped(const struct doca_sync_event *event, const c
 		return sf_event_check(event, function);
 	if (!sf_event_is_open(event))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: the sync event is started; call it before", function);
+	SF_LOG_ERR("%s: the sync event is started: call it before doca_sync_event_start", function);
 	return DOCA_ERROR_BAD_STATE;
 }
 
 /* ---- create and destroy ---- */
 
-/* Memory of a buf is its mmap's, which is held; what set_addr gave is the program's own to keep. */
+/* A buf's memory belongs to its mmap, which the event holds. Memory of set_addr is the program's to keep valid. */
 static void buf_drop(struct doca_sync_event *event)
 {
 	if (event->mmap == NULL)
@@ -67,7 +67,7 @@ doca_error_t doca_sync_event_create(struct doca_sync_event **event)
 	struct doca_sync_event *created;
 
 	if (event == NULL) {
-		SF_LOG_ERR("no place given for the new sync event");
+		SF_LOG_ERR("event is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	created = sf_event_new();
@@ -102,7 +102,7 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 static doca_error_t check_memory(const struct doca_sync_event *event, const void *word, const char *function)
 {
 	if (word == NULL || (uintptr_t)word % sizeof(uint64_t) != 0) {
-		SF_LOG_ERR("%s: %p cannot be the word of a sync event: it has to be aligned to 8 bytes", function, word);
+		SF_LOG_ERR("%s: %p cannot hold a sync event: align it to 8 bytes", function, word);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return sf_event_check_stopped(event, function);
@@ -116,7 +116,7 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *a
 		return result;
 	if (event->imported_by != NULL || event->publisher.location == SF_EVENT_AT_GPU ||
 	    event->subscriber.location == SF_EVENT_AT_GPU) {
-		SF_LOG_ERR("a sync event that was made from an export, or is used by a GPU, has no memory of yours");
+		SF_LOG_ERR("the sync event was made from an export, or is used by a GPU: its memory cannot be set");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	buf_drop(event);
@@ -124,20 +124,20 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *a
 	return DOCA_SUCCESS;
 }
 
-/* What keeps the buf's memory from being an event's, or NULL. */
+/* Why the buf's memory cannot hold an event's value, or NULL. */
 static const char *buf_unfit(const struct doca_sync_event *event, const struct doca_buf *buf)
 {
 	uint8_t from_export = 0;
 
 	if (event->imported_by != NULL || event->publisher.location == SF_EVENT_AT_GPU ||
 	    event->subscriber.location == SF_EVENT_AT_GPU)
-		return "the sync event was made from an export, or is used by a GPU, and has its memory there";
+		return "the sync event was made from an export, or is used by a GPU: its memory cannot be set";
 	if (doca_mmap_get_from_export(buf->mmap, &from_export) != DOCA_SUCCESS || from_export != 0)
-		return "the buffer's mmap was made from an export; give the buffer to the sync event on its own node";
+		return "the buffer's mmap was made from an export; create the sync event on the node that owns the memory";
 	if (sf_mmap_is_gpu_memory(buf->mmap))
-		return "the buffer is memory of a GPU";
+		return "the buffer is GPU memory; use host memory";
 	if (sf_mmap_permissions(buf->mmap) == DOCA_ACCESS_FLAG_LOCAL_READ_ONLY)
-		return "the buffer's mmap may only be read; set DOCA_ACCESS_FLAG_LOCAL_READ_WRITE in its permissions";
+		return "the buffer's mmap is read-only; set DOCA_ACCESS_FLAG_LOCAL_READ_WRITE in its permissions";
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event, struct 
 
 	if (buf == NULL || (size_t)(buf->head + buf->len - buf->data) < sizeof(uint64_t)) {
 		SF_LOG_ERR("%s: %s", __func__,
-			   buf == NULL ? "buf is NULL" : "the buffer has fewer than 8 bytes from its data on");
+			   buf == NULL ? "buf is NULL" : "the buffer has fewer than 8 bytes from the start of its data");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = check_memory(event, buf->data, __func__);
@@ -181,9 +181,9 @@ static doca_error_t check_places(const struct doca_sync_event *event)
 				? "has no publisher location; call a doca_sync_event_add_publisher_location function first"
 				: "has no subscriber location; call a doca_sync_event_add_subscriber_location function first";
 	else if (gpu && event->user_word != NULL)
-		wrong = "is used by a GPU and cannot have its value in memory of yours";
+		wrong = "has a GPU location, so its value cannot be in memory that the program set";
 	else if (publisher->gpu != NULL && subscriber->gpu != NULL && publisher->gpu != subscriber->gpu)
-		wrong = "is used by two GPUs, and can be by one";
+		wrong = "has locations on two GPUs: use one GPU";
 	if (wrong == NULL)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("the sync event cannot be started: it %s", wrong);
@@ -320,7 +320,7 @@ struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)
 	if (sf_event_check(event, __func__) != DOCA_SUCCESS)
 		return NULL;
 	if (event->synchronous) {
-		SF_LOG_ERR("the sync event was started with doca_sync_event_start: a context it can only be before that");
+		SF_LOG_ERR("the sync event was started with doca_sync_event_start: call doca_sync_event_as_ctx before that");
 		return NULL;
 	}
 	return &event->ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event's page, and its word where that lies elsewhere, handed to other nodes. */
+/* Exports of an event's page, and of its word if that is elsewhere, to other nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +79,8 @@ static doca_error_t export_make(struct doca_sync_event *event, enum sf_event_exp
 		return result == DOCA_ERROR_NO_MEMORY || result == DOCA_ERROR_NOT_SUPPORTED ? result : DOCA_ERROR_DRIVER;
 	}
 	event->exports[kind] = made;
-	sf_event_doorbell_arm(event);	 /* importers may sleep for it, and one of them die, while the owner never sleeps */
-	sf_watch_refresh(&event->watch); /* it slept on the page as it was before the export moved it */
+	sf_event_doorbell_arm(event);	 /* importers may sleep, and one of them die, even if the owner never sleeps */
+	sf_watch_refresh(&event->watch); /* the export moved the page that the watcher waits on */
 	return DOCA_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ static bool event_is_at(const struct doca_sync_event *event, enum sf_event_locat
 	return event->publisher.location == location || event->subscriber.location == location;
 }
 
-/* The mmap of a buf's memory must let others do it. */
+/* The mmap permission that a buf's memory lacks for the export, or NULL. */
 static const char *rights_missing(const struct doca_sync_event *event, enum sf_event_export kind)
 {
 	const uint32_t net = DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC;
@@ -114,7 +114,7 @@ static doca_error_t check_export(const struct doca_sync_event *event, enum sf_ev
 
 	if (event->imported_by != NULL || event_is_at(event, SF_EVENT_AT_GPU)) {
 		SF_LOG_ERR("the sync event %s cannot be exported to another node",
-			   event->imported_by != NULL ? "was made from an export itself and" : "is used by a GPU and");
+			   event->imported_by != NULL ? "was itself made from an export and" : "has a GPU location and");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (!sf_event_is_open(event)) {
@@ -133,7 +133,7 @@ static doca_error_t check_export(const struct doca_sync_event *event, enum sf_ev
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* The event's own device: of its CPU location. */
+/* The device of the event's CPU location. */
 static struct doca_dev *own_device(const struct doca_sync_event *event)
 {
 	return event->subscriber.dev != NULL ? event->subscriber.dev : event->publisher.dev;
@@ -202,7 +202,7 @@ doca_error_t doca_sync_event_export_to_remote_net(struct doca_sync_event *event,
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (own_device(event) == NULL) {
-		SF_LOG_ERR("the sync event has no CPU location, whose device the network would reach it by");
+		SF_LOG_ERR("the sync event has no CPU location: the network needs the device of one");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return export_get(event, SF_EVENT_EXPORT_NET, own_device(event), data, sz);

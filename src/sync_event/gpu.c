@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events that kernels use: the page is mapped for the GPU, and the handle is the word itself. */
+/* Events that kernels use: the page is mapped for the GPU, and the handle is the word's address. */
 #include "core/gpu.h"
 
 #include "base/log.h"
@@ -23,7 +23,7 @@ doca_error_t sf_event_gpu_map(struct doca_sync_event *event)
 		SF_LOG_ERR("the sync event's page cannot be mapped for GPU %s: %s", gpu->pci_addr, doca_error_get_name(result));
 		return result;
 	}
-	event->gpu_word = addr; /* the value is the first of the page */
+	event->gpu_word = addr; /* the page begins with the value */
 	return DOCA_SUCCESS;
 }
 
@@ -47,7 +47,7 @@ doca_error_t doca_sync_event_get_gpu_handle(struct doca_sync_event *event, struc
 		SF_LOG_ERR("%s: %s", __func__,
 			   gpu == NULL		? "gpu is NULL"
 			   : gpu_dev_se == NULL ? "gpu_dev_se is NULL"
-						: "the sync event has no location at this GPU; add one before start");
+						: "the sync event has no location on this GPU: add one before start");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_event_is_open(event)) {

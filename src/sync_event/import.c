@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of other nodes. */
+/* Imports of other nodes' events. */
 #include "sync_event/import.h"
 
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "sync_event/event.h"
 
-/* The codes that the API has for what the fabric found. The fabric has logged it. */
+/* The API's code for an error of the fabric, which has logged it. */
 static doca_error_t import_error(doca_error_t error)
 {
 	return error == DOCA_ERROR_NO_MEMORY || error == DOCA_ERROR_NOT_SUPPORTED ? error : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* May the importer reach, across PCI, an event that was exported with the device of that key? */
+/* Checks that dev reaches over PCI the device, named by key, that the event was exported with. */
 static doca_error_t check_pci(const struct doca_dev *dev, const char *key)
 {
 	const struct sf_device *importer = sf_dev_desc(dev), *exporter = sf_device_find(key);
@@ -23,7 +23,7 @@ static doca_error_t check_pci(const struct doca_dev *dev, const char *key)
 	}
 	if (sf_device_shares_pci(exporter, importer))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the sync event was exported with device %s, and %s is not the other end of its PCI: open %s",
+	SF_LOG_ERR_LIMITED("the sync event was exported with device %s, which device %s does not reach over PCI: open %s",
 			   exporter->key, importer->key,
 			   exporter->uplink != NULL ? exporter->uplink->key : "a host function that is behind it");
 	return DOCA_ERROR_INVALID_VALUE;
@@ -42,7 +42,7 @@ void sf_event_regions_close(struct sf_event_import *import)
 		sf_region_close(import->word);
 	if (import->page != NULL)
 		sf_region_close(import->page);
-	/* Until its region is closed the agent may wake sleepers there: the owner may just have died. */
+	/* Released after the region is closed: until then the agent may wake sleepers there, since the owner may have died. */
 	if (import->held)
 		sf_cell_page_release(import->mapped);
 	if (import->own != NULL)
@@ -67,12 +67,12 @@ static doca_error_t regions_open(struct doca_dev *dev, const struct sf_event_des
 	    is_usable(import->page, import->word != NULL ? import->page->addr : import->word_addr, SF_CELL_PAGE_SIZE) &&
 	    (import->word == NULL || is_usable(import->word, import->word_addr, sizeof(uint64_t))))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the descriptor names memory that is no sync event's");
+	SF_LOG_ERR_LIMITED("the descriptor names memory that is not a sync event");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Where a provider maps memory, its importers wake sleepers by the page: without it nobody would. A page that is neither held nor
- * of a living region was this process's own, and went just now. */
+/* If the provider can map memory, importers must map the page, because only it lets them wake sleepers. A page that is neither
+ * held nor of a live region was this process's own and was freed just now. */
 static doca_error_t page_map(struct sf_event_import *import)
 {
 	void *page;
@@ -81,15 +81,15 @@ static doca_error_t page_map(struct sf_event_import *import)
 		if ((import->page->ops->caps & SF_CAP_MAP) == 0)
 			return DOCA_SUCCESS;
 		SF_LOG_ERR_LIMITED(
-			"the page of the sync event cannot be mapped here: its owner could not share it, or this process "
-			"has no room for it");
+			"the page of the sync event cannot be mapped here: its owner could not place it in shared memory, "
+			"or this process cannot map more memory");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	import->held = sf_cell_page_hold(page);
 	import->mapped = page;
 	if (import->held || sf_cell_owner_lives(import->page) == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("the owner of the sync event is just stopping it");
+	SF_LOG_ERR_LIMITED("the owner of the sync event is stopping it");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -114,12 +114,13 @@ doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, si
 
 /* ---- an event made from an export ---- */
 
-/* The owner updates its word with the processor's instructions, so those of the fabric have to be atomic against them. */
+/* The owner updates its word with CPU instructions, so the fabric's atomics must be atomic against them. */
 static doca_error_t reach_by_fabric(struct sf_event_import *import)
 {
 	if ((import->page->ops->caps & SF_CAP_ATOMIC_CPU) == 0) {
-		SF_LOG_ERR_LIMITED("the page of the sync event cannot be mapped here, and an RDMA device's atomics are not the "
-				   "processor's; use doca_sync_event_export_to_remote_net and RDMA's tasks");
+		SF_LOG_ERR_LIMITED(
+			"the page of the sync event cannot be mapped here, and an RDMA device's atomics are not atomic "
+			"with the CPU's; use doca_sync_event_export_to_remote_net and RDMA's tasks");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	import->own = sf_cell_page_new();

@@ -10,13 +10,13 @@
 struct sf_event_import {
 	struct sf_region *page, *word; /* word is NULL when it is in the page */
 	uint64_t word_addr;	       /* the owner's */
-	struct sf_cell_page *mapped;   /* the page here; NULL where it cannot be mapped */
-	struct sf_cell_page *own;      /* for the sleepers here, of an event whose page cannot be mapped; else NULL */
-	bool held;		       /* it is this process's own */
+	struct sf_cell_page *mapped;   /* the page as mapped here; NULL if it cannot be mapped */
+	struct sf_cell_page *own;      /* for local sleepers if the page cannot be mapped; else NULL */
+	bool held;		       /* mapped is a page of this process */
 };
 
-/* Unpacks and imports. INVALID_VALUE: not such a descriptor, altered, stale, of a dead exporter, or of a device that dev has
- * no way to. NOT_SUPPORTED, NO_MEMORY. Logged. */
+/* Unpacks and imports. INVALID_VALUE: not such a descriptor, altered, stale, of a dead exporter, or of a device that dev does not
+ * reach. NOT_SUPPORTED, NO_MEMORY. Logged. */
 doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, size_t len, enum sf_event_export kind,
 				     struct sf_event_import *import);
 void sf_event_regions_close(struct sf_event_import *import);

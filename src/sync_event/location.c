@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where an event is published and where it is waited for: one place each, said before start. */
+/* The publisher and subscriber location of an event: one each, set before start. */
 #include "base/log.h"
 #include "core/dev.h"
 #include "core/gpu.h"
@@ -14,12 +14,12 @@ void sf_event_place_clear(struct sf_event_place *place)
 	*place = (struct sf_event_place){.location = SF_EVENT_NOWHERE};
 }
 
-/* what: the device at the place; the event itself where there is none to name. */
+/* what: the location's device; the event itself for a location without one. */
 static doca_error_t place_check(const struct doca_sync_event *event, const struct sf_event_place *place, const void *what,
 				const char *function)
 {
 	if (event != NULL && what == NULL) {
-		SF_LOG_ERR("%s: the device of the location is NULL", function);
+		SF_LOG_ERR("%s: the location's device is NULL", function);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_event_check_stopped(event, function);
@@ -27,11 +27,11 @@ static doca_error_t place_check(const struct doca_sync_event *event, const struc
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (event->imported_by != NULL) {
-		SF_LOG_ERR("%s: the sync event was made from an export and is configured by its owner", function);
+		SF_LOG_ERR("%s: the sync event was made from an export: only its owner configures it", function);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (place->location != SF_EVENT_NOWHERE) {
-		SF_LOG_ERR("%s: the sync event has that location already, and one is all", function);
+		SF_LOG_ERR("%s: the sync event has that location already: add it once", function);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -82,7 +82,7 @@ static doca_error_t dpa_reject(const struct doca_sync_event *event, const struct
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* Of a place that may not be there. */
+/* NULL for a NULL event. */
 static struct sf_event_place *place_of_publisher(struct doca_sync_event *event)
 {
 	return event != NULL ? &event->publisher : NULL;

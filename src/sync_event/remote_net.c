@@ -21,7 +21,7 @@ void sf_sync_event_remote_net_word(const struct doca_sync_event_remote_net *even
 
 void sf_sync_event_remote_net_ring(const struct doca_sync_event_remote_net *event)
 {
-	atomic_thread_fence(memory_order_seq_cst); /* the word was changed by whatever means; now the gate */
+	atomic_thread_fence(memory_order_seq_cst); /* orders the change of the word before the doorbell's check */
 	if (event->import.mapped != NULL)
 		sf_cell_ring(event->import.mapped);
 }
@@ -64,7 +64,7 @@ doca_error_t doca_sync_event_remote_net_destroy(struct doca_sync_event_remote_ne
 	return DOCA_SUCCESS;
 }
 
-/* ---- handles for processors that there are none of, or that have no way to another node ---- */
+/* ---- handles for DPA and GPU: not supported ---- */
 
 doca_error_t doca_sync_event_remote_net_get_dpa_handle(struct doca_sync_event_remote_net *event, struct doca_dpa *dpa,
 						       doca_dpa_dev_sync_event_remote_net_t *dpa_remote_event)

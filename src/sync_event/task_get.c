@@ -13,7 +13,7 @@ static doca_error_t get_validate(const struct doca_task *base)
 
 	if (task->ret_val_ptr != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the sync event get task has no place for the value");
+	SF_LOG_ERR("ret_val_ptr of the sync event get task is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -64,7 +64,7 @@ struct doca_task *doca_sync_event_task_get_as_doca_task(struct doca_sync_event_t
 void doca_sync_event_task_get_set_ret_val_ptr(struct doca_sync_event_task_get *task, uint64_t *ret_val_ptr)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no get task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->ret_val_ptr = ret_val_ptr;
 }

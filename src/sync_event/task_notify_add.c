@@ -14,7 +14,7 @@ static doca_error_t notify_add_validate(const struct doca_task *base)
 
 	if (task->fetched_val_ptr != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the sync event notify add task has no place for the value before");
+	SF_LOG_ERR("fetched_val_ptr of the sync event notify add task is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -68,7 +68,7 @@ struct doca_task *doca_sync_event_task_notify_add_as_doca_task(struct doca_sync_
 void doca_sync_event_task_notify_add_set_inc_val(struct doca_sync_event_task_notify_add *task, uint64_t inc_val)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no notify add task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->inc_val = inc_val;
 }
@@ -81,7 +81,7 @@ uint64_t doca_sync_event_task_notify_add_get_inc_val(const struct doca_sync_even
 void doca_sync_event_task_notify_add_set_fetched_val_ptr(struct doca_sync_event_task_notify_add *task, uint64_t *fetched_val_ptr)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no notify add task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->fetched_val_ptr = fetched_val_ptr;
 }

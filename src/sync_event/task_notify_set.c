@@ -52,7 +52,7 @@ struct doca_task *doca_sync_event_task_notify_set_as_doca_task(struct doca_sync_
 void doca_sync_event_task_notify_set_set_set_val(struct doca_sync_event_task_notify_set *task, uint64_t set_val)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no notify set task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->set_val = set_val;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks that wait for more than a value, which DOCA 2.5 has and today's API has not. Its header (include/doca-2.5) links to
- * these. */
+/* Tasks that wait for a greater value, which DOCA 2.5 has and today's API lacks. The 2.5 header (include/doca-2.5) uses these. */
 #ifndef SF_SYNC_EVENT_WAIT_GT_H
 #define SF_SYNC_EVENT_WAIT_GT_H
 

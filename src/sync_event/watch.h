@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping for an event: a thread of the process waits at the gates of all events that its contexts sleep for, and writes the
- * eventfd of a progress engine when a gate was opened. It runs while something is watched; one thread serves 127 gates.
+ * Sleeping for an event: a watcher thread waits on the doorbells of all events that the process's contexts sleep for, and writes
+ * the eventfd of a progress engine when a doorbell rings. It runs while any event is watched; one thread serves 127 doorbells.
  *
- * What cannot open a gate (a GPU, a program that writes its own memory) is polled for, while the watch is armed:
- * every tick_ms the word is compared with what it was, and the owner is asked whether it lives.
+ * Some writers cannot ring a doorbell: a GPU, or a program that writes its own memory. For them an armed watch polls every
+ * tick_ms: it compares the word with its last value and checks that the owner lives.
  */
 #ifndef SF_SYNC_EVENT_WATCH_H
 #define SF_SYNC_EVENT_WATCH_H
@@ -21,25 +21,25 @@ struct sf_watcher;
 struct sf_watch {
 	struct sf_cell *cell;
 	int event_fd;
-	_Atomic uint32_t tick_ms;   /* 0: only the gate */
-	_Atomic uint64_t last;	    /* the word when it was armed */
+	_Atomic uint32_t tick_ms;   /* 0: only the doorbell */
+	_Atomic uint64_t last;	    /* the word's value when armed */
 	_Atomic bool ticking;	    /* the watcher polls */
-	_Atomic bool armed;	    /* somebody may sleep; until the eventfd is written */
-	uint32_t seen;		    /* the gate's count; the watcher's */
-	uint64_t looked_ms;	    /* the last tick; the watcher's */
+	_Atomic bool armed;	    /* a thread may sleep; cleared when the eventfd is written */
+	uint32_t seen;		    /* the doorbell's count; used by the watcher thread only */
+	uint64_t looked_ms;	    /* time of the last tick; likewise */
 	struct sf_watcher *watcher; /* NULL while not watched */
 };
 
-/* Starts to watch. NO_MEMORY or OPERATING_SYSTEM, logged: no thread. */
+/* Starts to watch. NO_MEMORY or OPERATING_SYSTEM, logged, if no thread could be started. */
 doca_error_t sf_watch_add(struct sf_watch *watch);
-/* Somebody is about to sleep, for whom the word is last. The gate is armed after this. */
+/* Called before a thread that saw the value last sleeps. The caller arms the doorbell afterwards. */
 void sf_watch_arm(struct sf_watch *watch, uint64_t last);
-/* Ends it: nothing is written to event_fd afterwards. Does nothing when it is not watched. */
+/* Stops watching: nothing is written to event_fd afterwards. Does nothing when not watched. */
 void sf_watch_remove(struct sf_watch *watch);
-/* The page was moved into shared memory, or tick_ms changed: the thread has to wait anew. */
+/* Makes the thread wait anew, after the page was moved into shared memory or tick_ms changed. */
 void sf_watch_refresh(struct sf_watch *watch);
 
-/* How often the watchers of this process have looked at a word without being woken. For tests. */
+/* How often this process's watchers have polled a word. For tests. */
 SF_API uint64_t sf_watch_num_looks(void);
 
 #endif

@@ -36,7 +36,7 @@ static doca_error_t read_at(int folder, const char *name, const char *path, stru
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_TOO_BIG)
 		return result;
 	if (result == DOCA_ERROR_TOO_BIG || len < UROM_SECRET_MIN || len >= UROM_SECRET_MAX - 1) {
-		SF_LOG_ERR("urom: the secret %s holds %zu bytes, needed are %d to %d", path,
+		SF_LOG_ERR("urom: the secret %s has %zu bytes: give %d to %d", path,
 			   result == DOCA_SUCCESS ? len : UROM_SECRET_MAX, UROM_SECRET_MIN, UROM_SECRET_MAX - 2);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -49,13 +49,13 @@ doca_error_t urom_secret_read(const char *path, struct urom_secret *secret)
 	doca_error_t result = read_at(AT_FDCWD, path, path, secret);
 
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("urom: there is no secret %s: make it, of mode 600 and with %d bytes or more that nobody guesses, for "
+		SF_LOG_ERR("urom: there is no secret %s: create it with mode 600 and at least %d random bytes, for "
 			   "daemon and clients",
 			   path, UROM_SECRET_MIN);
 	return result;
 }
 
-/* Whole under another name first, so that no reader sees half of it; the first link wins. */
+/* Written completely under another name first, so that no reader sees a partial file; the first link wins. */
 static doca_error_t make_secret(int folder)
 {
 	uint8_t bytes[USER_SECRET_SIZE];
@@ -77,7 +77,7 @@ static doca_error_t make_secret(int folder)
 	if (whole && linkat(folder, name, folder, USER_SECRET, 0) != 0 && errno != EEXIST)
 		whole = false;
 	if (!whole)
-		SF_LOG_ERR("urom: cannot make a secret in the runtime folder: %s; give one by --secret-file", strerror(errno));
+		SF_LOG_ERR("urom: cannot create a secret in the runtime folder: %s; give one by --secret-file", strerror(errno));
 	(void)unlinkat(folder, name, 0);
 	return whole ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
@@ -117,7 +117,7 @@ doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role ro
 	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), proof, &len) != NULL &&
 	    len == UROM_PROOF_SIZE)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: libcrypto gave no HMAC-SHA256");
+	SF_LOG_ERR("urom: libcrypto has no HMAC-SHA256");
 	return DOCA_ERROR_DRIVER;
 }
 
@@ -129,7 +129,7 @@ doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key 
 	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), key->bytes, &len) != NULL &&
 	    len == sizeof(key->bytes))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: libcrypto gave no HMAC-SHA256");
+	SF_LOG_ERR("urom: libcrypto has no HMAC-SHA256");
 	return DOCA_ERROR_DRIVER;
 }
 

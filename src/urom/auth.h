@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may use a service: whoever knows its secret. Each side shows that it does by a proof over both sides' random numbers and
- * its own role, so a proof is good for one connection and one direction.
+ * Authentication by a shared secret. Each side proves that it knows the secret by an HMAC over both sides' random numbers and its
+ * own role, so a proof is valid for one connection and one direction only.
  */
 #ifndef UROM_AUTH_H
 #define UROM_AUTH_H
@@ -25,7 +25,8 @@ enum urom_role { UROM_ROLE_CLIENT, UROM_ROLE_DAEMON };
  * does not count. NOT_FOUND, NOT_PERMITTED or INVALID_VALUE, logged, else. */
 SF_API doca_error_t urom_secret_read(const char *path, struct urom_secret *secret);
 
-/* The secret of this user on this machine, in the runtime folder. make: one is made if there is none; else that is NOT_FOUND. */
+/* The secret of this user on this machine, in the runtime folder. make: creates it if there is none; else that is
+ * NOT_FOUND. */
 SF_API doca_error_t urom_secret_of_user(bool make, struct urom_secret *secret);
 
 SF_API doca_error_t urom_random(void *out, size_t len);
@@ -40,7 +41,7 @@ SF_API doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_co
 /* SHA-256. */
 SF_API doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE]);
 
-/* Takes the same time wherever the first difference is. */
+/* Constant time. */
 SF_API bool urom_bytes_equal(const void *a, const void *b, size_t len);
 
 #endif

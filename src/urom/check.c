@@ -7,6 +7,6 @@ doca_error_t urom_check_given(const void *pointer, const char *what)
 {
 	if (pointer != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: no %s given", what);
+	SF_LOG_ERR("urom: %s is NULL", what);
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -169,7 +169,7 @@ static bool sort_segments(struct process *process)
 	return true;
 }
 
-/* Each takes 16 bytes or more of the message, so a number that is too large does not make us allocate much. */
+/* Each takes at least 16 bytes of the message, so a wrong number cannot cause a large allocation. */
 static const char *parse_process(struct urom_directory *directory, struct process *process, const void *body,
 				 struct urom_blob entry)
 {

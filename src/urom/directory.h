@@ -31,14 +31,14 @@ struct urom_entry_buffer {
 	struct urom_blob memh, mkey;
 };
 
-/* Bytes that they take, or 0 when room is less. out may be NULL to count. */
+/* The bytes that they take, or 0 if room is less. out may be NULL to count. */
 SF_API size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_workers,
 			      const struct urom_entry_buffer *buffers, uint32_t num_buffers, void *out, size_t room);
 
 /* Begins a directory of num entries; where its first entry's place begins. directory may be NULL: it only counts. */
 SF_API size_t urom_directory_begin(void *directory, uint32_t num);
-/* Makes a place for the next entry, of len bytes, behind what is used: it begins at what this returns, for the caller to fill,
- * and the next place begins where it ends. */
+/* Reserves len bytes for the next entry, after the used ones. Returns its offset, for the caller to fill; the next
+ * entry begins at its end. */
 SF_API size_t urom_directory_place(void *directory, size_t used, size_t len);
 
 /* The addresses of one worker's plugins: appends one at offset used; the new end, or 0 when it does not fit. */
@@ -48,8 +48,8 @@ SF_API size_t urom_addresses_append(void *addresses, size_t room, size_t used, u
 
 struct urom_directory;
 
-/* Takes a copy of what came over the wire, malloc'ed and aligned, and frees it at last. INVALID_VALUE, reason says why: it is no
- * directory, or an id is there twice; data is the caller's then. */
+/* Copies received bytes, malloc'ed and aligned, and finally frees them. INVALID_VALUE, with a reason: it is not a
+ * directory, or an id appears twice; the caller then keeps data. */
 SF_API doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **directory, const char **reason);
 SF_API void urom_directory_close(struct urom_directory *directory);
 /* Whether open would take it. */

@@ -114,7 +114,7 @@ static const struct sf_ctx_ops domain_ops = {
 doca_error_t doca_urom_domain_create(struct doca_urom_domain **domain_ctx)
 {
 	if (domain_ctx == NULL)
-		return urom_check_given(NULL, "place for the domain");
+		return urom_check_given(NULL, "domain");
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)calloc(1, sizeof(*domain));
 	if (domain == NULL) {
 		SF_LOG_ERR("no memory for a urom domain");
@@ -152,7 +152,7 @@ static void drop_buffers(struct doca_urom_domain *domain)
 doca_error_t doca_urom_domain_destroy(struct doca_urom_domain *domain)
 {
 	if (domain == NULL) {
-		SF_LOG_ERR("urom: no domain to destroy given");
+		SF_LOG_ERR("urom: domain is NULL");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = sf_ctx_fini(&domain->ctx);
@@ -178,7 +178,7 @@ doca_error_t doca_urom_domain_set_buffers_count(struct doca_urom_domain *domain,
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buffers_cnt == 0 || buffers_cnt > UROM_BUFFERS_MAX) {
-		SF_LOG_ERR("urom domain: %zu buffers asked for, 1 to %d are possible", buffers_cnt, UROM_BUFFERS_MAX);
+		SF_LOG_ERR("urom domain: %zu buffers: give 1 to %d", buffers_cnt, UROM_BUFFERS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	drop_buffers(domain);
@@ -211,8 +211,8 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 		return result;
 	if (buffer == NULL || memh == NULL || mkey == NULL || buf_len == 0 || memh_len - 1 >= UROM_KEY_MAX ||
 	    mkey_len - 1 >= UROM_KEY_MAX) {
-		SF_LOG_ERR("urom domain: a buffer of %zu bytes, handle of %zu and key of %zu: none may be missing, the latter "
-			   "have at most %d",
+		SF_LOG_ERR("urom domain: a buffer of %zu bytes, handle of %zu and key of %zu: none may be empty, handle and "
+			   "key have at most %d",
 			   buf_len, memh_len, mkey_len, UROM_KEY_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -222,7 +222,7 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 	if (domain->max_buffers == 0 || domain->num_buffers == domain->max_buffers) {
 		SF_LOG_ERR("urom domain: %s", domain->max_buffers == 0
 						      ? "call doca_urom_domain_set_buffers_count before buffers are added"
-						      : "all buffers that doca_urom_domain_set_buffers_count told of are there");
+						      : "all buffers of doca_urom_domain_set_buffers_count are added already");
 		return domain->max_buffers == 0 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_FULL;
 	}
 	struct urom_entry_buffer *added = &domain->buffers[domain->num_buffers];
@@ -238,7 +238,7 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 
 doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct doca_urom_domain_oob_coll *oob)
 {
-	doca_error_t result = urom_check_given(oob, "exchange");
+	doca_error_t result = urom_check_given(oob, "oob");
 
 	if (result == DOCA_SUCCESS)
 		result = check_setter(domain, __func__);
@@ -251,7 +251,7 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct do
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (oob->n_oob_indexes > UROM_PROCESSES_MAX) {
-		SF_LOG_ERR("urom domain: %u processes take part, at most %u can", oob->n_oob_indexes, UROM_PROCESSES_MAX);
+		SF_LOG_ERR("urom domain: %u processes: at most %u can take part", oob->n_oob_indexes, UROM_PROCESSES_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	domain->oob = *oob;
@@ -294,7 +294,7 @@ static doca_error_t check_unique(const uint64_t *ids, struct doca_urom_worker *c
 			sorted[i] = (uintptr_t)workers[i];
 		twice = find_twice(sorted, num);
 		if (twice != NULL)
-			SF_LOG_ERR("urom domain: a worker is given twice, and has but one id in a domain");
+			SF_LOG_ERR("urom domain: a worker is given twice: it has one id in a domain");
 	}
 	free(sorted);
 	return twice == NULL ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
@@ -303,15 +303,14 @@ static doca_error_t check_unique(const uint64_t *ids, struct doca_urom_worker *c
 static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *const *workers, size_t num)
 {
 	if (ids == NULL || workers == NULL || num == 0)
-		return urom_check_given(NULL, "workers, or ids for them,");
+		return urom_check_given(NULL, "domain_worker_ids or workers");
 	if (num > UROM_DOMAIN_WORKERS_MAX) {
-		SF_LOG_ERR("urom domain: %zu workers of one process given, at most %u are possible", num,
-			   UROM_DOMAIN_WORKERS_MAX);
+		SF_LOG_ERR("urom domain: %zu workers of one process: give at most %u", num, UROM_DOMAIN_WORKERS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (size_t i = 0; i < num; i++) {
 		if (workers[i] == NULL)
-			return urom_check_given(NULL, "worker in one of the places");
+			return urom_check_given(NULL, "an entry of workers");
 	}
 	return check_unique(ids, workers, num);
 }

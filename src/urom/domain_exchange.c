@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the processes of a domain come to know each other. They gather first the sizes of their entries and then the entries, in
- * rounds: of each process so many bytes that all together are UROM_GATHER_BYTES at most, for an allgather takes the same of all.
- * What comes goes to its place in the directory at once, so there is never more than that and the directory.
+ * The exchange between the processes of a domain. They gather first the sizes of their entries and then the entries, in
+ * rounds of at most UROM_GATHER_BYTES in total, because an allgather takes the same size from each. Results are written
+ * directly into the directory, so memory is needed for one round and the directory only.
  */
 #include "urom/domain_exchange.h"
 
@@ -22,13 +22,13 @@ void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_er
 
 /* ---- gathering ---- */
 
-/* What lies in given, round_len bytes. */
+/* Content of given, round_len bytes. */
 static doca_error_t round_gather(struct doca_urom_domain *domain)
 {
 	domain->request = NULL;
 	doca_error_t result = domain->oob.allgather(domain->given, domain->gathered, domain->round_len, domain->oob.coll_info,
 						    &domain->request);
-	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_ERROR_UNEXPECTED : result; /* that it goes on is req_test's to say */
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_ERROR_UNEXPECTED : result; /* req_test reports whether it continues */
 }
 
 /* Room for gatherings of len bytes a process. */
@@ -54,7 +54,7 @@ static doca_error_t gather_ended(struct doca_urom_domain *domain)
 	doca_error_t freed = domain->oob.req_free(domain->request);
 	domain->request = NULL;
 	if (freed != DOCA_SUCCESS)
-		SF_LOG_WARN("urom domain: the exchange's req_free answered %s", doca_error_get_name(freed));
+		SF_LOG_WARN("urom domain: the exchange's req_free returned %s", doca_error_get_name(freed));
 	return result;
 }
 
@@ -124,12 +124,12 @@ static const char *take_sizes(struct doca_urom_domain *domain)
 		const struct urom_domain_size *size = &domain->sizes[i];
 
 		if (size->index != i)
-			return "the exchange gave another process's part at this one's place: each oob_index must be there once";
+			return "the exchange returned another process's entry for this one: each oob_index must be unique";
 		if (size->len == 0 || size->len > UROM_DIRECTORY_MAX)
-			return "a process has more to share than 256 MiB";
+			return "a process shares more than 256 MiB";
 		domain->directory_len = urom_directory_place(NULL, domain->directory_len, size->len) + size->len;
 		if (domain->directory_len > UROM_DIRECTORY_MAX)
-			return "all together have more to share than 256 MiB";
+			return "all processes together share more than 256 MiB";
 		domain->len_max = size->len > domain->len_max ? size->len : domain->len_max;
 	}
 	return NULL;
@@ -169,7 +169,7 @@ static void begin_entries(struct doca_urom_domain *domain)
 	const size_t share = UROM_GATHER_BYTES / domain->oob.n_oob_indexes;
 	domain->directory = (uint8_t *)malloc(domain->directory_len);
 	if (domain->directory == NULL || make_room(domain, domain->len_max < share ? domain->len_max : share) != DOCA_SUCCESS) {
-		urom_domain_fail(domain, "there is no memory for what the workers are to know", DOCA_ERROR_NO_MEMORY);
+		urom_domain_fail(domain, "there is no memory for the workers' directory", DOCA_ERROR_NO_MEMORY);
 		return;
 	}
 	lay_out(domain);
@@ -194,10 +194,10 @@ static void place_entries(struct doca_urom_domain *domain)
 	domain->num_gathered += domain->round_len;
 }
 
-/* Read as a worker will: what it would refuse is better said here. */
+/* Parsed as a worker will: reports errors that it would find. */
 static void end_entries(struct doca_urom_domain *domain)
 {
-	const char *reason = "its digest cannot be made";
+	const char *reason = "its digest cannot be computed";
 
 	free(domain->given);
 	free(domain->gathered);

@@ -9,13 +9,13 @@
 /* The directory is there: the workers are to have it. */
 void urom_domain_notify_begin(struct doca_urom_domain *domain);
 bool urom_domain_notify(struct doca_urom_domain *domain);
-/* Only what their connections did not take before; the domain fails at most. */
+/* Sends what connections did not accept before; on failure only the domain fails. */
 void urom_domain_notify_more(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
 bool urom_domain_notify_is_due(const struct doca_urom_domain *domain);
 /* They need it no more. Where the queue is full, the worker's context sends it later: a stop of a domain does not wait. */
 void urom_domain_leave(struct doca_urom_domain *domain);
-/* Tells the process of domains that are over. True when anything was told. */
+/* Notifies the process of stopped domains. Returns true if anything was sent. */
 bool urom_leaves_send(struct doca_urom_worker *worker);
 /* Is there a place for it in the queue, so that no end of a send will come to go on by? */
 bool urom_leaves_are_due(const struct doca_urom_worker *worker);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getaddrinfo knows no time limit, and some resolvers take far longer than a program likes to wait, so a thread asks. Should it
- * not be back in time it is abandoned: it ends, and frees what it asked with, whenever it comes back.
+ * getaddrinfo has no time limit, and some resolvers are slow, so a thread calls it. If it does not return in time it is
+ * abandoned: it ends, and frees its memory, whenever it returns.
  */
 #include "urom/host_lookup.h"
 
@@ -138,13 +138,12 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	char port[8];
 
 	snprintf(port, sizeof(port), "%u", port_number);
-	if (getaddrinfo(host, port, &of_digits, found) == 0) /* which asks nobody */
+	if (getaddrinfo(host, port, &of_digits, found) == 0) /* needs no resolver */
 		return DOCA_SUCCESS;
 	if (atomic_load(&num_abandoned) >= UROM_LOOKUPS_MAX) {
-		SF_LOG_ERR(
-			"urom service: %s of the service file is not looked up: %d look-ups have not been answered yet, so the "
-			"resolver hangs; give its address instead",
-			host, UROM_LOOKUPS_MAX);
+		SF_LOG_ERR("urom service: did not look up %s of the service file: %d look-ups are unanswered, so the "
+			   "resolver hangs; give its address instead",
+			   host, UROM_LOOKUPS_MAX);
 		return DOCA_ERROR_TIME_OUT;
 	}
 	struct lookup *lookup = lookup_create(host, port);
@@ -156,9 +155,9 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	}
 	if (lookup_await(lookup, limit_ns))
 		return lookup_result(lookup, found);
-	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address "
+	SF_LOG_ERR("urom service: no DNS reply for %s of the service file: is the name server reachable? An address "
 		   "instead "
-		   "of its name would do without",
+		   "needs no look-up",
 		   host);
 	return DOCA_ERROR_TIME_OUT;
 }

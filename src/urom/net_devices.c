@@ -15,7 +15,7 @@
 static void device_add(const char *name, char *out, size_t room)
 {
 	if (!device_list_add(out, room, name, strlen(name)))
-		SF_LOG_WARN("urom: the network device %s is one too many", name);
+		SF_LOG_WARN("urom: too many network devices: %s does not fit", name);
 }
 
 /* The interfaces of an RDMA device's function. */
@@ -57,7 +57,7 @@ void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size
 		char name[NAME_MAX_BYTES];
 
 		if (len >= sizeof(name)) {
-			SF_LOG_WARN("urom: %.32s... is no network device", at);
+			SF_LOG_WARN("urom: %.32s... is not a network device", at);
 		} else if (len != 0) {
 			memcpy(name, at, len);
 			name[len] = '\0';
@@ -67,5 +67,5 @@ void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size
 	if (out[0] != '\0')
 		return;
 	snprintf(out, room, "all");
-	SF_LOG_INFO("urom: none of the service file's network devices %s carries TCP here: UCX chooses", list);
+	SF_LOG_INFO("urom: no network device %s of the service file supports TCP here: UCX chooses", list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A place in a body that is packed or parsed. Once something did not fit, or was not there, nothing more does. */
+/* A position in a body that is packed or parsed. After the first failure all later calls fail. */
 #ifndef UROM_PACK_H
 #define UROM_PACK_H
 

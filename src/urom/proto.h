@@ -56,8 +56,8 @@ enum urom_kind {
 	UROM_JOINED,
 	UROM_COMMAND,
 	UROM_NOTIFY,
-	/* A domain: subject is its number, size that of its directory (directory.h). Many clients of a worker may offer the same
-	 * directory; one of them is asked for it. */
+	/* A domain: subject is its number, size that of its directory (directory.h). Many clients of a worker may offer
+	 * the same directory; the worker requests it from one of them. */
 	UROM_DOMAIN_OFFER,  /* the body is the directory's digest */
 	UROM_DOMAIN_WANTED, /* perhaps: the client is to send it */
 	UROM_DOMAIN_PART,   /* a piece of it; request is its offset */
@@ -92,8 +92,8 @@ static inline struct urom_head urom_head_make(enum urom_kind kind, doca_error_t 
 	return (struct urom_head){UROM_PROTO_VERSION, (uint16_t)kind, (int32_t)status, request, subject, 0};
 }
 
-/* The bodies. Packers write at most room bytes and return how many, or 0 when they do not fit; parsers answer INVALID_VALUE, not
- * logged, for what is no such body, and strings they fill end with NUL. */
+/* The bodies. Packers write at most room bytes and return the length, or 0 if they do not fit; parsers return
+ * INVALID_VALUE, not logged, for a malformed body. Strings are NUL-terminated. */
 
 struct urom_hello {
 	uint8_t nonce[UROM_NONCE_SIZE];

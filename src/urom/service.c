@@ -125,7 +125,7 @@ static const struct sf_ctx_ops service_ops = {
 doca_error_t doca_urom_service_create(struct doca_urom_service **service_ctx)
 {
 	if (service_ctx == NULL)
-		return urom_check_given(NULL, "place for the service");
+		return urom_check_given(NULL, "service");
 	struct doca_urom_service *service = (struct doca_urom_service *)calloc(1, sizeof(*service));
 	if (service == NULL) {
 		SF_LOG_ERR("no memory for a urom service");
@@ -152,7 +152,7 @@ doca_error_t doca_urom_service_create(struct doca_urom_service **service_ctx)
 doca_error_t doca_urom_service_destroy(struct doca_urom_service *service)
 {
 	if (service == NULL) {
-		SF_LOG_ERR("urom: no service to destroy given");
+		SF_LOG_ERR("urom: service is NULL");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (atomic_load(&service->num_workers) != 0) {
@@ -178,8 +178,7 @@ doca_error_t doca_urom_service_set_max_comm_msg_size(struct doca_urom_service *s
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (msg_size < UROM_MESSAGE_MIN || msg_size > UROM_MESSAGE_MAX) {
-		SF_LOG_ERR("urom service: messages of %zu bytes asked for, %d to %u are possible", msg_size, UROM_MESSAGE_MIN,
-			   UROM_MESSAGE_MAX);
+		SF_LOG_ERR("urom service: max_comm_msg_size is %zu: give %d to %u", msg_size, UROM_MESSAGE_MIN, UROM_MESSAGE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	service->message_max = msg_size;
@@ -195,8 +194,7 @@ doca_error_t doca_urom_service_set_max_workers(struct doca_urom_service *service
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_workers > UROM_WORKERS_MAX || __builtin_popcount(max_workers) != 1) {
-		SF_LOG_ERR("urom service: %u workers asked for, possible is a power of two up to %d", max_workers,
-			   UROM_WORKERS_MAX);
+		SF_LOG_ERR("urom service: max_workers is %u: give a power of two up to %d", max_workers, UROM_WORKERS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	service->max_workers = max_workers;
@@ -205,8 +203,7 @@ doca_error_t doca_urom_service_set_max_workers(struct doca_urom_service *service
 
 doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct doca_dev *dev)
 {
-	doca_error_t result =
-		urom_check_given(service != NULL ? (const void *)dev : NULL, service == NULL ? "service" : "device");
+	doca_error_t result = urom_check_given(service != NULL ? (const void *)dev : NULL, service == NULL ? "service" : "dev");
 
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&service->ctx, __func__);
@@ -232,7 +229,7 @@ static doca_error_t check_running(const struct doca_urom_service *service, const
 {
 	if (service->ctx.state == DOCA_CTX_STATE_RUNNING)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom service: the %s are known while the context is RUNNING only", what);
+	SF_LOG_ERR("urom service: the %s are known only while the context is RUNNING", what);
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -240,7 +237,7 @@ doca_error_t doca_urom_service_get_plugins_list(struct doca_urom_service *servic
 						const struct doca_urom_service_plugin_info **plugins, size_t *plugins_count)
 {
 	if (service == NULL || plugins == NULL || plugins_count == NULL)
-		return urom_check_given(NULL, service == NULL ? "service" : "place for the plugins");
+		return urom_check_given(NULL, service == NULL ? "service" : "plugins or num_plugins");
 	doca_error_t result = check_running(service, "plugins");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -256,7 +253,7 @@ doca_error_t doca_urom_service_get_plugins_list(struct doca_urom_service *servic
 doca_error_t doca_urom_service_get_cpuset(struct doca_urom_service *service, doca_cpu_set_t *cpuset)
 {
 	if (service == NULL || cpuset == NULL)
-		return urom_check_given(NULL, service == NULL ? "service" : "place for the processors");
+		return urom_check_given(NULL, service == NULL ? "service" : "cpuset");
 	doca_error_t result = check_running(service, "processors");
 	if (result == DOCA_SUCCESS)
 		*cpuset = service->cpuset;

@@ -77,8 +77,8 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 }
 
 /*
- * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has
- * taken the connection. On loopback a listener on TCP could be seen, were it a daemon.
+ * A daemon of this machine that waits for a processor is alive. A remote one is not visible, and gets longer once its
+ * kernel has accepted the connection. A daemon on TCP loopback would be visible.
  */
 static bool service_is_silent(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
@@ -143,8 +143,8 @@ static doca_error_t open_comm(struct doca_urom_service *service)
 
 	find_devices(service, devices);
 	if (!any_exists(devices)) {
-		SF_LOG_ERR("urom service: none of the network devices %s is here: UCX_NET_DEVICES, else the service file's last "
-			   "field, names those that may be used",
+		SF_LOG_ERR("urom service: no network device %s exists here: set UCX_NET_DEVICES, or the last field in the "
+			   "service file",
 			   devices);
 		return DOCA_ERROR_NOT_FOUND;
 	}

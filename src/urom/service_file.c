@@ -99,7 +99,7 @@ static bool take_host(const char *text, struct urom_service_entry *entry)
 	return len != 0;
 }
 
-/* What is wrong with a line, or NULL. */
+/* Returns the error in a line, or NULL. */
 static const char *check_line(const struct line *line, struct urom_service_entry *entry)
 {
 	uint32_t pci[4];
@@ -109,9 +109,9 @@ static const char *check_line(const struct line *line, struct urom_service_entry
 	if (strcasecmp(line->fields[SERVICE_TYPE], "dpu") != 0)
 		return "its service type is not dpu";
 	if (!parse_pci(line->fields[DEV_PCI], pci))
-		return "its fourth field is no PCI address";
+		return "its fourth field is not a PCI address";
 	if (!take_host(line->fields[DEV_HOST], entry))
-		return "its third field is no host, nor a host and a port";
+		return "its third field is neither a host nor a host and a port";
 	memcpy(entry->net_devices, line->fields[NET_DEVICES], UROM_NET_DEVICES_MAX);
 	return NULL;
 }
@@ -136,8 +136,8 @@ doca_error_t urom_service_file_find(const char *text, size_t len, const char *pa
 			continue;
 		const char *wrong = check_line(&line, entry);
 		if (wrong != NULL && num_wrong++ < WRONG_LINES_MAX)
-			SF_LOG_WARN("urom: line %u of %s is passed over: %s%s", number, path, wrong,
-				    num_wrong == WRONG_LINES_MAX ? "; of others nothing is said" : "");
+			SF_LOG_WARN("urom: ignored line %u of %s: %s%s", number, path, wrong,
+				    num_wrong == WRONG_LINES_MAX ? "; further lines are not reported" : "");
 		if (wrong == NULL && same_pci(line.fields[DEV_PCI], pci_addr) && is_here(line.fields[APP_HOST]))
 			return DOCA_SUCCESS;
 	}

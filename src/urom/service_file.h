@@ -25,8 +25,8 @@ struct urom_service_entry {
 	char net_devices[UROM_NET_DEVICES_MAX];
 };
 
-/* The first line whose app_hostname is_here says yes to, and whose PCI address is pci_addr ("0000:d8:00.0"; a line may leave the
- * domain out). NOT_FOUND, not logged: no such line. Lines that are none are logged with their number and passed over. */
+/* The first line whose app_hostname is_here accepts, and whose PCI address is pci_addr ("0000:d8:00.0"; a line may omit
+ * the domain). NOT_FOUND, not logged: no such line. Malformed lines are logged with their number and ignored. */
 doca_error_t urom_service_file_find(const char *text, size_t len, const char *path, const char *pci_addr,
 				    bool (*is_here)(const char *hostname), struct urom_service_entry *entry);
 

@@ -48,7 +48,7 @@ static doca_error_t read_secret(struct urom_secret *secret)
 
 static void say_other_secret(const char *address)
 {
-	SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE", address);
+	SF_LOG_ERR("urom service: %s has a different secret: give both the same UROM_SECRET_FILE", address);
 }
 
 static doca_error_t peer_key(void *user, struct sf_comm_key *out)
@@ -95,10 +95,11 @@ static doca_error_t handle_welcome(struct doca_urom_service *service, const void
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (welcome.message_max < service->message_max) {
-		SF_LOG_ERR("urom service: %s takes messages of %u bytes, %zu are set: start it with a larger --max-msg-size, or "
-			   "call "
-			   "doca_urom_service_set_max_comm_msg_size with less",
-			   service->peer->address, welcome.message_max, service->message_max);
+		SF_LOG_ERR(
+			"urom service: %s accepts messages of %u bytes, %zu are set: start it with a larger --max-msg-size, or "
+			"call "
+			"doca_urom_service_set_max_comm_msg_size with less",
+			service->peer->address, welcome.message_max, service->message_max);
 		return DOCA_ERROR_TOO_BIG;
 	}
 	memcpy(&service->cpuset, welcome.cpuset, sizeof(service->cpuset));
@@ -117,13 +118,13 @@ static void handle_refusal(struct doca_urom_service *service, const struct urom_
 	char text[UROM_TEXT_MAX];
 
 	urom_text_parse(body, len, text);
-	SF_LOG_ERR("urom service: %s refused this program: %s", service->peer->address, text);
+	SF_LOG_ERR("urom service: %s rejected this program: %s", service->peer->address, text);
 	end_session(service, head->status != DOCA_SUCCESS ? (doca_error_t)head->status : DOCA_ERROR_NOT_PERMITTED);
 }
 
 /* ---- what arrives ---- */
 
-/* Anything but what is awaited now is the end of the session. */
+/* Any unexpected message ends the session. */
 static doca_error_t handle_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
@@ -141,7 +142,7 @@ static doca_error_t handle_answer(struct doca_urom_service *service, const struc
 	case UROM_GROUP_IS:
 		urom_gid_task_answered(service, head, body, len);
 		return DOCA_SUCCESS;
-	case UROM_WORKER_DIED: /* its own connection says so too; the daemon knows why */
+	case UROM_WORKER_DIED: /* its own connection ends too; the daemon knows the reason */
 		urom_text_parse(body, len, text);
 		SF_LOG_WARN_LIMITED("urom service: worker %llu died: %s", (unsigned long long)head->subject, text);
 		return DOCA_SUCCESS;
@@ -164,14 +165,14 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 		return;
 	}
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
-		SF_LOG_ERR("urom service: %s speaks version %u of the protocol, this program %d: use the same release of both",
+		SF_LOG_ERR("urom service: %s uses protocol version %u, this program %d: use the same release on both sides",
 			   peer->address, head.version, UROM_PROTO_VERSION);
 	if (result == DOCA_SUCCESS)
 		result = handle_answer(service, &head, body, len);
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNEXPECTED || result == DOCA_ERROR_INVALID_VALUE)
-		SF_LOG_ERR("urom service: %s sent what is no message of UROM's, or not now", peer->address);
+		SF_LOG_ERR("urom service: %s sent an invalid or unexpected message", peer->address);
 	end_session(service, result);
 }
 

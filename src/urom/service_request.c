@@ -99,7 +99,7 @@ static pid_t visible_process(const struct doca_urom_service *service, const stru
 													 : 0;
 }
 
-/* An answer that nobody has asked for is an error: the request that it was for would wait for ever. */
+/* An answer without a request is an error: its intended request would wait for ever. */
 doca_error_t urom_request_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;

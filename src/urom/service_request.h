@@ -34,13 +34,13 @@ TAILQ_HEAD(urom_requests, urom_request);
 
 doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
 			       const void *body, size_t body_len);
-/* From any thread. Without a session it is DONE at once. */
+/* From any thread. Without a session it is DONE immediately. */
 void urom_request_post(struct doca_urom_service *service, struct urom_request *request);
-/* Sends what is queued, and ends all requests when the session ended. True when anything was done. */
+/* Sends queued requests, and ends all of them when the session has ended. Returns true if anything was done. */
 bool urom_requests_run(struct doca_urom_service *service);
-/* The daemon answered one. UNEXPECTED: nobody has asked that. */
+/* Handles the daemon's answer to a request. UNEXPECTED: there is no such request. */
 doca_error_t urom_request_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len);
-/* Ends all requests; from here on none is taken. */
+/* Ends all requests; later ones are rejected. */
 void urom_requests_fail_all(struct doca_urom_service *service);
 
 #endif

@@ -99,7 +99,7 @@ doca_error_t doca_urom_service_get_workers_by_gid_task_allocate(struct doca_urom
 	struct doca_task *base;
 
 	if (service == NULL || task == NULL)
-		return urom_check_given(NULL, service == NULL ? "service" : "place for the task");
+		return urom_check_given(NULL, service == NULL ? "service" : "task");
 	doca_error_t result = sf_task_alloc(&service->ctx, &service->pool, &base);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -115,7 +115,7 @@ doca_error_t doca_urom_service_get_workers_by_gid_task_allocate_init(struct doca
 								     gid_task **task)
 {
 	if (cb == NULL)
-		return urom_check_given(NULL, "callback");
+		return urom_check_given(NULL, "cb");
 	doca_error_t result = doca_urom_service_get_workers_by_gid_task_allocate(service, task);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -127,8 +127,7 @@ doca_error_t doca_urom_service_get_workers_by_gid_task_allocate_init(struct doca
 doca_error_t doca_urom_service_get_workers_by_gid_task_release(gid_task *task)
 {
 	if (task == NULL || task->base.state != SF_TASK_ALLOCATED) {
-		SF_LOG_ERR("urom get workers: %s",
-			   task == NULL ? "no task to release given" : "the task is not the program's to release now");
+		SF_LOG_ERR("urom get workers: %s", task == NULL ? "task is NULL" : "the task is in flight or already released");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_task_free(&task->base);

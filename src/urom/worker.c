@@ -257,7 +257,7 @@ static doca_error_t configure_tasks(struct doca_urom_worker *worker, uint32_t nu
 doca_error_t doca_urom_worker_create(struct doca_urom_worker **worker_ctx)
 {
 	if (worker_ctx == NULL)
-		return urom_check_given(NULL, "place for the worker");
+		return urom_check_given(NULL, "worker");
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)calloc(1, sizeof(*worker));
 	if (worker == NULL) {
 		SF_LOG_ERR("no memory for a urom worker");
@@ -291,7 +291,7 @@ static void drop_env(struct doca_urom_worker *worker)
 doca_error_t doca_urom_worker_destroy(struct doca_urom_worker *worker)
 {
 	if (worker == NULL)
-		return urom_check_given(NULL, "worker to destroy");
+		return urom_check_given(NULL, "worker");
 	doca_error_t result = sf_ctx_fini(&worker->ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -320,7 +320,7 @@ doca_error_t doca_urom_worker_set_service(struct doca_urom_worker *worker, struc
 		return result;
 	if (atomic_fetch_add(&service->num_workers, 1) >= service->max_workers) {
 		atomic_fetch_sub(&service->num_workers, 1);
-		SF_LOG_ERR("urom worker: the service has its %u workers: doca_urom_service_set_max_workers allows more",
+		SF_LOG_ERR("urom worker: the service has its maximum of %u workers: raise doca_urom_service_set_max_workers",
 			   service->max_workers);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -346,7 +346,8 @@ doca_error_t doca_urom_worker_set_plugins(struct doca_urom_worker *worker, uint6
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (plugins == 0 || plugins >> UROM_PLUGINS_MAX != 0) {
-		SF_LOG_ERR("urom worker: 0x%llx are no plugin ids: or together those of doca_urom_service_get_plugins_list",
+		SF_LOG_ERR("urom worker: 0x%llx is not a set of plugin ids: combine those of doca_urom_service_get_plugins_list "
+			   "by OR",
 			   (unsigned long long)plugins);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -388,8 +389,7 @@ doca_error_t doca_urom_worker_set_max_inflight_tasks(struct doca_urom_worker *wo
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_tasks > UROM_INFLIGHT_MAX || __builtin_popcount(max_tasks) != 1) {
-		SF_LOG_ERR("urom worker: %u tasks in flight asked for, possible is a power of two up to %d", max_tasks,
-			   UROM_INFLIGHT_MAX);
+		SF_LOG_ERR("urom worker: max_inflight_tasks is %u: give a power of two up to %d", max_tasks, UROM_INFLIGHT_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return configure_tasks(worker, max_tasks);
@@ -407,7 +407,7 @@ static doca_error_t check_env(char *const env[], size_t count)
 
 	for (size_t i = 0; i < count && count <= UROM_ENV_MAX; i++) {
 		if (!is_variable(env[i])) {
-			SF_LOG_ERR("urom worker: \"%s\" is no variable: it should be NAME=value without blanks",
+			SF_LOG_ERR("urom worker: \"%s\" is not a variable: give NAME=value without blanks",
 				   env[i] != NULL ? env[i] : "");
 			return DOCA_ERROR_INVALID_VALUE;
 		}
@@ -415,14 +415,14 @@ static doca_error_t check_env(char *const env[], size_t count)
 	}
 	if (count <= UROM_ENV_MAX && bytes <= UROM_ENV_BYTES_MAX)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom worker: %zu variables of %zu bytes, possible are %d of %d", count, bytes, UROM_ENV_MAX,
+	SF_LOG_ERR("urom worker: %zu variables of %zu bytes: at most %d of %d are possible", count, bytes, UROM_ENV_MAX,
 		   UROM_ENV_BYTES_MAX);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t doca_urom_worker_set_env(struct doca_urom_worker *worker, char *const env[], size_t count)
 {
-	doca_error_t result = urom_check_given(env, "environment");
+	doca_error_t result = urom_check_given(env, "env");
 
 	if (result == DOCA_SUCCESS)
 		result = check_setter(worker, __func__);
@@ -448,7 +448,7 @@ doca_error_t doca_urom_worker_set_env(struct doca_urom_worker *worker, char *con
 doca_error_t doca_urom_worker_get_id(struct doca_urom_worker *worker, uint64_t *worker_id)
 {
 	if (worker == NULL || worker_id == NULL)
-		return urom_check_given(NULL, worker == NULL ? "worker" : "place for the id");
+		return urom_check_given(NULL, worker == NULL ? "worker" : "worker_id");
 	*worker_id = worker->id;
 	return DOCA_SUCCESS;
 }
@@ -456,7 +456,7 @@ doca_error_t doca_urom_worker_get_id(struct doca_urom_worker *worker, uint64_t *
 doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker, uint32_t *worker_gid)
 {
 	if (worker == NULL || worker_gid == NULL)
-		return urom_check_given(NULL, worker == NULL ? "worker" : "place for the group");
+		return urom_check_given(NULL, worker == NULL ? "worker" : "gid");
 	if (!worker->has_gid) {
 		SF_LOG_ERR("urom worker %llu is in no group", (unsigned long long)worker->id);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * glibc's heap is one chunk after the other, each with its size in front. So the chunk of an address is found only by walking
- * from the first one: what lies before the address itself may be stale. Other threads may allocate meanwhile, so two walks must
- * agree.
+ * glibc's heap is a sequence of chunks, each preceded by its size. The chunk of an address is found only by a walk from the first
+ * one, because the words before the address may be stale. Other threads may allocate meanwhile, so two walks must agree.
  */
 #include "validation/heap.h"
 
@@ -17,9 +16,9 @@
 #define CHUNK_MIN 32
 #define SIZE_FLAGS ((uintptr_t)7)
 #define PREVIOUS_IN_USE ((uintptr_t)1)
-#define MAPPED_OR_FOREIGN ((uintptr_t)6) /* no chunk of the first heap has these */
+#define MAPPED_OR_FOREIGN ((uintptr_t)6) /* flags that no chunk of the first heap has */
 
-/* What programs may use reaches into the next chunk's first word. */
+/* A chunk's usable memory extends into the first word of the next chunk. */
 #define BEFORE (2 * sizeof(uintptr_t))
 #define BEHIND sizeof(uintptr_t)
 
@@ -29,7 +28,7 @@ struct walk {
 	uint8_t bytes[WINDOW];
 };
 
-/* The heap's mapping. False: there is none. */
+/* Finds the heap's mapping. False if there is none. */
 static bool heap_bounds(uintptr_t *begin, uintptr_t *end)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -43,7 +42,7 @@ static bool heap_bounds(uintptr_t *begin, uintptr_t *end)
 	return found;
 }
 
-/* The size word of the chunk at that address; false: out of the heap. */
+/* Reads the size word of the chunk at that address. False if it is outside the heap. */
 static bool size_read(struct walk *walk, uintptr_t chunk, uintptr_t *size)
 {
 	uintptr_t at = chunk + sizeof(uintptr_t);
@@ -63,7 +62,7 @@ static bool size_read(struct walk *walk, uintptr_t chunk, uintptr_t *size)
 	return true;
 }
 
-/* Walks to the chunk that the address is in. */
+/* Walks to the chunk that contains the address. */
 static bool walk_to(struct walk *walk, uintptr_t address, struct sf_heap_block *block)
 {
 	uintptr_t chunk = walk->begin, size, next_size;
@@ -79,7 +78,7 @@ static bool walk_to(struct walk *walk, uintptr_t address, struct sf_heap_block *
 			break;
 		chunk += size;
 	}
-	/* Behind the last chunk, which is the free rest, there is none. */
+	/* The last chunk is the free rest, without a successor. */
 	if (address < chunk + BEFORE || !size_read(walk, chunk + size, &next_size))
 		return false;
 	*block = (struct sf_heap_block){chunk + BEFORE, chunk + size + BEHIND, (next_size & PREVIOUS_IN_USE) == 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the heap's blocks end. */
+/* Finds the bounds of heap blocks. */
 #ifndef SF_VALIDATION_HEAP_H
 #define SF_VALIDATION_HEAP_H
 
@@ -8,14 +8,14 @@
 
 #include "base/visibility.h"
 
-/* A block that malloc gave, or has taken back. */
+/* A block that malloc returned, possibly freed since. */
 struct sf_heap_block {
-	uintptr_t begin, end; /* what a program may use of it */
-	bool is_free;	      /* for sure; a block freed a moment ago may look as if it were not */
+	uintptr_t begin, end; /* the memory that a program may use */
+	bool is_free;	      /* true only if certain; a recently freed block may look allocated */
 };
 
-/* The block of the process's first heap (that of the main thread, in glibc) that the address lies in. False: it is not in that
- * heap, or there is no such heap, or it is not as expected. Reads only, and by the kernel, so that nothing can fault. */
+/* Finds the block of the process's first heap (in glibc, the main thread's) that contains the address. False if it is not in that
+ * heap, or the heap is absent or has an unexpected layout. Reads through the kernel, so that no access can fault. */
 SF_API bool sf_heap_find(const void *address, struct sf_heap_block *block);
 
 #endif

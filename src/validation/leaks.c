@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is left at the end of the process. */
+/* Reports the objects that are left at the end of the process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "validation/rules.h"
 #include "validation/site.h"
 
-#define LEAKS_MAX 32 /* that are named */
+#define LEAKS_MAX 32 /* leaks reported one by one */
 
-/* Not by the log: its backends may be functions of the program's, whose own end has come before. */
+/* Does not use the log: its backends may be functions of the program, which has been torn down already. */
 static void leak_report(const struct sf_object *leak)
 {
 	char object[SF_OBJECT_TEXT_MAX], site[SF_SITE_TEXT_MAX], state[SF_OBJECT_TEXT_MAX] = "";
@@ -26,7 +26,7 @@ static void leak_report(const struct sf_object *leak)
 		sf_site_text(leak->created_at, site, sizeof(site)), leak->thread, sf_rules[SF_RULE_EXIT_001].fix);
 }
 
-/* Destructors of the program, and of the libraries that stand on this one, have run. */
+/* Runs after the destructors of the program and of the libraries that depend on this one. */
 static __attribute__((destructor)) void leaks_report(void)
 {
 	struct sf_object *leaks[LEAKS_MAX];

@@ -13,17 +13,17 @@ struct sf_object {
 	char name[SF_OBJECT_NAME_MAX];
 	sf_object_describe *describe; /* or NULL */
 	const void *created_at;	      /* in the program; NULL: unknown */
-	int thread;		      /* that created it */
+	int thread;		      /* id of the thread that created it */
 	uint64_t number;	      /* in the order of creation */
 	bool is_given_up;	      /* no leak */
 	struct sf_object *next;
 };
 
-/* A copy of what is known of it; false: nothing. */
+/* Copies the entry of the object. False if there is none. */
 bool sf_object_get(const void *address, struct sf_object *copy);
 
-/* Those that are left, the oldest first, as far as there is room. Returns how many there are. At the end of the process: they are
- * not guarded. */
+/* Lists the objects that are left, oldest first, at most max, and returns how many exist. For the end of the process only: takes
+ * no lock. */
 size_t sf_object_leaks(struct sf_object *leaks[], size_t max);
 
 #endif

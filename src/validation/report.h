@@ -9,7 +9,7 @@
 
 bool sf_rule_is_chosen(enum sf_rule rule);
 
-/* Numbers the report, fills in rule, message and, where it is empty, fix, and logs it. The rule is chosen. */
+/* Numbers the report, fills in rule, message and, if empty, fix, and logs it. Call it for chosen rules only. */
 void sf_rule_report(enum sf_rule rule, struct softfield_validation_report *report);
 
 #endif

@@ -24,7 +24,7 @@ const struct sf_rule_text *sf_rule_find(const char *id)
 	return NULL;
 }
 
-/* ---- the choice ---- */
+/* ---- selection ---- */
 
 static void choose_all(struct sf_rule_choice *choice, bool chosen)
 {
@@ -32,13 +32,13 @@ static void choose_all(struct sf_rule_choice *choice, bool chosen)
 		choice->chosen[i] = chosen;
 }
 
-/* SF-MMAP is the beginning of all ids of memory maps, SF-MM of none. */
+/* A prefix ends at a dash: SF-MMAP matches all ids of memory maps, SF-MM none. */
 static bool is_beginning(const char *id, const char *text, size_t len)
 {
 	return strncasecmp(id, text, len) == 0 && (id[len] == '\0' || id[len] == '-') && len > strlen("SF");
 }
 
-/* Returns whether it is one. */
+/* Applies one item. Returns whether it is valid. */
 static bool item_choose(const char *text, size_t len, struct sf_rule_choice *choice)
 {
 	bool chosen = text[0] != '-', found = false;

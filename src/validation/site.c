@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Is it one of the libraries? All of them, those of earlier APIs too, are named so. */
+/* Returns whether the object is one of our libraries, which all have this prefix, also those of earlier APIs. */
 static bool is_ours(const Dl_info *info)
 {
 	return strncmp(base_name(info->dli_fname), "libdoca_", strlen("libdoca_")) == 0;
@@ -31,12 +31,12 @@ static bool is_ours(const Dl_info *info)
 
 static bool address_look_up(const void *address, Dl_info *info)
 {
-	/* Behind a call that does not return is the next function. */
+	/* The return address of a call that does not return may lie in the next function, so look up the byte before it. */
 	return dladdr((const void *)((uintptr_t)address - 1), info) != 0 && info->dli_fname != NULL;
 }
 
-/* The first frame of this library. A sanitizer's own may come before; more are not, but in a program that is linked with the
- * static libraries, where nothing tells them from it. Returns num if there is none. */
+/* Returns the first frame of our libraries, or num. Only frames of a sanitizer may precede it. A program linked with the static
+ * libraries has none, since its frames cannot be told apart. */
 static int own_frame(void *const *frames, int num)
 {
 	Dl_info info;
@@ -73,7 +73,7 @@ const char *sf_site_text(const void *caller, char *text, size_t size)
 	Dl_info info;
 
 	if (caller == NULL || !address_look_up(caller, &info)) {
-		snprintf(text, size, "an unknown place");
+		snprintf(text, size, "an unknown location");
 		return text;
 	}
 	int len = snprintf(text, size, "%s+0x%zx", base_name(info.dli_fname),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The validation layer (SOFTFIELD_VALIDATE, docs/validation.md): rules that programs have to keep to, the objects that they have,
- * and reports of what they break.
+ * The validation layer (SOFTFIELD_VALIDATE, docs/validation.md): rules for programs, their objects, and reports of broken rules.
  *
  *	SF_BROKEN(MMAP_003, mmap, "doca_mmap_export_pci", "it is not started");
  *
- * A library says so where it refuses a call anyway, and there it costs nothing while the layer is off. What no call refuses is
- * looked for only while the layer is on, behind sf_validation_is_on. Data paths have no such branch: they get other functions
+ * A library reports where it rejects a call anyway, which costs nothing while the layer is off. Checks for mistakes that no call
+ * rejects run only while the layer is on, behind sf_validation_is_on. Data paths have no such branch: they use other functions
  * (core/task_checks.h).
  */
 #ifndef SF_VALIDATION_VALIDATION_H
@@ -25,16 +24,16 @@ enum sf_rule {
 	SF_RULES
 };
 
-/* Set when the library is loaded, before any call, and never changed: no rule is looked at while it is false. */
+/* Set when the library is loaded, before any call, and never changed. No rule is checked while it is false. */
 SF_API extern bool sf_validation_is_on;
 
-/* One report, if the rule is chosen. object: its address, or NULL. type: what it is, for what is not registered; NULL: as it was
- * registered, or the rule's word. call: the public function; NULL: the one that the program is in. Any thread; no lock of the
- * caller's may be needed by a log backend. */
+/* Reports a broken rule, if it is chosen. object: its address, or NULL. type: of an object that is not registered; NULL: as
+ * registered, or the rule's word. call: the public function; NULL: the one that the program is in. Any thread. The caller must
+ * hold no lock that a log backend may need. */
 SF_API void sf_rule_broken(enum sf_rule rule, const void *object, const char *type, const char *call, const char *format, ...)
 	__attribute__((cold, format(printf, 5, 6)));
 
-/* The same with a fix of its own, in place of the rule's. */
+/* The same with another fix than the rule's. */
 SF_API void sf_rule_broken_so(enum sf_rule rule, const void *object, const char *type, const char *call, const char *fix,
 			      const char *format, ...) __attribute__((cold, format(printf, 6, 7)));
 
@@ -48,33 +47,33 @@ SF_API void sf_rule_broken_so(enum sf_rule rule, const void *object, const char 
 
 /* ---- objects ---- */
 
-/* What an object is about, for its leak: "RUNNING, 2 tasks in flight". At the end of the process, without any lock. */
+/* Describes an object's state in a leak report: "RUNNING, 2 tasks in flight". Called at the end of the process, without locks. */
 typedef void sf_object_describe(const void *object, char *text, size_t size);
 
 SF_API void sf_object_register(const void *object, const char *type, sf_object_describe *describe);
 SF_API void sf_object_forget(const void *object);
 
-/* The object was created by the program, of this type; type is a constant. describe may be NULL. */
+/* Registers an object that the program created. type is a string constant. describe may be NULL. */
 static inline void sf_object_add(const void *object, const char *type, sf_object_describe *describe)
 {
 	if (__builtin_expect(sf_validation_is_on, 0))
 		sf_object_register(object, type, describe);
 }
 
-/* It goes. An unknown one is none. */
+/* Unregisters the object. Ignores an unknown one. */
 static inline void sf_object_remove(const void *object)
 {
 	if (__builtin_expect(sf_validation_is_on, 0))
 		sf_object_forget(object);
 }
 
-/* The program means it to go, and is only refused: it is no leak. */
+/* The program tried to destroy the object and failed: it does not count as a leak. */
 SF_API void sf_object_abandon(const void *object);
 
-/* The memory of objects that are not registered, but may have been named, begins anew. */
+/* Forgets names of unregistered objects in memory that is reused. */
 SF_API void sf_objects_forget(uintptr_t memory, size_t size);
 
-/* mmap "pool" (0x7f..): as reports name it. type as for sf_rule_broken. Returns text. */
+/* Formats the object for reports: mmap "pool" (0x7f..). type as for sf_rule_broken. Returns text. */
 SF_API const char *sf_object_text(const void *object, const char *type, char *text, size_t size);
 
 #define SF_OBJECT_TEXT_MAX 128

@@ -41,7 +41,7 @@
 		*sf_conn_ = (elm)->field.sle_next;                                                                               \
 	} while (0)
 
-/* ---- LIST: an element knows the pointer that points to it ---- */
+/* ---- LIST: an element stores the address of the pointer to it ---- */
 
 #define LIST_HEAD(name, type)                                                                                                    \
 	struct name {                                                                                                            \
@@ -75,7 +75,7 @@
 		*(elm)->field.le_prev = (elm)->field.le_next;                                                                    \
 	} while (0)
 
-/* ---- STAILQ: the tail is the pointer that the next element goes to ---- */
+/* ---- STAILQ: the tail is the address of the pointer that gets the next element ---- */
 
 #define STAILQ_HEAD(name, type)                                                                                                  \
 	struct name {                                                                                                            \
@@ -116,7 +116,7 @@
 			(head)->stqh_last = sf_conn_;                                                                            \
 	} while (0)
 
-/* ---- TAILQ: head and element have the same two members, so that the last element's predecessor is found from the tail ---- */
+/* ---- TAILQ: head and element have the same two members, which gives access to the last element's predecessor ---- */
 
 #define TAILQ_HEAD(name, type)                                                                                                   \
 	struct name {                                                                                                            \

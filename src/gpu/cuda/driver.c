@@ -71,7 +71,7 @@ static void load(void)
 		void *symbol = dlsym(library, symbols[i].symbol);
 
 		if (symbol == NULL && !symbols[i].optional) {
-			SF_LOG_WARN("%s has no %s: the driver is too old, its gpus are left alone", LIBRARY, symbols[i].symbol);
+			SF_LOG_WARN("%s has no %s: the driver is too old, its GPUs are ignored", LIBRARY, symbols[i].symbol);
 			return;
 		}
 		*(void **)((char *)&driver + symbols[i].offset) = symbol;

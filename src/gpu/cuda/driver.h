@@ -91,7 +91,7 @@ struct cuda_driver {
 						      unsigned long long flags);
 };
 
-/* The driver, initialised; NULL when there is none or it does not work here. Any thread. */
+/* The initialised driver; NULL if there is none or it does not work here. Any thread. */
 const struct cuda_driver *cuda_driver_get(void);
 
 /* The driver's name for an error. Never NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fault on demand, so that a program's way out of one can be tried: SOFTFIELD_GPU_FAULT names the milliseconds after a launch
- * at which a second kernel writes to an address that nobody has. CUDA then ends every kernel of the process.
+ * Fault injection, to test a program's error handling: SOFTFIELD_GPU_FAULT is the time in milliseconds after a launch
+ * at which a second kernel writes to an invalid address. CUDA then ends every kernel of the process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,7 @@ static bool wanted(uint64_t *delay_ns)
 		return false;
 	delay_ms = strtoul(text, &end, 10);
 	if (*end != '\0' || delay_ms > DELAY_MS_MAX) {
-		SF_LOG_WARN("SOFTFIELD_GPU_FAULT is '%s', which is no number of milliseconds up to %d; there will be no fault",
-			    text, DELAY_MS_MAX);
+		SF_LOG_WARN("SOFTFIELD_GPU_FAULT is '%s': give milliseconds up to %d; no fault is injected", text, DELAY_MS_MAX);
 		return false;
 	}
 	*delay_ns = (uint64_t)delay_ms * 1000000;
@@ -65,7 +64,7 @@ void cuda_fault_prepare(struct cuda_gpu *gpu, struct cuda_fault *fault)
 	if (error == CU_SUCCESS)
 		error = gpu->driver->stream_create(&fault->stream, CU_STREAM_NON_BLOCKING);
 	if (error != CU_SUCCESS) {
-		SF_LOG_WARN("the fault that SOFTFIELD_GPU_FAULT asks for cannot be prepared: %s", cuda_error_name(error));
+		SF_LOG_WARN("cannot prepare the fault of SOFTFIELD_GPU_FAULT: %s", cuda_error_name(error));
 		fault->function = NULL;
 	}
 }
@@ -79,8 +78,8 @@ void cuda_fault_start(struct cuda_gpu *gpu, struct cuda_fault *fault)
 		return;
 	error = gpu->driver->launch_kernel(fault->function, 1, 1, 1, 1, 1, 1, 0, fault->stream, params, NULL);
 	if (error != CU_SUCCESS)
-		SF_LOG_WARN("the fault that SOFTFIELD_GPU_FAULT asks for does not start: %s", cuda_error_name(error));
+		SF_LOG_WARN("cannot start the fault of SOFTFIELD_GPU_FAULT: %s", cuda_error_name(error));
 	else
-		SF_LOG_WARN("a kernel will fault in %llu ms, as SOFTFIELD_GPU_FAULT asks",
+		SF_LOG_WARN("a kernel will fault in %llu ms (SOFTFIELD_GPU_FAULT)",
 			    (unsigned long long)fault->delay_ns / 1000000);
 }

@@ -103,7 +103,7 @@ doca_error_t cuda_mem_free(struct doca_gpu *gpu, void *gpu_addr)
 	cuda_enter(cuda);
 	error = free_base(cuda, a);
 	cuda_leave(cuda);
-	if (error != CU_SUCCESS) /* a lost GPU, which was told: the memory goes with the process */
+	if (error != CU_SUCCESS) /* the GPU is lost, which is logged: the memory is freed with the process */
 		SF_LOG_DBG("free of %zu bytes on gpu %s: %s", a->size, gpu->pci_addr, cuda_error_name(error));
 	free(a);
 	return DOCA_SUCCESS;
@@ -257,7 +257,7 @@ doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, in
 	}
 	cuda->driver->device_get_attribute(&supported, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, cuda->device);
 	if (!supported || cuda->driver->mem_get_handle_for_address_range == NULL || a.type != DOCA_GPU_MEM_TYPE_GPU) {
-		SF_LOG_INFO("gpu %s gives no dmabuf of this memory; use its address", gpu->pci_addr);
+		SF_LOG_INFO("gpu %s does not export this memory as a dmabuf; use its address", gpu->pci_addr);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if ((uintptr_t)gpu_addr % page != 0 || len % page != 0) {
@@ -269,7 +269,8 @@ doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, in
 							       CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS) {
-		SF_LOG_INFO("gpu %s gives no dmabuf: %s; use the memory's address", gpu->pci_addr, cuda_error_name(error));
+		SF_LOG_INFO("gpu %s does not export a dmabuf: %s; use the memory's address", gpu->pci_addr,
+			    cuda_error_name(error));
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	*fd = handle;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device memory that kernels of other processes use: by a handle of CUDA's, which stands for the whole allocation, and where in
- * it the memory lies. The descriptor comes from another process: it is checked before use. Each allocation is opened once a
- * process, however often it is imported, since CUDA does not open it twice.
+ * Device memory shared with kernels of other processes: a CUDA IPC handle of the whole allocation, and the offset in
+ * it. The descriptor is untrusted and checked before use. Each allocation is opened once per process, however often it
+ * is imported, because CUDA does not open it twice.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct opened {
 
 static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &opened_lock, NULL);
-static struct opened *opened_first; /* GUARDED_BY(opened_lock) */
+static struct opened *opened_first; /* guarded by opened_lock */
 
 static doca_error_t refused(cu_result error, const char *what)
 {
@@ -61,7 +61,7 @@ doca_error_t cuda_describe_memory(struct cuda_gpu *gpu, const void *addr, size_t
 		return refused(error, "shared with") == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_SUPPORTED;
 	descriptor.offset = (uintptr_t)addr - base;
 	if (descriptor.offset > size || len > size - descriptor.offset) {
-		SF_LOG_ERR("%zu bytes at %p are more than one allocation of the gpu", len, addr);
+		SF_LOG_ERR("%zu bytes at %p exceed one allocation of the gpu", len, addr);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	memcpy(bytes, &descriptor, sizeof(descriptor));
@@ -127,7 +127,7 @@ doca_error_t cuda_open_shared(struct doca_gpu *base_gpu, const void *bytes, size
 	if (!read_descriptor(gpu, bytes, len, &descriptor))
 		return DOCA_ERROR_NOT_SUPPORTED;
 	if (descriptor.process == (uint64_t)getpid()) {
-		SF_LOG_ERR("gpu memory that this very process exported: kernels use it by its address");
+		SF_LOG_ERR("the gpu memory was exported by this process: use its address in kernels");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	pthread_mutex_lock(&opened_lock);
@@ -143,7 +143,7 @@ doca_error_t cuda_open_shared(struct doca_gpu *base_gpu, const void *bytes, size
 	cuda_leave(gpu);
 	if (error == CU_SUCCESS && descriptor.offset <= size && descriptor.len <= size - descriptor.offset)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR_LIMITED("an export names memory outside of the gpu allocation that it is of");
+	SF_LOG_ERR_LIMITED("an export names memory outside its gpu allocation");
 	cuda_close_shared(base_gpu, bytes, *gpu_addr);
 	return DOCA_ERROR_NOT_PERMITTED;
 }

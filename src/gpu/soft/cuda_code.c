@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A kernel launched with CUDA's <<<>>> on a machine without a GPU does nothing, and CUDA tells only programs that ask for its
- * error. The library does not see the launch: it sees that nvcc left a section of kernels in the executable.
+ * A kernel launched with CUDA's <<<>>> on a machine without a GPU does nothing, and CUDA reports it only to programs
+ * that ask for its error. The library cannot see the launch, but it sees the section of kernels that nvcc puts into the
+ * executable.
  */
 #include "gpu/soft/cuda_code.h"
 
@@ -48,7 +49,7 @@ static bool has_section(const uint8_t *file, size_t size, const char *name)
 	return false;
 }
 
-/* False also for what is no ELF file. */
+/* Returns false for a file that is not ELF, too. */
 static bool has_cuda_code(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -75,7 +76,7 @@ void soft_warn_of_cuda_code(void)
 	static atomic_flag looked = ATOMIC_FLAG_INIT;
 
 	if (!atomic_flag_test_and_set(&looked) && has_cuda_code("/proc/self/exe"))
-		SF_LOG_WARN("this GPU is the software one, and the program has CUDA kernels: one that it launches with <<<>>> "
+		SF_LOG_WARN("this is a software GPU, and the program has CUDA kernels: one that it launches with <<<>>> "
 			    "does not "
 			    "run here; launch it by softfield_gpu_launch (docs/gpu.md), or set SOFTFIELD_GPU=cuda where there is "
 			    "a GPU");

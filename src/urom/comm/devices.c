@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which network devices an address belongs to, or is reached by. */
+/* Network devices of an address, and of the route to it. */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -63,13 +63,13 @@ const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size
 		/* An address' label, eth0:1, names the device before the colon. */
 		if (interface_has_address(at, bytes, len) &&
 		    !device_list_add(names, room, at->ifa_name, strcspn(at->ifa_name, ":")))
-			SF_LOG_WARN("urom: the network device %s is one too many", at->ifa_name);
+			SF_LOG_WARN("urom: too many network devices: %s does not fit", at->ifa_name);
 	}
 	freeifaddrs(all);
 	return names[0] != '\0' ? names : NULL;
 }
 
-/* The address that the kernel gives what goes there; nothing is sent. */
+/* The local address of the route to it; sends nothing. */
 static bool find_source(const struct sockaddr *address, socklen_t len, struct sockaddr_storage *source)
 {
 	socklen_t source_len = sizeof(*source);

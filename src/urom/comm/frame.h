@@ -45,8 +45,7 @@ static inline void comm_frame_write(uint8_t *out, const struct comm_frame *frame
 
 enum comm_frame_found { COMM_FRAME_WHOLE, COMM_FRAME_PART, COMM_FRAME_BAD };
 
-/* Is the next message there? size: the bytes of it that are needed, or of its lengths where they are not there yet. BAD: it is
- * longer than may be. */
+/* Is the next message complete? size: the bytes that it needs, or those of its lengths. BAD: it exceeds the limit. */
 static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t left, size_t head_max, size_t body_max,
 						    size_t *size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Unix socket of a service that is for its own machine. It lies in the runtime folder, which is its user's alone, under a
- * name that says which loopback address and port it stands for, and in which network namespace.
+ * The Unix socket of a service for its own machine. It is in the user's runtime folder, under a name with the loopback
+ * address, port and network namespace that it serves.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -97,7 +97,7 @@ int comm_local_connect(const struct sockaddr *address)
 	return fd;
 }
 
-/* Only the process that holds the TCP port may have the name: a socket that lies there is of a process that was killed. */
+/* Only the process that holds the TCP port may use the name, so an existing socket belongs to a killed process. */
 static int listen_in(int folder, const char *name)
 {
 	struct sockaddr_un own;
