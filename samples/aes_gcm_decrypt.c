@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens what aes_gcm_encrypt sealed. One bit that was changed, and nothing comes out. Usage: aes_gcm_decrypt [HEXADECIMAL] */
+/* Decrypts the output of aes_gcm_encrypt; fails without output if a bit was changed. Usage: aes_gcm_decrypt [HEXADECIMAL] */
 #include <stdlib.h>
 
 #include <doca_ctx.h>
@@ -8,7 +8,7 @@
 #include "arguments.h"
 #include "common.h"
 
-/* "a letter" behind the header */
+/* "a letter" after the header */
 #define SEALED "73616d706c6584338885eb80e355b8397f56bc4a1c6282cf03d6026a6126"
 
 static void ended(struct doca_aes_gcm_task_decrypt *task, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -38,7 +38,7 @@ static doca_error_t unseal(struct safe *safe)
 	return status;
 }
 
-/* Bytes of a hexadecimal text; 0 if it is none, or too long. */
+/* Parses hexadecimal text and returns the number of bytes; 0: invalid or too long. */
 static size_t parse(const char *text, uint8_t *bytes, size_t room)
 {
 	size_t len = strlen(text) / 2;

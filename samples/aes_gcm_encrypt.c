@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seals a text behind a header that stays readable; aes_gcm_decrypt opens it. Usage: aes_gcm_encrypt [TEXT] */
+/* Encrypts a text after a header that stays readable; aes_gcm_decrypt decrypts it. Usage: aes_gcm_encrypt [TEXT] */
 #include <stdlib.h>
 
 #include <doca_ctx.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with its usage if there are more than num_max arguments, or an option. names is what the usage calls them. */
+/* Ends the program with its usage if there are more than num_max arguments, or an option. names: the arguments in the usage. */
 static inline void sample_arguments(int argc, char **argv, int num_max, const char *names)
 {
 	int is_help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0), is_wrong = argc > num_max + 1;

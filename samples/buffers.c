@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers: headroom, data and tailroom, and lists. Three scattered pieces are gathered behind a headroom, and then a header is
- * put in front of them without moving a byte; a list takes the result apart again, each buffer as much as it has room for.
+ * Buffers: headroom, data and tailroom, and lists. The sample gathers three scattered pieces after a headroom, and then puts
+ * a header in front of them without moving data; a list splits the result again, each buffer as much as it has room for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void show(const char *what, const struct doca_buf *buf)
 	       (int)data_len, (char *)data);
 }
 
-/* A list of the pieces, each far from the others. */
+/* Creates a list of the pieces, which are not contiguous. */
 static doca_error_t scatter(struct copier *copier, struct doca_mmap *mmap, struct doca_buf **list)
 {
 	doca_error_t status = DOCA_SUCCESS;
@@ -51,7 +51,7 @@ static doca_error_t scatter(struct copier *copier, struct doca_mmap *mmap, struc
 	return status;
 }
 
-/* Gathers behind a headroom of 16 bytes, and then uses some of it. */
+/* Gathers after a headroom of 16 bytes, and then uses a part of that. */
 static doca_error_t gather(struct copier *copier, struct doca_mmap *mmap, const struct doca_buf *list, struct doca_buf **whole)
 {
 	char *head = memory + 1000;
@@ -73,7 +73,7 @@ static doca_error_t gather(struct copier *copier, struct doca_mmap *mmap, const 
 	return status;
 }
 
-/* A list of buffers of 7, 10 and 100 bytes takes it apart. */
+/* Splits it into a list of buffers of 7, 10 and 100 bytes. */
 static doca_error_t take_apart(struct copier *copier, struct doca_mmap *mmap, const struct doca_buf *whole)
 {
 	static const size_t rooms[] = {HEADER_LEN, 10, 100};
@@ -95,7 +95,7 @@ static doca_error_t take_apart(struct copier *copier, struct doca_mmap *mmap, co
 			status = doca_buf_get_next_in_list(buf, &buf);
 	}
 	if (list != NULL)
-		(void)doca_buf_dec_refcount(list, NULL); /* the head: all of the list goes back */
+		(void)doca_buf_dec_refcount(list, NULL); /* releasing the head releases the list */
 	return status;
 }
 

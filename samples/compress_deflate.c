@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text compressed by deflate, and decompressed again, by two types of task of one context. Usage: compress_deflate [TEXT] */
+/* Compresses a text with deflate and decompresses it, with two task types of one context. Usage: compress_deflate [TEXT] */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@ struct desk {
 	struct doca_compress *compress;
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
-	struct doca_buf *text, *packed, *again; /* of memory, one behind the other */
+	struct doca_buf *text, *packed, *again; /* in memory, contiguous */
 	char memory[3 * ROOM];
 	bool ended;
-	doca_error_t status; /* of the task that ended */
-	uint32_t crc;	     /* of the text, as the task found it */
+	doca_error_t status; /* of the completed task */
+	uint32_t crc;	     /* of the text, as computed by the task */
 };
 
 static void compress_ended(struct doca_compress_task_compress_deflate *task, union doca_data task_user_data,
@@ -80,7 +80,7 @@ static doca_error_t memory_open(struct desk *desk)
 	return status;
 }
 
-/* A context with one task of each type, which runs. */
+/* Starts a context with one task of each type. */
 static doca_error_t context_open(struct desk *desk)
 {
 	union doca_data user_data = {.ptr = desk};
@@ -123,7 +123,7 @@ static void desk_close(struct desk *desk)
 		(void)doca_dev_close(desk->dev);
 }
 
-/* Submits a task, waits for its end, and frees it. */
+/* Submits a task, waits for its completion, and frees it. */
 static doca_error_t task_run(struct desk *desk, struct doca_task *task)
 {
 	doca_error_t status;

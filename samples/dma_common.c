@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-/* One function for good and bad ends: the status tells them apart. */
+/* One callback for success and error: the status distinguishes them. */
 static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct copier *copier = ctx_user_data.ptr;
@@ -52,7 +52,7 @@ doca_error_t copier_open(struct copier *copier, const char *pci_address)
 void copier_close(struct copier *copier)
 {
 	if (copier->dma != NULL) {
-		(void)doca_ctx_stop(doca_dma_as_ctx(copier->dma)); /* nothing is in flight: IDLE at once */
+		(void)doca_ctx_stop(doca_dma_as_ctx(copier->dma)); /* nothing is in flight, so it becomes IDLE immediately */
 		(void)doca_dma_destroy(copier->dma);
 	}
 	if (copier->inventory != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The DPU's half of a copy between host and DPU: it makes a memory map of what the host exported (dma_copy_host.c), copies a text
- * out of it, and another one into it. Usage: dma_copy_dpu [PCI-ADDRESS], the port that the host's function is behind.
+ * The DPU's half of a copy between host and DPU: it creates a memory map from the host's export (dma_copy_host.c), copies a
+ * text out of it, and another one into it. Usage: dma_copy_dpu [PCI-ADDRESS] (the port of the host's function).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 static char text[TEXT_ROOM];
 
-/* Addresses in the imported memory map are the host's: for tasks, not for this process to touch. */
+/* Addresses in the imported memory map are the host's: tasks may use them, this process must not. */
 static doca_error_t fetch_and_answer(struct copier *copier, struct doca_mmap *host, struct doca_mmap *own)
 {
 	void *there;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host's half of a copy between host and DPU: it exports memory that holds a text, hands the descriptor over in a file, and
- * waits. The DPU (dma_copy_dpu.c) fetches the text and puts another in its place. Usage: dma_copy_host [PCI-ADDRESS [TEXT]]
+ * The host's half of a copy between host and DPU: it exports memory with a text, passes the descriptor in a file, and waits.
+ * The DPU (dma_copy_dpu.c) reads the text and replaces it. Usage: dma_copy_host [PCI-ADDRESS [TEXT]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define ROOM 8192
 
-/* From the export on, the DPU may read and write the memory, and this process need do nothing for it. */
+/* After the export the DPU may read and write the memory without any action of this process. */
 static doca_error_t share(struct doca_dev *dev, struct doca_mmap *mmap, const char *memory)
 {
 	const void *descriptor;
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	if (status == DOCA_SUCCESS)
 		status = share(dev, mmap, memory);
 	if (mmap != NULL)
-		(void)doca_mmap_destroy(mmap); /* the DPU's half of it is worth nothing from here on */
+		(void)doca_mmap_destroy(mmap); /* invalidates the DPU's import */
 	if (dev != NULL)
 		(void)doca_dev_close(dev);
 	free(memory);

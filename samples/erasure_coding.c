@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text in four blocks gets two redundancy blocks, loses two of its own, and gets them back. Usage: erasure_coding [TEXT] */
+/* Adds two redundancy blocks to a text in four blocks, discards two data blocks and recovers them. Usage: erasure_coding [TEXT]
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,9 @@
 
 #define NUM_DATA 4
 #define NUM_RDNC 2
-#define BLOCK 64 /* bytes: the smallest that there is */
+#define BLOCK 64 /* bytes: the smallest block size */
 
-/* The data blocks, the redundancy blocks, and room for what is recovered. */
+/* The data blocks, the redundancy blocks, and room for recovered blocks. */
 struct store {
 	char data[NUM_DATA][BLOCK];
 	char rdnc[NUM_RDNC][BLOCK];
@@ -34,7 +35,7 @@ struct desk {
 	struct doca_buf_inventory *inventory;
 	struct store store;
 	bool ended;
-	doca_error_t status; /* of the task that ended */
+	doca_error_t status; /* of the completed task */
 };
 
 static const uint32_t lost[] = {1, 3};
@@ -57,7 +58,7 @@ static void recovered(struct doca_ec_task_recover *task, union doca_data task_us
 	desk->ended = true;
 }
 
-/* ---- set up and taken down ---- */
+/* ---- open and close ---- */
 
 static doca_error_t open_memory(struct desk *desk)
 {
@@ -129,7 +130,7 @@ static doca_error_t run(struct desk *desk, struct doca_task *task)
 	return status == DOCA_SUCCESS ? desk->status : status;
 }
 
-/* The data blocks lie one behind the other: one buffer. */
+/* The data blocks are contiguous: one buffer. */
 static doca_error_t create(struct desk *desk)
 {
 	struct doca_ec_task_create *task;
@@ -166,7 +167,7 @@ static doca_error_t add_block(struct desk *desk, struct doca_buf **list, char *b
 	return DOCA_SUCCESS;
 }
 
-/* The blocks that are left lie here and there: a list. */
+/* The remaining blocks are not contiguous: a list. */
 static doca_error_t recover(struct desk *desk)
 {
 	char *left[NUM_DATA] = {desk->store.data[0], desk->store.data[2], desk->store.rdnc[0], desk->store.rdnc[1]};

@@ -4,8 +4,8 @@
  *                    \            /
  *                  report (a function)
  *
- * Both tasks of an instance run side by side; when they have ended, the function compares the copy with its source and prints the
- * digest. Several instances are in flight at a time, each with tasks and memory of its own.
+ * Both tasks of an instance run in parallel; when they have completed, the function compares the copy with its source and
+ * prints the digest. Several instances are in flight, each with its own tasks and memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 struct item {
 	const struct desk *desk;
-	int slot; /* of the copy; the digest goes to the destination of a later one */
+	int slot; /* of the copy; the digest goes to the destination of a later slot */
 	struct doca_graph_instance *instance;
 	struct doca_dma_task_memcpy *copy;
 	struct doca_sha_task_hash *digest;
@@ -45,7 +45,7 @@ static int digest_slot(const struct item *item)
 	return item->slot + NUM_INSTANCES;
 }
 
-/* ---- what the graph calls ---- */
+/* ---- callbacks of the graph ---- */
 
 static doca_error_t report(void *cookie)
 {
@@ -82,7 +82,7 @@ static void failed(struct doca_graph_instance *instance, union doca_data instanc
 	program->all_ended = program->num_completed + program->num_failed == NUM_INSTANCES;
 }
 
-/* The contexts want these, but tasks of a graph never call them. */
+/* The contexts require these, but tasks of a graph never call them. */
 static void copied(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	(void)task;
@@ -97,7 +97,7 @@ static void digested(struct doca_sha_task_hash *task, union doca_data task_user_
 	(void)ctx_user_data;
 }
 
-/* ---- building it ---- */
+/* ---- creation ---- */
 
 static doca_error_t contexts_start(struct program *program)
 {
@@ -185,7 +185,7 @@ static doca_error_t run(struct program *program)
 	return status == DOCA_SUCCESS ? status : sample_failed("run", status);
 }
 
-/* ---- and taking it down: instances and their tasks, the graph, the contexts ---- */
+/* ---- destruction: instances and their tasks, the graph, the contexts ---- */
 
 static void item_destroy(struct item *item)
 {

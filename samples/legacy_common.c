@@ -35,7 +35,7 @@ struct doca_dev *legacy_open_device(const char *pci_address)
 	uint32_t num;
 	uint8_t equal = 0;
 
-	legacy_must(doca_log_create_standard_backend(), "log"); /* why a call fails */
+	legacy_must(doca_log_create_standard_backend(), "log"); /* logs why a call fails */
 	legacy_must(doca_devinfo_list_create(&list, &num), "list the devices");
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		if (doca_devinfo_get_is_pci_addr_equal(list[i], pci_address, &equal) == DOCA_SUCCESS && equal)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DOCA 2.2: a copy as a job on a polled work queue, and one that fails. */
+/* DOCA 2.2: a copy as a job on a polled work queue, and a job that fails. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,10 +39,10 @@ int main(int argc, char **argv)
 	legacy_must(run(&desk, doca_dma_as_ctx(dma), src, dst, &event), "copy");
 	printf("copied: %s\n", memory + 1024);
 
-	/* Too little room: the job fails, and its event says which and why. */
+	/* Too little room: the job fails, and its event identifies the job and the error. */
 	doca_error_t status = run(&desk, doca_dma_as_ctx(dma), src, small, &event);
 
-	printf("into 4 bytes: %s, and the event says %s\n", doca_get_error_name(status),
+	printf("into 4 bytes: %s, and the event reports %s\n", doca_get_error_name(status),
 	       event.result.u64 != DOCA_SUCCESS ? "why" : "nothing");
 	doca_buf_refcount_rm(src, NULL);
 	doca_buf_refcount_rm(dst, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DOCA 2.2: a graph on a work queue. A copy and a digest of the same text run side by side; a function of the program follows
- * when both have ended. Several instances are on their way at once.
+ * DOCA 2.2: a graph on a work queue. A copy and a digest of the same text run in parallel; a function of the program follows
+ * when both have completed. Several instances are in flight.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +23,10 @@ struct instance {
 	struct doca_buf *src, *copy, *digest;
 	struct doca_dma_job_memcpy copy_job;
 	struct doca_sha_job digest_job;
-	struct doca_event digest_event; /* filled when the node has ended */
+	struct doca_event digest_event; /* filled when the node has completed */
 };
 
-/* What the user node does. */
+/* The function of the user node. */
 static doca_error_t compare(void *cookie, struct doca_event *ev)
 {
 	const struct instance *instance = cookie;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both sides of the sync event sample do: flags, the Comm Channel, and signalling and waiting either way. */
+/* Shared by both sides of the sync event sample: flags, the Comm Channel, signalling and waiting in both modes. */
 #ifndef SAMPLES_LEGACY_SYNC_EVENT_H
 #define SAMPLES_LEGACY_SYNC_EVENT_H
 
@@ -28,15 +28,15 @@ struct legacy_event_side {
 
 void legacy_event_flags(struct legacy_event_side *side, const char *program, int argc, char **argv);
 
-/* Starts the event in the mode that the flags name, and stops and destroys it. */
+/* Starts the event in the mode of the flags; the other function stops and destroys it. */
 void legacy_event_start(struct legacy_event_side *side);
 void legacy_event_end(struct legacy_event_side *side);
 
-/* Sets the event to value, or adds 1; and waits until it is greater than value. */
+/* Sets the event to value, or adds 1; the other function waits until it is greater than value. */
 void legacy_event_signal(struct legacy_event_side *side, uint64_t value);
 void legacy_event_wait(struct legacy_event_side *side, uint64_t value);
 
-/* Sends to the peer, and waits for what it sends. */
+/* Sends to the peer; the other function waits for a message. */
 void legacy_event_send(struct legacy_event_side *side, const void *msg, size_t len);
 size_t legacy_event_receive(struct legacy_event_side *side, void *msg, size_t room);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DOCA 2.2, the host's side of a sync event: makes the event, hands it to its DPU through the Comm Channel, signals, and waits
- * for the answer.
+ * DOCA 2.2, the host's side of a sync event: creates the event, exports it to its DPU through the Comm Channel, signals, and
+ * waits for the answer.
  */
 #include <stdio.h>
 
 #include "legacy_sync_event.h"
 
-/* The DPU's program may not listen yet. */
+/* Tries repeatedly, because the DPU's program may not listen yet. */
 static void connect_service(struct legacy_event_side *side)
 {
 	double begin = legacy_now();
@@ -41,12 +41,12 @@ int main(int argc, char **argv)
 	legacy_must(doca_comm_channel_ep_set_device(side.ep, side.dev), "set its device");
 	connect_service(&side);
 	legacy_event_send(&side, descriptor, size);
-	legacy_event_receive(&side, answer, sizeof(answer)); /* the DPU waits now */
+	legacy_event_receive(&side, answer, sizeof(answer)); /* the DPU is waiting now */
 	legacy_event_signal(&side, 1);
 	legacy_event_wait(&side, 1);
 	printf("the DPU has answered\n");
 	legacy_event_send(&side, "seen", 5);
-	legacy_event_receive(&side, answer, sizeof(answer)); /* the DPU has let go of the event */
+	legacy_event_receive(&side, answer, sizeof(answer)); /* the DPU has destroyed its event */
 	legacy_event_end(&side);
 	legacy_must(doca_comm_channel_ep_destroy(side.ep), "destroy the endpoint");
 	legacy_must(doca_dev_close(side.dev), "close the device");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DOCA 2.2: an event-driven work queue. The program sleeps on the queue's handle, and is not awake for nothing. */
+/* DOCA 2.2: an event-driven work queue. The program sleeps on the queue's handle until an event is ready. */
 #include <poll.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stopping a context while its tasks are in flight: doca_ctx_stop says IN_PROGRESS, each task left comes back through the error
- * callback, and IDLE follows once all of them are free. Here the stop even comes from a task's callback.
+ * Stops a context while its tasks are in flight: doca_ctx_stop returns IN_PROGRESS, each remaining task completes through the
+ * error callback, and IDLE follows once all of them are freed. Here a task's callback calls stop.
  */
 #include <stdio.h>
 #include <stdlib.h>

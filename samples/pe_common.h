@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the samples of the progress engine share and none is about: memory cut into slots, each a source and the destination
- * that a DMA task copies it to.
+ * Helpers for the samples of the progress engine: memory divided into slots, each a source and the destination to which a DMA
+ * task copies it.
  */
 #ifndef SAMPLES_PE_COMMON_H
 #define SAMPLES_PE_COMMON_H
@@ -28,34 +28,34 @@ struct desk {
 	uint8_t *memory;
 };
 
-/* A device for DMA, the memory, a progress engine. Everything says on stderr what failed. */
+/* Opens a device for DMA, the memory and a progress engine. All functions print errors to stderr. */
 doca_error_t desk_open(struct desk *desk);
 void desk_close(struct desk *desk);
 
-/* The slot's source is filled, its destination is empty. */
+/* Source and destination of a slot. desk_open fills the source and clears the destination. */
 uint8_t *desk_source(const struct desk *desk, int slot);
 uint8_t *desk_destination(const struct desk *desk, int slot);
 
-/* A context that copies, connected, with its callbacks, not started. They get user_data as the context's. */
+/* Creates a connected DMA context with callbacks, but does not start it. user_data is the context's user data. */
 doca_error_t desk_dma_create(struct desk *desk, doca_dma_task_memcpy_completion_cb_t completed,
 			     doca_dma_task_memcpy_completion_cb_t failed, void *user_data, struct doca_dma **dma);
 
-/* Stops the context, waits until it is IDLE and destroys it. Its tasks are free, or their callbacks free them. */
+/* Stops the context, waits until it is IDLE and destroys it. Its tasks must be freed, or their callbacks free them. */
 doca_error_t desk_dma_destroy(struct desk *desk, struct doca_dma *dma);
 
-/* A task that copies len bytes of the slot's source. The slot is its user data. */
+/* Allocates a task that copies len bytes of the slot's source. The slot is its user data. */
 doca_error_t desk_task(struct desk *desk, struct doca_dma *dma, int slot, size_t len, struct doca_dma_task_memcpy **task);
 
-/* Submits such a task. */
+/* Allocates and submits such a task. */
 doca_error_t desk_submit(struct desk *desk, struct doca_dma *dma, int slot, size_t len);
 
-/* Frees a task and what it copied from and to. */
+/* Frees a task and its buffers. */
 void desk_task_free(struct doca_dma_task_memcpy *task);
 
-/* The buffers of a slot, as desk_task uses them. */
+/* Gets the buffers of a slot, as desk_task uses them. */
 doca_error_t desk_bufs(struct desk *desk, int slot, size_t len, struct doca_buf **source, struct doca_buf **destination);
 
-/* How many of the slots hold the same in both halves? */
+/* Returns how many slots are copied correctly. */
 int desk_num_copied(const struct desk *desk);
 
 #endif

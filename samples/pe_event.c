@@ -19,7 +19,7 @@ static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_d
 	num_left--;
 }
 
-/* First everything that is due, then a request, then sleep: what comes between the first two wakes it at once. */
+/* Progress until nothing is due, request a notification, then sleep: an event before the request ends the sleep immediately. */
 static doca_error_t sleep_until_ended(struct doca_pe *pe, int epoll)
 {
 	struct epoll_event event;

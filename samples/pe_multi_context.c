@@ -13,7 +13,7 @@ static int num_ended[NUM_CONTEXTS];
 static int num_left = NUM_SLOTS;
 static bool all_ended;
 
-/* The context's user data says which it was. */
+/* The context's user data identifies it. */
 static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	(void)task_user_data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shortest way to use a progress engine: submit tasks, and poll until all have ended. */
+/* The simplest use of a progress engine: submit tasks, and poll until all have completed. */
 #include <stdio.h>
 #include <stdlib.h>
 

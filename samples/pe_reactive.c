@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that only reacts: main progresses, and everything else follows from what happened. The context runs: tasks are
- * submitted; the last one ended: the context is stopped; it is idle: it is destroyed.
+ * An event-driven program: main only progresses, callbacks do the rest. When the context is running, they submit tasks; after
+ * the last completion they stop it; when it is idle, they destroy it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_d
 	if (--program->num_left > 0)
 		return;
 	printf("all tasks ended: stop\n");
-	doca_ctx_stop(doca_dma_as_ctx(program->dma)); /* IN_PROGRESS: this callback is still to return */
+	doca_ctx_stop(doca_dma_as_ctx(program->dma)); /* IN_PROGRESS: this callback has not returned yet */
 }
 
 static void on_running(struct program *program)

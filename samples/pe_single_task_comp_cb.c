@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One function for good and bad ends: both callbacks of a task type have the same form, and the task's status
- * tells them apart. */
+/* One callback for success and error: both callbacks of a task type have the same signature, and the task's status distinguishes
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a failing task does: doca_task_submit takes a task whose source is empty, the task fails, and its context stops by
- * itself. The program brings it to IDLE by freeing its tasks, and could start it again.
+ * The effect of a failing task: doca_task_submit accepts a task with an empty source, the task fails, and its context stops
+ * by itself. The context becomes IDLE when the program has freed its tasks, and could be started again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void completed(struct doca_dma_task_memcpy *task, union doca_data task_us
 	desk_task_free(task);
 }
 
-/* The bad one, and those that its failure flushes. */
+/* Called for the failing task and for those that its failure flushes. */
 static void failed(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	(void)ctx_user_data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few tasks that do many things: each is given new buffers in its callback and submitted again. Nothing is allocated for it. */
+/* A few tasks that make many copies: each callback sets new buffers and submits its task again, without allocation. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,13 +11,13 @@
 
 struct work {
 	struct desk desk;
-	int next_slot; /* that no task has copied yet */
+	int next_slot; /* the first that no task has copied yet */
 	int num_ended;
 	bool all_ended;
 	doca_error_t status;
 };
 
-/* The task goes on with the next slot. */
+/* Submits the task again for the next slot. */
 static doca_error_t go_on(struct work *work, struct doca_dma_task_memcpy *task)
 {
 	struct doca_buf *source, *destination;

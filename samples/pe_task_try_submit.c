@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * doca_task_try_submit looks at the arguments of a task first. What doca_task_submit would take and then fail, with its context,
- * is refused instead, and the task is the program's to mend.
+ * doca_task_try_submit checks the arguments of a task first. A task that doca_task_submit would accept and then fail,
+ * together with its context, is rejected instead, and the program can correct it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 
 #include "rdma_address.h"
 
-#define LETTER_AT (MEMORY_SIZE / 2) /* where in the memory the descriptor is sent from, and received */
+#define LETTER_AT (MEMORY_SIZE / 2) /* offset in the memory where the descriptor is sent and received */
 #define LETTER_ROOM (MEMORY_SIZE / 2)
 
-/* ---- what the library tells ---- */
+/* ---- connection callbacks ---- */
 
 static void requested(struct doca_rdma_connection *connection, union doca_data side)
 {
@@ -67,7 +67,7 @@ doca_error_t address_configure(struct side *side)
 	return status;
 }
 
-/* ---- calling and being called ---- */
+/* ---- connecting and listening ---- */
 
 static doca_error_t find_type(const struct options *options, enum doca_rdma_addr_type *type)
 {
@@ -154,7 +154,7 @@ static doca_error_t receive_letter(struct side *side)
 	return status == DOCA_SUCCESS ? side->sample->import(side, &descriptor) : status;
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 doca_error_t address_connect(struct side *side)
 {

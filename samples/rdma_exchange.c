@@ -17,7 +17,7 @@ doca_error_t bytes_set(struct bytes *bytes, const void *data, size_t len)
 	return DOCA_SUCCESS;
 }
 
-/* ---- by files, and the user ---- */
+/* ---- by files that the user copies ---- */
 
 static doca_error_t wait_for_enter(void)
 {
@@ -30,7 +30,7 @@ static doca_error_t wait_for_enter(void)
 	return DOCA_SUCCESS;
 }
 
-/* The first connection's file is the one that the user named; those of others have a number. */
+/* The user names the first connection's file; the others have a number added. */
 static const char *file_of(const char *path, uint32_t connection, char room[PATH_ROOM + 8])
 {
 	snprintf(room, PATH_ROOM + 8, connection == 0 ? "%s" : "%s.%u", path, connection);
@@ -83,7 +83,7 @@ static doca_error_t exchange_by_files(const struct options *options, const struc
 	return status == DOCA_SUCCESS ? read_files(options, expect_resource, theirs) : status;
 }
 
-/* ---- by a socket: whatever comes from it is checked ---- */
+/* ---- by a socket, whose data is untrusted ---- */
 
 static doca_error_t send_bytes(int socket, const struct bytes *bytes)
 {
@@ -103,7 +103,7 @@ static doca_error_t receive_bytes(int socket, bool expected, struct bytes *bytes
 	len = ntohl(len);
 	if (len > sizeof(bytes->data) || (len != 0) != expected) {
 		fprintf(stderr, "the peer sends a descriptor of %u bytes, %s\n", len,
-			expected ? "1 to 4096 are possible" : "where none is expected");
+			expected ? "give 1 to 4096" : "where none is expected");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	bytes->len = len;
@@ -127,7 +127,7 @@ static doca_error_t exchange_by_socket(const struct exchange *exchange, const st
 	return status;
 }
 
-/* ---- either way ---- */
+/* ---- both ways ---- */
 
 doca_error_t exchange_open(struct exchange *exchange, const struct options *options, const char *me, const char *peer)
 {
@@ -165,7 +165,7 @@ void exchange_finished(struct exchange *exchange)
 	const char said = FINISHED;
 
 	if (exchange->socket >= 0)
-		(void)socket_write(exchange->socket, &said, sizeof(said)); /* a peer that does not wait may be gone */
+		(void)socket_write(exchange->socket, &said, sizeof(said)); /* a peer that does not wait may have ended */
 }
 
 void exchange_close(struct exchange *exchange)

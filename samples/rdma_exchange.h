@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How two samples get each other's descriptors: by files that the user copies, as in DOCA's guide, or by a socket of their own
- * (--peer). RDMA itself has no part in it.
+ * Two samples exchange descriptors: by files that the user copies, as in DOCA's guide, or by a separate socket (--peer),
+ * without RDMA.
  */
 #ifndef SAMPLES_RDMA_EXCHANGE_H
 #define SAMPLES_RDMA_EXCHANGE_H
@@ -15,14 +15,14 @@
 #define DESCRIPTOR_MAX 4096
 
 struct bytes {
-	size_t len; /* 0: there is none */
+	size_t len; /* 0: none */
 	uint8_t data[DESCRIPTOR_MAX];
 };
 
-/* What one side tells the other. */
+/* What one side sends to the other. */
 struct papers {
 	struct bytes connections[CONNECTIONS_MAX];
-	struct bytes resource; /* memory or an event */
+	struct bytes resource; /* of memory or of an event */
 };
 
 /* TOO_BIG: more than DESCRIPTOR_MAX. */
@@ -33,13 +33,13 @@ struct exchange {
 	int socket; /* to the peer, or -1: by files */
 };
 
-/* With --peer: finds the peer, whoever comes first. me and peer are the samples' names. */
+/* With --peer: connects to the peer; either may start first. me and peer are the samples' names. */
 doca_error_t exchange_open(struct exchange *exchange, const struct options *options, const char *me, const char *peer);
-/* Ours for theirs: a descriptor for each connection, and a resource if one is expected. */
+/* Exchanges descriptors: one for each connection, and a resource if one is expected. */
 doca_error_t exchange_papers(struct exchange *exchange, const struct papers *ours, bool expect_resource, struct papers *theirs);
-/* Waits until the peer has finished: by its exchange_finished, or the user says so. */
+/* Waits until the peer has called exchange_finished, or the user presses Enter. */
 doca_error_t exchange_wait(struct exchange *exchange, const char *for_what);
-/* Tells a waiting peer. */
+/* Notifies a waiting peer. */
 void exchange_finished(struct exchange *exchange);
 void exchange_close(struct exchange *exchange);
 

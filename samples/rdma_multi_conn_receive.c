@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives a text by each of several connections with rdma_multi_conn_send. Receives are the instance's: whichever connection has
- * a message takes the next, and the task tells which it was. */
+/* Receives a text from rdma_multi_conn_send through each of several connections. Receives belong to the instance: the next
+ * message of any connection consumes one, and the task has the connection. */
 #include <stdio.h>
 
 #include "rdma_side.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a text by each of several connections of one instance to rdma_multi_conn_receive. */
+/* Sends a text to rdma_multi_conn_receive through each of several connections of one instance. */
 #include <stdio.h>
 #include <string.h>
 

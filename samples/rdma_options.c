@@ -75,7 +75,7 @@ struct option {
 	const char *short_name, *long_name, *description;
 	enum doca_argp_type type;
 	doca_argp_param_cb_t take;
-	uint32_t set; /* the samples that have it; 0: all */
+	uint32_t set; /* option sets that have it; 0: all */
 };
 
 static const struct option table[] = {
@@ -86,8 +86,8 @@ static const struct option table[] = {
 	{"m", "mmap-descriptor-path", "file with the descriptor of the responder's memory or event", DOCA_ARGP_TYPE_STRING,
 	 take_resource_path, OPTION_RESOURCE},
 	{"g", "gid-index", "GID index", DOCA_ARGP_TYPE_INT, take_gid_index, 0},
-	{NULL, "peer", "HOST:PORT to meet the peer at, which gives the same: no files, no Enter (HOST: 127.0.0.1)",
-	 DOCA_ARGP_TYPE_STRING, take_peer, 0},
+	{NULL, "peer", "HOST:PORT, the same on both sides: exchange the files by TCP (HOST: 127.0.0.1)", DOCA_ARGP_TYPE_STRING,
+	 take_peer, 0},
 	{"cm", "use-rdma-cm", "connect by address", DOCA_ARGP_TYPE_BOOLEAN, take_by_address, 0},
 	{"lp", "listen-port", "port that the responder listens to (default: 13579)", DOCA_ARGP_TYPE_INT, take_port, 0},
 	{"sa", "server-addr", "address of the responder's device", DOCA_ARGP_TYPE_STRING, take_server, OPTION_SERVER},
@@ -116,14 +116,14 @@ static doca_error_t option_add(const struct option *option)
 	return doca_argp_register_param(param);
 }
 
-/* An address, a place to meet, or files. */
+/* Checks that the options contain an address, --peer or files. */
 static doca_error_t check(const struct options *options, uint32_t set)
 {
 	bool has_files = options->local_path[0] != '\0' && options->remote_path[0] != '\0' &&
 			 (options->resource_path[0] != '\0' || (set & OPTION_RESOURCE) == 0);
 
 	if (options->by_address && (set & OPTION_SERVER) != 0 && options->server[0] == '\0') {
-		fprintf(stderr, "whom to call? give the address of the responder's device by -sa\n");
+		fprintf(stderr, "no address: give that of the responder's device by -sa\n");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (options->by_address || options->peer[0] != '\0' || has_files)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a text in the memory of rdma_read_responder, whose program takes no part in it. */
+/* Reads a text from the memory of rdma_read_responder, without any action of that program. */
 #include "rdma_side.h"
 
 static void read_ended(struct doca_rdma_task_read *task, union doca_data task_data, union doca_data side)
@@ -13,7 +13,7 @@ static doca_error_t configure(struct side *side)
 	return doca_rdma_task_read_set_conf(side->rdma, read_ended, read_ended, 1);
 }
 
-/* What is read goes behind the data that the destination has: none. */
+/* A read appends to the destination's data, which is empty. */
 static doca_error_t work(struct side *side)
 {
 	const union doca_data none = {0};

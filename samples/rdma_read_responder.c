@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets rdma_read_requester read a text in its memory. It has no tasks, and nothing to do meanwhile. */
+/* Lets rdma_read_requester read a text in its memory. It has no tasks and only waits. */
 #include <stdio.h>
 
 #include "rdma_side.h"

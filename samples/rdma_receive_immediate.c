@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives a text from rdma_send_immediate, and 32 bits beside it. */
+/* Receives a text with immediate data from rdma_send_immediate. */
 #include <arpa/inet.h>
 #include <stdio.h>
 

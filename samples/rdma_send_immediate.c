@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a text to rdma_receive_immediate, and 32 bits beside it. */
+/* Sends a text with immediate data to rdma_receive_immediate. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static doca_error_t configure(struct side *side)
 	return doca_rdma_task_send_imm_set_conf(side->rdma, send_ended, send_ended, 1);
 }
 
-/* An immediate crosses as it is: both sides agree on the network's order. */
+/* Immediate data is not converted: both sides use network byte order. */
 static doca_error_t work(struct side *side)
 {
 	const union doca_data none = {0};

@@ -104,7 +104,7 @@ doca_error_t side_room(struct side *side, size_t offset, size_t len, struct doca
 	return make_buf(side, side->mmap, side->memory + offset, len, false, buf);
 }
 
-/* The beginning of the peer's memory: its addresses are those of the peer. */
+/* Returns a buffer at the beginning of the peer's memory, with the peer's addresses. */
 static doca_error_t remote_buf(struct side *side, size_t len, bool data, struct doca_buf **buf)
 {
 	void *addr;
@@ -238,7 +238,7 @@ void side_task_ended(union doca_data data, struct doca_task *task)
 	doca_task_free(task);
 }
 
-/* Where a user is on the way, it takes the time that it takes. */
+/* No timeout if a user copies files. */
 doca_error_t side_progress_until(struct side *side, const uint32_t *count, uint32_t num)
 {
 	const time_t end = time(NULL) + SAMPLE_PATIENCE_SECONDS;
@@ -279,7 +279,7 @@ void side_print(const char *what, const char *text, size_t len)
 	printf("\"\n");
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static doca_error_t prepare(struct side *side)
 {

@@ -80,7 +80,7 @@ doca_error_t socket_write(int fd, const void *data, size_t len)
 	return DOCA_SUCCESS;
 }
 
-/* ---- meeting ---- */
+/* ---- connecting ---- */
 
 static doca_error_t resolve(const char *place, struct addrinfo **found)
 {
@@ -108,7 +108,7 @@ static doca_error_t resolve(const char *place, struct addrinfo **found)
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* A connect to a port of one's own host where nobody listens may, once in a long while, connect the socket to itself. */
+/* A connect to a local port without a listener may, rarely, connect the socket to itself. */
 static bool is_itself(int fd)
 {
 	struct sockaddr_storage here = {0}, there = {0};
@@ -143,10 +143,10 @@ static int try_listen(const struct addrinfo *address)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return -1; /* the peer was first, or the host is its */
+	return -1; /* the peer listens there, or the host is the peer's */
 }
 
-/* Both say their names. */
+/* Both sides send their names. */
 static doca_error_t greet(int fd, const char *me, const char *peer, double end)
 {
 	char mine[GREETING_SIZE] = {0}, theirs[GREETING_SIZE], expected[GREETING_SIZE] = {0};
@@ -158,7 +158,7 @@ static doca_error_t greet(int fd, const char *me, const char *peer, double end)
 		status = read_until(fd, theirs, sizeof(theirs), end);
 	snprintf(expected, sizeof(expected), "softfield sample %s", peer);
 	if (status == DOCA_SUCCESS && memcmp(expected, theirs, sizeof(theirs)) != 0) {
-		fprintf(stderr, "whoever is at the other end of --peer is not %s\n", peer);
+		fprintf(stderr, "the program at the other end of --peer is not %s\n", peer);
 		status = DOCA_ERROR_UNEXPECTED;
 	}
 	return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The socket behind --peer. Nothing here waits longer than SAMPLE_PATIENCE_SECONDS. */
+/* The socket of --peer. No call waits longer than SAMPLE_PATIENCE_SECONDS. */
 #ifndef SAMPLES_RDMA_SOCKET_H
 #define SAMPLES_RDMA_SOCKET_H
 
@@ -7,11 +7,11 @@
 
 #include <doca_error.h>
 
-/* Meets the peer at HOST:PORT, :PORT or PORT, which is 127.0.0.1 then: one side listens there, the other connects, whichever
- * comes first. Both say who they are; a stranger is turned away. */
+/* Connects to the peer at HOST:PORT, or at 127.0.0.1 for :PORT or PORT: the side that starts first listens, the other connects.
+ * Both send their names, and reject another program. */
 doca_error_t socket_meet(const char *place, const char *me, const char *peer, int *socket);
 
-/* All len bytes. Logged: IO_FAILED, the peer is gone; TIME_OUT. */
+/* Transfer all len bytes. Print errors: IO_FAILED: the peer has closed; TIME_OUT. */
 doca_error_t socket_read(int socket, void *data, size_t len);
 doca_error_t socket_write(int socket, const void *data, size_t len);
 

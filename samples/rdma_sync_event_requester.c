@@ -59,7 +59,7 @@ static doca_error_t get(struct side *side, struct doca_buf *dst, uint64_t *value
 	const union doca_data none = {0};
 	struct doca_rdma_task_remote_net_sync_event_get *task;
 	void *data;
-	doca_error_t status = doca_buf_reset_data_len(dst); /* what is got goes behind the data */
+	doca_error_t status = doca_buf_reset_data_len(dst); /* a get appends to the data */
 
 	if (status == DOCA_SUCCESS)
 		status = doca_rdma_task_remote_net_sync_event_get_allocate_init(side->rdma, side->connections[0], event, dst,

@@ -8,7 +8,7 @@
 
 static struct doca_sync_event *event;
 
-/* The peer publishes, we wait; and who has the event may publish all the same. */
+/* The peer publishes and this side waits; the owner may publish too. */
 static doca_error_t export_event(struct side *side, struct bytes *descriptor)
 {
 	const uint8_t *data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a text into the memory of rdma_write_immediate_responder, and 32 bits that end a receive there: so it learns of it. */
+/* Writes a text with immediate data into the memory of rdma_write_immediate_responder, where it completes a receive. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static doca_error_t configure(struct side *side)
 	return doca_rdma_task_write_imm_set_conf(side->rdma, write_ended, write_ended, 1);
 }
 
-/* An immediate crosses as it is: both sides agree on the network's order. */
+/* Immediate data is not converted: both sides use network byte order. */
 static doca_error_t work(struct side *side)
 {
 	const union doca_data none = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets rdma_write_immediate_requester write into its memory, and learns of it by a receive that the write's immediate ends. */
+/* Lets rdma_write_immediate_requester write into its memory; the write's immediate data completes a receive. */
 #include <arpa/inet.h>
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ static doca_error_t configure(struct side *side)
 	return doca_rdma_task_receive_set_conf(side->rdma, received, receive_failed, 1);
 }
 
-/* The receive needs no buffer: the bytes go where the requester says. */
+/* The receive needs no buffer: the requester chooses the destination. */
 static doca_error_t work(struct side *side)
 {
 	const union doca_data none = {0};

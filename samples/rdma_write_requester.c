@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a text into the memory of rdma_write_responder, whose program takes no part in it. */
+/* Writes a text into the memory of rdma_write_responder, without any action of that program. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the SHA samples share: a started context with one buffer for the message and one for the digest. */
+/* Shared by the SHA samples: a started context with one buffer for the message and one for the digest. */
 #ifndef SAMPLES_SHA_COMMON_H
 #define SAMPLES_SHA_COMMON_H
 
@@ -22,20 +22,20 @@ struct desk {
 	struct doca_sha *sha;
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
-	struct doca_buf *message, *digest; /* of memory: the message at its beginning, the digest behind it */
+	struct doca_buf *message, *digest; /* in memory: the message at its beginning, then the digest */
 	char memory[MESSAGE_ROOM + DIGEST_ROOM];
 	bool ended;
-	doca_error_t status; /* of the task that ended */
+	doca_error_t status; /* of the completed task */
 };
 
-/* Puts the text into the message's memory, and does all but the task's configuration and the start. Says what failed. */
+/* Copies the text to the message's memory, and does all but the task's configuration and the start. Prints errors. */
 doca_error_t desk_open(struct desk *desk, const char *text);
 void desk_close(struct desk *desk);
 
-/* Submits a task and waits for its end; desk->ended and desk->status are the callback's to set. */
+/* Submits a task and waits for its completion; the callback must set desk->ended and desk->status. */
 doca_error_t desk_run(struct desk *desk, struct doca_task *task);
 
-/* Prints what the digest's buffer holds. */
+/* Prints the digest. */
 void desk_print_digest(const struct desk *desk, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The digest of a message that is there whole. Usage: sha_create [TEXT] */
+/* Computes the digest of a complete message. Usage: sha_create [TEXT] */
 #include <stdlib.h>
 
 #include <doca_ctx.h>

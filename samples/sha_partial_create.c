@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The digest of a message that comes in pieces: one task, submitted once for each. All pieces but the last are whole blocks.
+ * Computes the digest of a message in pieces: one task, submitted once for each. All pieces but the last are whole blocks.
  * Usage: sha_partial_create [TEXT], longer than a block of 64 bytes
  */
 #include <stdio.h>
@@ -55,7 +55,7 @@ static doca_error_t run(struct desk *desk)
 		doca_sha_cap_get_partial_hash_block_size(doca_dev_as_devinfo(desk->dev), DOCA_SHA_ALGORITHM_SHA256, &block);
 
 	if (status == DOCA_SUCCESS && strlen(desk->memory) <= block)
-		status = DOCA_ERROR_INVALID_VALUE; /* it is whole: a hash task is for that */
+		status = DOCA_ERROR_INVALID_VALUE; /* a single piece needs a hash task instead */
 	if (status == DOCA_SUCCESS)
 		status = doca_sha_task_partial_hash_set_conf(desk->sha, ended, ended, 0);
 	if (status == DOCA_SUCCESS)

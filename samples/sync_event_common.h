@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two sides of the sync event sample share: their options, and signalling and waiting in either mode. */
+/* Shared by both sides of the sync event sample: options, signalling and waiting in both modes. */
 #ifndef SAMPLES_SYNC_EVENT_COMMON_H
 #define SAMPLES_SYNC_EVENT_COMMON_H
 
@@ -13,12 +13,12 @@
 
 struct options {
 	char pci_address[32];
-	char file[256]; /* by which the export travels */
-	bool async;	/* tasks on a progress engine, instead of calls that return when it is done */
+	char file[256]; /* that passes the export */
+	bool async;	/* tasks on a progress engine instead of blocking calls */
 	bool atomic;	/* signal by adding, instead of setting */
 };
 
-/* A main function: reads the options of the program of that name, opens their device, which supports is to accept, and runs. */
+/* The main function: reads the options, opens the device, which supports must accept, and calls run. */
 int side_main(int argc, char **argv, const char *name, doca_error_t (*supports)(const struct doca_devinfo *devinfo),
 	      doca_error_t (*run)(const struct options *options, struct doca_dev *dev));
 
@@ -27,13 +27,13 @@ struct side {
 	const struct options *options;
 	struct doca_sync_event *event;
 	struct doca_pe *pe;  /* of the asynchronous mode */
-	bool done;	     /* the task in flight has ended, */
-	doca_error_t status; /* so */
+	bool done;	     /* the task in flight has completed */
+	doca_error_t status; /* of that task */
 };
 
 doca_error_t side_start(struct side *side);
 
-/* Brings the event to the value, from one below. */
+/* Raises the event by 1, to the value. */
 doca_error_t side_signal(struct side *side, uint64_t value);
 
 /* Waits until the event has the value. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owner of a sync event: makes it, exports it to the other end of PCI, signals that side and waits for its answer.
- * Runs on a host function or on a DPU's port; sync_event_remote_pci is the other side.
+ * The owner of a sync event: creates it, exports it to the other end of PCI, signals that side and waits for its answer. Runs
+ * on a host function or on a DPU's port; sync_event_remote_pci is the other side.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other side of a sync event: makes it from the owner's export, waits for its signal and answers.
- * Runs at the other end of the owner's PCI: on the DPU's port, or on a host function behind it.
+ * The other side of a sync event: creates it from the owner's export, waits for its signal and answers. Runs at the other end
+ * of the owner's PCI: on the DPU's port, or on a host function behind it.
  */
 #include <stdio.h>
 

@@ -41,7 +41,7 @@ doca_error_t urom_open_device(const char *name, struct doca_dev **dev)
 	doca_devinfo_destroy_list(list);
 	if (status == DOCA_SUCCESS)
 		return status;
-	fprintf(stderr, "IB device %s: %s (softfield devices shows what there is)\n", name, doca_error_get_descr(status));
+	fprintf(stderr, "IB device %s: %s (see softfield devices)\n", name, doca_error_get_descr(status));
 	return status;
 }
 
@@ -119,7 +119,7 @@ doca_error_t urom_begin_worker(struct doca_pe *pe, struct doca_urom_service *ser
 	return sample_failed("start of the worker", status);
 }
 
-/* Until it has left that state. */
+/* Waits until the context has left that state. */
 static doca_error_t await_change(struct doca_pe *pe, struct doca_ctx *ctx, enum doca_ctx_states from, enum doca_ctx_states *state)
 {
 	time_t until = time(NULL) + SAMPLE_PATIENCE_SECONDS;
@@ -152,7 +152,7 @@ doca_error_t urom_stop_worker(struct doca_pe *pe, struct doca_urom_worker *worke
 
 	if (status == DOCA_ERROR_IN_PROGRESS)
 		status = await_change(pe, ctx, DOCA_CTX_STATE_STOPPING, &state);
-	if (status == DOCA_SUCCESS || status == DOCA_ERROR_BAD_STATE) /* the latter: it never ran */
+	if (status == DOCA_SUCCESS || status == DOCA_ERROR_BAD_STATE) /* BAD_STATE: it never ran */
 		status = doca_urom_worker_destroy(worker);
 	return status == DOCA_SUCCESS ? status : sample_failed("stop of the worker", status);
 }

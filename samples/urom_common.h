@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the UROM samples share: the device, the service, a plugin of it, and waiting for a context. */
+/* Shared by the UROM samples: the device, the service, one of its plugins, and waiting for a context. */
 #ifndef SAMPLES_UROM_COMMON_H
 #define SAMPLES_UROM_COMMON_H
 
@@ -9,22 +9,22 @@
 #include <doca_pe.h>
 #include <doca_urom.h>
 
-/* An option of the command line, without a value when it is a BOOLEAN. */
+/* Adds an option of the command line; a BOOLEAN has no value. */
 doca_error_t urom_add_option(const char *short_name, const char *long_name, const char *description, enum doca_argp_type type,
 			     doca_argp_param_cb_t take);
 
-/* Opens the IB device of that name; the first, when it is empty. */
+/* Opens the IB device with that name; the first, if it is empty. */
 doca_error_t urom_open_device(const char *name, struct doca_dev **dev);
 
-/* A service context that is RUNNING; the environment's DOCA_UROM_SERVICE_FILE says where the service is. */
+/* Creates a RUNNING service context; the variable DOCA_UROM_SERVICE_FILE locates the service. */
 doca_error_t urom_start_service(struct doca_pe *pe, struct doca_dev *dev, struct doca_urom_service **service);
 void urom_stop_service(struct doca_urom_service *service);
 
 doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *name,
 			      const struct doca_urom_service_plugin_info **plugin);
 
-/* A worker context on the progress engine that is being started, in the group unless that is NULL. Any progress of the service
- * and of this engine goes on with the start. */
+/* Creates a worker context on the progress engine and begins to start it, in the group unless that is NULL. Progress of the
+ * service and of this engine completes the start. */
 doca_error_t urom_begin_worker(struct doca_pe *pe, struct doca_urom_service *service, uint64_t id, const uint32_t *group,
 			       uint64_t plugins, struct doca_urom_worker **worker);
 

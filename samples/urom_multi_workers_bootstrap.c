@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Four threads, each with a worker of its own on the DPU, and one service that the main thread progresses for all of them.
- * Workers with odd and with even numbers are two groups. Each sends its worker a number by the graph plugin and gets it back.
+ * Four threads, each with its own worker on the DPU, and one service that the main thread progresses for all. Workers with
+ * odd and with even numbers form two groups. Each thread sends its worker a number through the graph plugin and gets it back.
  *
- * It waits for SIGINT then; with --end it does not wait.
+ * Then it waits for SIGINT, unless --end is set.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ struct member { /* a thread and its worker */
 
 static volatile sig_atomic_t interrupted;
 static atomic_bool over;
-static atomic_int num_ready, num_ended; /* threads that have their answer, or failed; threads that are done */
+static atomic_int num_ready, num_ended; /* threads with an answer or a failure; threads that are done */
 
 static void interrupt(int signum)
 {
@@ -140,7 +140,7 @@ static void print_group(uint32_t group, const uint64_t *ids, size_t num)
 	uint64_t sorted[NUM_WORKERS];
 
 	printf("group %u has %zu workers:", group, num);
-	num = num < NUM_WORKERS ? num : NUM_WORKERS; /* others may be in it, of other programs */
+	num = num < NUM_WORKERS ? num : NUM_WORKERS; /* it may contain workers of other programs */
 	memcpy(sorted, ids, num * sizeof(*ids));
 	qsort(sorted, num, sizeof(*sorted), compare_ids);
 	for (size_t i = 0; i < num; i++)
@@ -172,7 +172,7 @@ static doca_error_t show_group(struct doca_pe *pe, struct doca_urom_service *ser
 
 /* ---- the main thread ---- */
 
-/* The service brings workers up and down for the threads. */
+/* Progresses the service, which starts and stops workers for the threads. */
 static void serve(struct doca_pe *pe, const atomic_int *count, int num)
 {
 	while (*count < num)

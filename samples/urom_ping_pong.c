@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two MPI ranks, each with a worker on its DPU; the workers know each other by a domain, which is gathered over MPI. Rank 1 sends
- * a message by way of its worker, rank 0 gets it from its own worker and sends it back.
+ * Two MPI ranks, each with a worker on its DPU; the workers are in one domain, which the ranks gather over MPI. Rank 1 sends
+ * a message through its worker, rank 0 gets it from its own worker and sends it back.
  *
  *   mpirun -np 2 urom_ping_pong -d mlx5_2 -m "some words"
  */
@@ -144,7 +144,7 @@ static void received(doca_error_t result, union doca_data cookie, const void *da
 	receipt->status = result;
 	receipt->done = true;
 	if (result == DOCA_SUCCESS)
-		memcpy(receipt->text, data, len); /* shorter than was asked for, so there is a zero behind it */
+		memcpy(receipt->text, data, len); /* shorter than len_max, so a zero follows */
 }
 
 static doca_error_t receive_message(struct player *player, uint64_t tag, struct receipt *receipt)
@@ -281,7 +281,7 @@ static doca_error_t run(int argc, char **argv)
 	if (sample_log_to_stderr() != DOCA_SUCCESS || read_options(argc, argv, &options) != DOCA_SUCCESS)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (num_ranks != 2) {
-		fprintf(stderr, "urom_ping_pong is for two ranks (mpirun -np 2), not %d\n", num_ranks);
+		fprintf(stderr, "urom_ping_pong needs two ranks (mpirun -np 2), not %d\n", num_ranks);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t status = urom_open_device(options.device, &dev);

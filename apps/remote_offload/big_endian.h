@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers in bytes that travel: big-endian, at any alignment. */
+/* Big-endian numbers in messages, at any alignment. */
 #ifndef BIG_ENDIAN_H
 #define BIG_ENDIAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine's monotonic clock, for deadlines and for how long something took. */
+/* The machine's monotonic clock, for deadlines and durations. */
 #ifndef REMOTE_OFFLOAD_CLOCK_H
 #define REMOTE_OFFLOAD_CLOCK_H
 

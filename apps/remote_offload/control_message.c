@@ -10,7 +10,7 @@
 #define TERMS_SIZE 20		/* of version 1 */
 #define TERMS_SIZE_BATCH 24	/* of version 2, with batch_bytes */
 #define TERMS_MAGIC 0x5346524fu /* "SFRO" */
-#define TERMS_VERSION 1		/* the least */
+#define TERMS_VERSION 1		/* the lowest supported */
 #define TERMS_VERSION_BATCH 2
 
 static uint8_t *word_put(uint8_t *at, uint32_t value)
@@ -60,7 +60,7 @@ static void unpack_terms(const uint8_t *at, size_t len, struct control_message *
 	message->terms.batch_bytes = batch ? big_get32(at + 20) : 0;
 }
 
-/* Of bytes that nobody else can write to. */
+/* bytes is private: no other process can write to it. */
 static const char *message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)
 {
 	uint32_t size = big_get32(bytes), id = big_get32(bytes + 4);
@@ -86,7 +86,7 @@ const char *control_message_unpack(const uint8_t *bytes, size_t len, struct cont
 	memset(message, 0, sizeof(*message));
 	if (len < HEADER_SIZE)
 		return "shorter than a header";
-	/* The peer may still write to the message: read it once. All that is looked at lies in these first bytes. */
+	/* The peer may still write to the message, so it is copied once. All fields lie in these first bytes. */
 	memcpy(copy, bytes, len < sizeof(copy) ? len : sizeof(copy));
 	return message_unpack(copy, len, message);
 }

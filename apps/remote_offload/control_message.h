@@ -4,9 +4,9 @@
  *
  *     size (of the message with this header)   id   [consumer id]   [terms]
  *
- * The terms are an addition of ours behind the declared size: what each side was started with, so that two programs that do
- * not fit are distinguished at start. A peer that knows nothing of them reads the declared size only, and a message that ends
- * at its declared size is complete.
+ * The terms are our extension, behind the declared size: the options of each side, so that incompatible programs are detected
+ * at start. A peer that does not know them reads the declared size only, and a message that ends at its declared size is
+ * complete.
  */
 #ifndef REMOTE_OFFLOAD_CONTROL_MESSAGE_H
 #define REMOTE_OFFLOAD_CONTROL_MESSAGE_H
@@ -24,18 +24,18 @@ enum control_message_id {
 
 #define CONTROL_MESSAGE_MAX 36
 
-/* A response whose consumer id is this refuses the server; ids start at 1. */
+/* A response with this consumer id rejects the server; ids start at 1. */
 #define CONTROL_CONSUMER_ID_NONE 0
 
-/* What one side was started with. */
+/* The options of one side. */
 struct control_terms {
 	uint32_t queues;		  /* --cpu count of the server, --num-gpu-threads of the orchestrator */
 	uint32_t max_concurrent_messages; /* per queue */
 	uint32_t max_message_length;	  /* bytes, without the frame's header */
 	/*
-	 * Bytes of a message on the queues that may hold several frames, each of which begins at a multiple of 4 bytes; its
-	 * answers come back in one message too. 0: one frame a message. The server says what it can send, the orchestrator what
-	 * it takes: that, or 0. Version 1 of the terms lacks it.
+	 * Bytes of a message on the queues that may hold several frames, each beginning at a multiple of 4 bytes; their
+	 * answers come back in one message too. 0: one frame a message. The server sends what it can send, the orchestrator
+	 * returns that value or 0. Version 1 of the terms lacks it.
 	 */
 	uint32_t batch_bytes;
 };
@@ -53,7 +53,7 @@ uint32_t control_message_pack(const struct control_message *message, uint8_t *bu
 /* NULL, or what is wrong with the bytes (untrusted). */
 const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message);
 
-/* True when both sides fit; otherwise writes one line that names both values of the first difference. */
+/* True when both sides are compatible; otherwise writes one line with both values of the first difference. */
 bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why,
 			 size_t why_size);
 

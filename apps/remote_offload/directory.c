@@ -97,7 +97,7 @@ void directory_open(struct directory *directory, struct doca_dev *dev, struct do
 		directory->server = NULL;
 		return;
 	}
-	/* Where another server answers, the library's complaint would alarm without reason. */
+	/* If another server already has the channel, the library's error line would be misleading. */
 	doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_CRIT);
 	if (server_start(directory) != DOCA_SUCCESS) {
 		doca_comch_server_destroy(directory->server);
@@ -134,7 +134,7 @@ static void answer_received(struct doca_comch_event_msg_recv *event, uint8_t *by
 	question = data.ptr;
 	if (question->answered || len == 0)
 		return;
-	/* From another process: as text, whatever it is. */
+	/* Untrusted bytes of another process, kept as text. */
 	question->size = len < question->size ? len : question->size - 1;
 	memcpy(question->channel_name, bytes, question->size);
 	for (size_t i = 0; i < question->size; i++) {

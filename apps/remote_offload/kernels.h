@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the GPU does with a message: the table of --kernel, for CUDA and for the software GPU from this one source.
+ * The functions of --kernel: what the GPU does with a message. CUDA and the software GPU share this source.
  *
- * To add a function of your own: write it below as
+ * To add a function, write it below as
  *
  *     OFFLOAD_FUNCTION uint32_t offload_NAME(uint8_t *payload, uint32_t len, uint32_t rank, uint32_t threads)
  *
- * and add its line to OFFLOAD_FUNCTIONS. It finds the request in payload, writes the answer over it and returns the answer's
- * length, at most the larger of the request and the table's bound. `threads` GPU threads call it together for one message,
- * `rank` being 0 to threads - 1; nothing orders them, so each byte has one thread that reads and writes it. A function that
- * cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. Where the table's bound
- * is 0, so that no answer is longer than its request, the software GPU takes several requests in one message.
+ * and add its line to OFFLOAD_FUNCTIONS. It reads the request from payload, overwrites it with the answer and returns the
+ * answer's length, at most the larger of the request and the table's bound. `threads` GPU threads call it together for one
+ * message, with `rank` 0 to threads - 1. They run in no order, so only one thread may read and write each byte. A function
+ * that cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. If the table's
+ * bound is 0, no answer is longer than its request, and the software GPU accepts several requests in one message.
  */
 #ifndef REMOTE_OFFLOAD_KERNELS_H
 #define REMOTE_OFFLOAD_KERNELS_H
@@ -67,7 +67,7 @@ OFFLOAD_FUNCTION uint32_t offload_reverse(uint8_t *payload, uint32_t len, uint32
 
 #else
 
-/* On a CPU eight bytes at any address are one load; the middle, shorter than two of them, goes byte by byte. */
+/* A CPU loads eight unaligned bytes at a time; the middle, shorter than two loads, is swapped byte by byte. */
 OFFLOAD_FUNCTION uint32_t offload_reverse(uint8_t *payload, uint32_t len, uint32_t rank, uint32_t threads)
 {
 	uint8_t *front = payload, *back = payload + len;
@@ -113,7 +113,7 @@ OFFLOAD_FUNCTION uint32_t offload_rotate_right(uint32_t value, uint32_t bits)
 	return value >> bits | value << (32 - bits);
 }
 
-/* One block of 16 big-endian words, already in the machine's order; w is used up. */
+/* One block of 16 words, already converted to the machine's byte order; w is overwritten. */
 OFFLOAD_FUNCTION void offload_sha256_block(uint32_t state[8], uint32_t w[16])
 {
 	uint32_t s[8], i, t1, t2;

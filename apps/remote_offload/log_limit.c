@@ -6,9 +6,9 @@
 #include "clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct log_limit *limits; /* all that have logged; it only grows */
+static struct log_limit *limits; /* all sites that have logged; the list only grows */
 
-/* Begins a new window; returns the count of the one before, and how long that took. With the lock. */
+/* Begins a new window; returns the suppressed lines of the last one, and its length. Called with the lock held. */
 static uint32_t window_begin(struct log_limit *limit, uint64_t now_ms, uint32_t *seconds)
 {
 	uint32_t suppressed = limit->suppressed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log lines that a peer can trigger: a client, or the other program.
+ * Rate limit for log lines that a peer can trigger: a client, or the other program.
  *
  *	LIMITED_LOG_WARN("client %s closed: %s", name, why);
  *
@@ -19,7 +19,7 @@
 #define LOG_LIMIT_LINES 10
 #define LOG_LIMIT_SECONDS 10
 
-/* One call. It is never freed. */
+/* The state of one call site. It is never freed. */
 struct log_limit {
 	const char *file, *func;
 	int line;
@@ -32,7 +32,7 @@ struct log_limit {
 	struct log_limit *next;
 };
 
-/* Returns whether the site may log a line now. May log how many it suppressed. From any thread. */
+/* Returns whether the site may log a line now. May log how many it suppressed. Any thread may call it. */
 bool log_limit_line(struct log_limit *limit, int source);
 
 /* Logs the counts of the sites whose LOG_LIMIT_SECONDS are over, or of all. */

@@ -22,16 +22,16 @@ struct option_spec {
 	bool multiple;
 };
 
-/* Logs of the program to stdout and stderr, of the libraries to stderr from warnings up. */
+/* The program logs to stdout and stderr, the libraries log warnings and errors to stderr. */
 doca_error_t options_start_log(void);
 
-/* Parses the command line into config. Options of the guide and of ours are registered in the order given. */
+/* Parses the command line into config. Options are registered in the order of specs. */
 doca_error_t options_parse(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config);
-/* The same, and then what validate says of the whole; it logs. When that is an error, the usage is printed as well. */
+/* The same, and then calls validate, which logs its errors. If it fails, the usage is printed as well. */
 doca_error_t options_parse_validated(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config,
 				     doca_argp_validation_cb_t validate);
 
-/* Helpers for callbacks. Each logs what was wrong with the value of --name. */
+/* Helpers for callbacks. Each logs an invalid value of --name. */
 doca_error_t option_copy_text(const char *name, const void *param, char *text /* OPTION_TEXT_MAX */);
 doca_error_t option_number(const char *name, const void *param, int min, int max, uint32_t *number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIGINT and SIGTERM as events of a descriptor. */
+/* SIGINT and SIGTERM as events of a signalfd. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-/* Called before any thread starts, so that all inherit the mask. Returns -1 with errno set on failure. */
+/* Must be called before any thread starts, so that all inherit the mask. Returns -1 with errno set on failure. */
 static inline int signals_open(void)
 {
 	sigset_t set;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker's heartbeat: one word of a page that the daemon and a worker share, in which the worker says what it is doing. When
- * the process dies, or no longer says anything new, the daemon reads there which plugin it was in, and in which of its
- * operations.
+ * A worker's heartbeat: one word of a page shared with the daemon, in which the worker writes its current call. When the
+ * process dies or hangs, the daemon reads there which operation of which plugin it was in.
  *
- * Plugins run in the worker and can write anything there: to the daemon it is a hint, and every part of it is checked.
+ * Plugins run in the worker and can write anything there: to the daemon it is only a hint, and it checks every part.
  */
 #ifndef UROM_HEARTBEAT_H
 #define UROM_HEARTBEAT_H
@@ -28,10 +27,10 @@ enum heartbeat_call {
 #define HEARTBEAT_SIZE 4096
 
 struct heartbeat {
-	_Atomic uint64_t word; /* how many calls so far << 16 | the plugin's index in the worker << 8 | the call */
+	_Atomic uint64_t word; /* number of calls << 16 | the plugin's index in the worker << 8 | the call */
 };
 
-/* By the worker's one thread. */
+/* Called by the worker's only thread. */
 static inline void heartbeat_say(struct heartbeat *heartbeat, uint32_t plugin, enum heartbeat_call call)
 {
 	uint64_t count = atomic_load_explicit(&heartbeat->word, memory_order_relaxed) >> 16;

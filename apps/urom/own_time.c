@@ -9,7 +9,7 @@
 
 #include "base/liveness.h"
 
-/* The state of the first thread, and the time on a processor of that or of all. False: it cannot be seen. */
+/* Reads the state of the first thread, and the CPU time of that thread or of all. False: /proc has no such process. */
 static bool read_stat(pid_t pid, bool all_threads, char *state, uint64_t *ran_ns)
 {
 	char path[64], text[1024];
@@ -24,7 +24,7 @@ static bool read_stat(pid_t pid, bool all_threads, char *state, uint64_t *ran_ns
 	if (fd >= 0)
 		close(fd);
 	text[len > 0 ? len : 0] = '\0';
-	const char *end = strrchr(text, ')'); /* of its name, which may hold anything */
+	const char *end = strrchr(text, ')'); /* end of the name, which may hold any bytes */
 	if (end == NULL || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
 		return false;
 	*ran_ns = (uint64_t)(user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -51,7 +51,7 @@ char own_time_look(struct own_time *time, pid_t pid, uint64_t now, uint64_t long
 	char state;
 	bool is_seen = read_stat(pid, time->all_threads, &state, &ran_ns);
 
-	if (is_seen && is_active(time, pid, state)) /* it may have waited for most of the time */
+	if (is_seen && is_active(time, pid, state)) /* it may have waited for a CPU or disk most of the time */
 		had = ran_ns > time->ran_ns ? ran_ns - time->ran_ns : 0;
 	time->had_ns += had < longest_ns ? had : longest_ns;
 	time->looked_ns = now;

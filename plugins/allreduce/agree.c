@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a vector goes. Each worker offers its rank's to all others; when all offers are there, all know the same:
+ * Agreement on how to reduce a vector. Each worker sends an offer for its rank to all others; with all offers, all know the
+ * same:
  *
- *   every rank's memory is reached by its worker, and all say by the same digest that they have reached all of them before: each
- *   reduces its share at once;
- *   not so before: each challenges those it does not know, and tells all what it found; when all found all, the same;
- *   otherwise the vector goes in pieces, along a ring or a tree.
+ *   If each worker can access its rank's memory, and equal digests show that all have accessed all memories before, each
+ *   reduces its share immediately.
+ *   If not before, each challenges the processes it does not know and sends its verdict to all; if all verdicts are positive,
+ *   the same follows.
+ *   Otherwise the vector is sent in pieces, along a ring or a tree.
  */
 #include <string.h>
 
@@ -24,7 +26,7 @@ static uint64_t digest(const struct vector *vector)
 	return sum;
 }
 
-/* Of the processes as they are known, for an offer; 0: not of all. */
+/* Digest of the known processes, for an offer; 0: some are unknown. */
 static uint64_t digest_of_known(const struct vector *vector)
 {
 	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);

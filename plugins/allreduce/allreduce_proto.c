@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define RING_MIN 32768			/* bytes of a piece: below, a ring's many messages cost more than they share out */
-#define ADDRESS_MAX (UINT64_C(1) << 47) /* of a process's own memory */
+#define RING_MIN 32768			/* bytes of a piece: below, the many messages of a ring cost more than it gains */
+#define ADDRESS_MAX (UINT64_C(1) << 47) /* end of a process's address space */
 
 uint32_t allreduce_element_size(uint8_t type)
 {
@@ -48,7 +48,7 @@ static bool is_shape(const struct allreduce_shape *shape)
 	       shape->total < ADDRESS_MAX && shape->total % allreduce_element_size(shape->type) == 0;
 }
 
-/* A piece goes round by steps, and one that is not the last is as long as all. */
+/* The offset is a multiple of the piece length, and each piece but the last has that length. */
 static bool is_piece(const struct allreduce_shape *shape, uint64_t offset, size_t len)
 {
 	uint64_t left = offset < shape->total ? shape->total - offset : 0;
@@ -162,7 +162,7 @@ static bool is_message(const struct allreduce_message *message, size_t data_len)
 	switch (message->kind) {
 	case ALLREDUCE_HELLO:
 		return data_len == 0;
-	case ALLREDUCE_DATA: /* a share of a piece, perhaps an empty one */
+	case ALLREDUCE_DATA: /* a part of a piece, possibly empty */
 		return is_shape(shape) && shape->algorithm <= ALLREDUCE_RING && message->source < shape->num_ranks &&
 		       message->offset < shape->total && message->offset % shape->piece_max == 0 &&
 		       data_len <= shape->piece_max && data_len % allreduce_element_size(shape->type) == 0;

@@ -19,11 +19,10 @@
 
 DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 
-#define LEAVE_NS UINT64_C(2000000000) /* for a worker that is at a gate to leave: longer than what it does there takes */
+#define LEAVE_NS UINT64_C(2000000000) /* for a worker to leave a gate: longer than its work there takes */
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
-/* ---- boards: a worker that comes late to a gate of a failed allreduce still writes there, so they are used again, but never
- * freed ---- */
+/* ---- boards: a late worker may still write to a gate of a failed allreduce, so boards are reused but never freed ---- */
 
 struct free_board {
 	struct allreduce_board board; /* first */
@@ -81,9 +80,9 @@ void gate_close(struct allreduce_gate *gate)
 			}
 			until = until != 0 ? until : sf_now_ns() + LEAVE_NS;
 			if (sf_now_ns() > until) {
-				DOCA_LOG_ERR("allreduce: the worker with process %u does not leave a vector of this process: is "
-					     "it stopped?",
-					     pid);
+				DOCA_LOG_ERR(
+					"allreduce: worker process %u does not release a vector of this process: is it stopped?",
+					pid);
 				break;
 			}
 			sched_yield();
@@ -106,15 +105,16 @@ static void decide(struct urom_allreduce_comm *comm, doca_error_t result)
 {
 	comm->way = result == DOCA_SUCCESS ? UROM_ALLREDUCE_BY_MEMORY : UROM_ALLREDUCE_BY_COMMANDS;
 	if (result == DOCA_SUCCESS)
-		DOCA_LOG_INFO("allreduce, rank %u: its worker reaches this process's memory", comm->rank);
+		DOCA_LOG_INFO("allreduce, rank %u: the worker accesses this process's memory", comm->rank);
 	else
-		DOCA_LOG_INFO("allreduce, rank %u: vectors go in commands: its worker does not reach this process's memory (%s)",
-			      comm->rank, doca_error_get_name(result));
+		DOCA_LOG_INFO(
+			"allreduce, rank %u: commands carry the vectors: the worker cannot access this process's memory (%s)",
+			comm->rank, doca_error_get_name(result));
 	begin_waiting(comm);
 }
 
-/* Yama allows it only to those whom a process names; naming one takes the place of another, so only if it has not been allowed
- * yet. The daemon stands for all its workers. */
+/* Yama allows access only to a process that PR_SET_PTRACER names, and to its children. A new name replaces an older one, so it is
+ * set only if access is not allowed yet. Naming the daemon allows all its workers. */
 static bool admit(struct urom_allreduce_comm *comm)
 {
 	int scope = 0;
@@ -153,7 +153,7 @@ static void attached(struct urom_allreduce_comm *comm, doca_error_t result, cons
 	ask(comm, ALLREDUCE_PROVE);
 }
 
-/* It was destroyed meanwhile. */
+/* Completes a comm that was destroyed meanwhile. */
 static void leave(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
 {
 	bool holds = comm->attached.attachment != 0 ||
@@ -221,11 +221,11 @@ static doca_error_t check_worker(struct doca_urom_worker *worker)
 	(void)doca_ctx_get_state(doca_urom_worker_as_ctx(worker), &state);
 	if (state == DOCA_CTX_STATE_RUNNING)
 		return DOCA_SUCCESS;
-	DOCA_LOG_ERR("allreduce: the worker context is not RUNNING: start it, and progress, before a comm of it is created");
+	DOCA_LOG_ERR("allreduce: the worker context is not RUNNING: start it and call doca_pe_progress() before creating a comm");
 	return DOCA_ERROR_BAD_STATE;
 }
 
-/* How its vectors go, or the question. */
+/* Finds out whether the worker can access this process's memory, or asks the worker. */
 static doca_error_t find_way(struct urom_allreduce_comm *comm)
 {
 	if (comm->num_ranks == 1 || !allreduce_tls_allows_memory(getenv("UCX_TLS"))) {
@@ -234,7 +234,7 @@ static doca_error_t find_way(struct urom_allreduce_comm *comm)
 	}
 	doca_error_t result = try_to_ask(comm, ALLREDUCE_ATTACH);
 	if (result != DOCA_SUCCESS)
-		DOCA_LOG_ERR("allreduce, rank %u: its worker takes no command (%s): are all its tasks under way?", comm->rank,
+		DOCA_LOG_ERR("allreduce, rank %u: the worker accepts no command (%s): are all its tasks in flight?", comm->rank,
 			     doca_error_get_name(result));
 	return result;
 }
@@ -276,7 +276,7 @@ doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)
 	if (!TAILQ_EMPTY(&comm->inflight))
 		return DOCA_ERROR_IN_USE;
 	comm->destroyed = true;
-	if (comm->way != UROM_ALLREDUCE_BY_UNKNOWN) /* else when its answer comes */
+	if (comm->way != UROM_ALLREDUCE_BY_UNKNOWN) /* otherwise when the answer arrives */
 		leave(comm, DOCA_ERROR_AGAIN, NULL, 0);
 	return DOCA_SUCCESS;
 }

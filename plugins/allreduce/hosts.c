@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose memory is touched. A process's id and an address are easily said, and a worker may be allowed more than who says them; so
- * a worker believes only after a number that it made up itself has appeared at that place in that process: whoever wrote it there
- * may write to that memory anyway. The own rank's process writes its worker's number; other workers' numbers are written by the
- * worker of that rank, which its process has proven itself to, so no rank need do anything for it.
+ * Proof of access to memory. A sender can claim any process id and address, and a worker may have more permissions than the
+ * sender. So a worker trusts a claim only after a random number of its own has appeared at that address in that process: its
+ * writer could write to that memory anyway. A rank's process writes the number of its own worker. The numbers of other
+ * workers are written by the rank's worker, to which its process has proven itself, so the rank need not act.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 	if (getrandom(made.number, sizeof(made.number), 0) != sizeof(made.number) ||
 	    getrandom(&made.attachment, sizeof(made.attachment), 0) != sizeof(made.attachment))
 		return DOCA_ERROR_OPERATING_SYSTEM;
-	made.attachment |= 1; /* 0 is none */
+	made.attachment |= 1; /* 0 means none */
 	doca_error_t result = reach_open(&made.reach, attach->process);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -133,7 +133,7 @@ static void refuse(struct process *process, uint32_t rank, doca_error_t why)
 {
 	process->refused = true;
 	process->proven = false;
-	DOCA_LOG_INFO("rank %u's memory is not within reach (%s): its vectors go between the workers", rank,
+	DOCA_LOG_INFO("cannot access the memory of rank %u (%s): its vectors are sent between the workers", rank,
 		      doca_error_get_name(why));
 }
 
@@ -141,7 +141,7 @@ const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, con
 {
 	struct process *process = &allreduce->processes[rank];
 
-	if (process->attachment == offer->attachment) /* another vector may have asked */
+	if (process->attachment == offer->attachment) /* another vector may have challenged it */
 		return process->proven || process->refused ? NULL : process->number;
 	reach_close(&process->reach);
 	*process = (struct process){.attachment = offer->attachment, .board = offer->board};

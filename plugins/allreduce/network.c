@@ -6,7 +6,7 @@
 #include "worker_allreduce.h"
 
 #define AM_ID 0
-#define SMALL_MAX 128 /* bytes that are copied, where no piece keeps them */
+#define SMALL_MAX 128 /* bytes of a message without a piece, which is copied */
 
 _Static_assert(sizeof(struct allreduce_offer) <= SMALL_MAX && ALLREDUCE_NUMBER_SIZE <= SMALL_MAX, "what goes without a piece");
 
@@ -30,8 +30,8 @@ static void keep(struct allreduce *allreduce, const struct allreduce_message *me
 	STAILQ_INSERT_TAIL(&allreduce->inbox, inbound, in_inbox);
 }
 
-/* No more than kept, inside UCX: its TCP (1.13) fails an assertion when a send finds a connection broken while the events of that
- * connection wait their turn. */
+/* Only keeps the message, because this runs inside UCX: in its TCP (1.13) a send from here can fail an assertion, if the
+ * connection is broken and its events are pending. */
 static ucs_status_t take(void *arg, const void *head, size_t head_len, void *data, size_t len, const ucp_am_recv_param_t *param)
 {
 	struct allreduce *allreduce = (struct allreduce *)arg;
@@ -46,8 +46,8 @@ static ucs_status_t take(void *arg, const void *head, size_t head_len, void *dat
 
 doca_error_t network_open(struct allreduce *allreduce)
 {
-	/* TCP tells of a process's death at once. Messages come whole: they are no larger than a command. What UCX sends from its
-	 * own memory it sends in parts of this size, else of 8 KiB, each with a system call. */
+	/* TCP reports a process's death immediately. Messages arrive whole: they are no larger than a command. UCX sends buffered
+	 * data in segments of this size, 8 KiB by default, with a system call each. */
 	static const struct ucx_side_setting settings[] = {{"TLS", "tcp"}, {"RNDV_THRESH", "inf"}, {"TCP_TX_SEG_SIZE", "64K"}};
 	const ucp_am_handler_param_t handler = {
 		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
@@ -71,7 +71,7 @@ doca_error_t network_open(struct allreduce *allreduce)
 	return ucx_side_error(status);
 }
 
-/* What the sends used stays until UCX has let go of it. */
+/* Buffers of a send, kept until UCX has completed it. */
 struct send {
 	SLIST_ENTRY(send) next;
 	struct allreduce *allreduce;
@@ -84,7 +84,7 @@ void network_close(struct allreduce *allreduce)
 {
 	struct network *network = &allreduce->network;
 
-	ucx_side_close(&network->side); /* what was sent arrives */
+	ucx_side_close(&network->side); /* flushes sends */
 	for (struct send *send; (send = SLIST_FIRST(&network->free_sends)) != NULL;) {
 		SLIST_REMOVE_HEAD(&network->free_sends, next);
 		free(send);
@@ -116,7 +116,7 @@ static struct peer *make_peer(struct allreduce *allreduce, uint32_t rank)
 	return &network->peers[rank];
 }
 
-/* The address in the domain. */
+/* Looks up the rank's address in the domain. */
 static doca_error_t look_up(struct allreduce *allreduce, uint32_t rank, struct allreduce_address *address, const void **ucp)
 {
 	void *found;
@@ -151,7 +151,7 @@ doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank)
 		return peer->endpoint->failed ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_SUCCESS;
 	peer->id = address.id;
 	result = open_endpoint(allreduce, peer, ucp, address.len);
-	/* The connection is made by a first message; only then is its end noticed. */
+	/* UCX connects with the first message, and detects the peer's end only then. */
 	return result == DOCA_SUCCESS ? network_send(allreduce, rank, &hello, NULL, 0, NULL) : result;
 }
 
@@ -196,7 +196,7 @@ static void sent(void *request, ucs_status_t status, void *user)
 {
 	struct send *send = (struct send *)user;
 
-	(void)status; /* a failed peer is told of by its error handler */
+	(void)status; /* the endpoint's error handler reports a failed peer */
 	ucp_request_free(request);
 	if (send->piece != NULL)
 		piece_sent(send->piece);

@@ -26,9 +26,9 @@ static struct step step_of(const struct piece *piece, uint32_t i)
 	return schedule_step(&piece->command.shape, piece->command.rank, piece->len, piece->element, i);
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
-/* Not before its sends have ended: a host that is done may leave at once, and its worker with it. */
+/* Completes only after the last send: the host may then leave immediately, and its worker ends with it. */
 static void finish(struct piece *piece)
 {
 	LIST_REMOVE(piece, next);
@@ -54,12 +54,12 @@ static void end(struct piece *piece, doca_error_t status)
 		piece->notification->worker_notif.len = status == DOCA_SUCCESS ? piece->len : 0;
 	}
 	if (status != DOCA_SUCCESS)
-		piece->vector = NULL; /* which ends too */
+		piece->vector = NULL; /* the vector ends too */
 	if (piece->sends == 0)
 		finish(piece);
 }
 
-/* Called by UCX, within which nothing is sent. */
+/* Called inside UCX, where nothing may be sent. */
 void piece_sent(struct piece *piece)
 {
 	if (--piece->sends != 0 || !piece->ended || piece->ready)
@@ -68,7 +68,7 @@ void piece_sent(struct piece *piece)
 	TAILQ_INSERT_TAIL(&piece->allreduce->ready, piece, in_ready);
 }
 
-/* ---- messages that came early ---- */
+/* ---- early messages ---- */
 
 static void drop(struct allreduce *allreduce, struct inbound *inbound)
 {
@@ -76,7 +76,7 @@ static void drop(struct allreduce *allreduce, struct inbound *inbound)
 	inbound_free(allreduce, inbound);
 }
 
-/* What the step waits for. */
+/* Returns the kept message that the step waits for. */
 static struct inbound *find_kept(const struct piece *piece, const struct step *step)
 {
 	struct inbound *inbound;
@@ -91,7 +91,7 @@ static struct inbound *find_kept(const struct piece *piece, const struct step *s
 	return NULL;
 }
 
-/* ---- steps: each false when the piece has ended, and may be gone ---- */
+/* ---- steps: each returns false if the piece has ended and may be freed ---- */
 
 static bool take_step(struct piece *piece, const struct step *step, const struct inbound *inbound)
 {
@@ -129,7 +129,7 @@ static bool send_step(struct piece *piece, const struct step *step)
 	return true;
 }
 
-/* As far as it goes. */
+/* Runs steps until one must wait. */
 static void run(struct piece *piece)
 {
 	for (bool on = true; on;) {
@@ -147,7 +147,7 @@ static void run(struct piece *piece)
 		struct inbound *inbound = find_kept(piece, &step);
 		if (inbound == NULL)
 			return;
-		LIST_REMOVE(inbound, next); /* a failure drops those that are kept */
+		LIST_REMOVE(inbound, next); /* first, because a failure frees kept messages */
 		on = take_step(piece, &step, inbound);
 		inbound_free(allreduce, inbound);
 	}
@@ -159,7 +159,7 @@ void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
 	doca_error_t failed = piece == NULL ? allreduce_failed(allreduce, message->tag) : DOCA_SUCCESS;
 
-	if (failed != DOCA_SUCCESS) { /* which the sender has not heard, perhaps */
+	if (failed != DOCA_SUCCESS) { /* the sender may not know of the failure */
 		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
 		inbound_free(allreduce, inbound);
 		return;
@@ -191,9 +191,9 @@ void pieces_run(struct allreduce *allreduce)
 	}
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
-/* Those that the piece will send to, and those whose death it has to notice. */
+/* Connects to ranks that the piece sends to, and to those whose death it must detect. */
 static doca_error_t connect_partners(const struct piece *piece)
 {
 	struct step step = step_of(piece, 0);
@@ -204,7 +204,7 @@ static doca_error_t connect_partners(const struct piece *piece)
 		if (result != DOCA_SUCCESS)
 			return result;
 		if (piece->command.shape.algorithm == ALLREDUCE_RING && i == 1)
-			break; /* it has no more than two neighbours */
+			break; /* a ring has only two neighbours */
 	}
 	return DOCA_SUCCESS;
 }
@@ -262,7 +262,7 @@ bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
 	return find_piece(allreduce, tag, offset) != NULL;
 }
 
-/* ---- all ---- */
+/* ---- all pieces ---- */
 
 static bool needs_dead(const struct piece *piece)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By process_vm_readv and process_vm_writev, which need nothing from the other process: UCX (1.13) has the same as its transport
- * cma, but uses it for long messages only, not for puts and gets.
+ * Memory access with process_vm_readv and process_vm_writev, which need no action of the other process. UCX (1.13) has this
+ * as its transport cma, but uses it only for long messages, not for puts and gets.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker_allreduce.h"
 
-/* Sums of integers wrap around, so they are made of unsigned ones. */
+/* Sums of integers wrap around, so they use unsigned types. */
 typedef float any_float __attribute__((aligned(1), may_alias));
 typedef double any_double __attribute__((aligned(1), may_alias));
 typedef int32_t any_int32 __attribute__((aligned(1), may_alias));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker_allreduce.h"
 
-/* ---- ring: each rank reduces one share and passes it round, then the shares go round once more ---- */
+/* ---- ring: a reduce-scatter, then an allgather ---- */
 
 static struct step share_of(const struct allreduce_shape *shape, uint32_t len, uint32_t element, uint32_t share, struct step step)
 {
@@ -20,14 +20,14 @@ static struct step ring_step(const struct allreduce_shape *shape, uint32_t rank,
 
 	if (round == 2 * (n - 1))
 		return (struct step){.kind = STEP_END};
-	/* In round r goes on what came in round r - 1. */
+	/* Round r sends what round r - 1 received. */
 	if (i % 2 == 0)
 		return share_of(shape, len, element, (rank + 2 * n - round) % n, (struct step){STEP_SEND, right, round, 0, 0});
 	return share_of(shape, len, element, (left + 2 * n - round) % n,
 			(struct step){round < n - 1 ? STEP_REDUCE : STEP_COPY, left, round, 0, 0});
 }
 
-/* ---- tree: a binomial one with rank 0 at its root; up is message 0, down is message 1 ---- */
+/* ---- tree: binomial, with rank 0 as root; message 0 goes up, message 1 down ---- */
 
 static uint32_t num_children(uint32_t n, uint32_t rank)
 {
@@ -48,7 +48,7 @@ static struct step tree_step(const struct allreduce_shape *shape, uint32_t rank,
 	if (rank != 0 && i < 2)
 		return (struct step){i == 0 ? STEP_SEND : STEP_COPY, parent, i, 0, len};
 	i -= rank != 0 ? 2 : 0;
-	if (i < children) /* the one with most below it first */
+	if (i < children) /* the child with the largest subtree first */
 		return (struct step){STEP_SEND, rank + (UINT32_C(1) << (children - 1 - i)), 1, 0, len};
 	return (struct step){.kind = STEP_END};
 }

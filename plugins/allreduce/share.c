@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker's share of a vector: read from all ranks' memories, reduced in the order of the ranks, and written to all. Each
- * element is reduced once, so all get the same bits.
+ * A worker's share of a vector: it reads it from all ranks' memories, reduces it in the order of the ranks, and writes it to
+ * all. Each element is reduced only once, so all ranks get the same bits.
  */
 #include <unistd.h>
 
 #include "worker_allreduce.h"
 
-#define STEP_BYTES (4 * ALLREDUCE_CHUNK) /* before the worker's other affairs have their turn */
+#define STEP_BYTES (4 * ALLREDUCE_CHUNK) /* bytes before the worker does other work */
 
 static const struct reach *reach_of(const struct vector *vector, uint32_t rank)
 {
@@ -34,7 +34,7 @@ static doca_error_t enter(const struct reach *reach, const struct allreduce_plac
 	if (result != DOCA_SUCCESS || serial == place->serial)
 		return result;
 	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
-	return DOCA_ERROR_CONNECTION_ABORTED; /* the rank has given it up */
+	return DOCA_ERROR_CONNECTION_ABORTED; /* the rank has abandoned it */
 }
 
 static void leave(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)

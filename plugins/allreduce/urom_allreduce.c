@@ -7,8 +7,8 @@
 
 #include "urom_allreduce_private.h"
 
-/* Each piece is reduced by itself, so the pieces of a vector follow each other through the workers. */
-#define HEADERS (sizeof(struct allreduce_command) + sizeof(struct urom_worker_notify)) /* more than what either way takes */
+/* Workers reduce each piece independently, so the pieces of a vector are pipelined. */
+#define HEADERS (sizeof(struct allreduce_command) + sizeof(struct urom_worker_notify)) /* upper bound for both directions */
 
 static uint64_t allreduce_id;
 
@@ -62,7 +62,7 @@ const void *response_of(struct doca_urom_worker_cmd_task *task, size_t *len)
 static void piece_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
 static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
 
-/* Only a task tells the message size, of which all ranks' pieces are cut. */
+/* Sets the length of pieces from the message size, which only a task reports. */
 static doca_error_t size_pieces(struct allreduce_shape *shape, size_t room)
 {
 	size_t most = room > HEADERS ? (room - HEADERS) & ~(size_t)(ALLREDUCE_PIECE_MIN - 1) : 0;
@@ -132,7 +132,7 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 	return result;
 }
 
-/* What is under way elsewhere waits for pieces of this rank that will not come: each worker is told so by its own host. */
+/* The other ranks would wait for pieces of this rank that will not come, so its worker is asked to cancel. */
 static void cancel(struct allreduce *allreduce)
 {
 	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL,
@@ -146,7 +146,7 @@ static void cancel(struct allreduce *allreduce)
 	size_t room;
 
 	if (take_task(allreduce->comm, &task, &place, &room) != DOCA_SUCCESS)
-		return; /* the worker is gone, then */
+		return; /* then the worker has ended */
 	if (submit(task, place, &command, 0, &pending, piece_done) == DOCA_SUCCESS)
 		allreduce->outstanding++;
 }
@@ -166,7 +166,7 @@ static bool may_submit(const struct allreduce *allreduce)
 	       allreduce->outstanding < allreduce->comm->share && allreduce->command.offset < allreduce->command.shape.total;
 }
 
-/* ---- the end of a command ---- */
+/* ---- completion of a command ---- */
 
 static void end_if_over(struct allreduce *allreduce)
 {
@@ -187,7 +187,7 @@ static void submit_more(struct allreduce *allreduce)
 
 	while (result == DOCA_SUCCESS && may_submit(allreduce))
 		result = submit_piece(allreduce);
-	/* The program's own tasks may have taken the last: then the next end of a command tries again. */
+	/* The program's own tasks may use all tasks: then the next completion tries again. */
 	if (result != DOCA_SUCCESS && !(result == DOCA_ERROR_NO_MEMORY && allreduce->outstanding != 0))
 		fail(allreduce, result);
 }
@@ -249,7 +249,7 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 	end_if_over(allreduce);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static bool check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args,
 		  urom_allreduce_finished finished)
@@ -270,7 +270,7 @@ static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
 	return false;
 }
 
-/* By what all ranks know alike: whether the workers are asked how the vector goes. */
+/* Returns whether the workers decide how to reduce the vector. All ranks must return the same. */
 static bool is_whole(const struct allreduce *allreduce)
 {
 	const struct allreduce_shape *shape = &allreduce->command.shape;
@@ -287,7 +287,7 @@ static doca_error_t begin(struct allreduce *allreduce)
 	doca_error_t result = whole ? submit_vector(allreduce) : submit_piece(allreduce);
 	while (result == DOCA_SUCCESS && may_submit(allreduce))
 		result = submit_piece(allreduce);
-	return allreduce->outstanding != 0 ? DOCA_SUCCESS : result; /* the rest follows as commands end */
+	return allreduce->outstanding != 0 ? DOCA_SUCCESS : result; /* the rest follows as commands complete */
 }
 
 void begin_waiting(struct urom_allreduce_comm *comm)
@@ -321,7 +321,7 @@ static struct allreduce *make(struct urom_allreduce_comm *comm, union doca_data 
 		.shape = {comm->num_ranks, (uint8_t)args->type, (uint8_t)args->op, algorithm[args->algorithm],
 			  .total = args->count * allreduce_element_size((uint8_t)args->type)},
 	};
-	if (comm->num_ranks == 1) /* any way is as good */
+	if (comm->num_ranks == 1) /* all algorithms are equal */
 		allreduce->command.shape.algorithm = ALLREDUCE_TREE;
 	return allreduce;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the host's half.
+ * Internals of the host's half.
  *
  *   urom_allreduce.c  allreduces and their commands
- *   comm.c            comms: whether the worker reaches this process's memory, and the gates before it
+ *   comm.c            comms: access of the worker to this process's memory, and its gates
  */
 #ifndef UROM_ALLREDUCE_PRIVATE_H
 #define UROM_ALLREDUCE_PRIVATE_H
@@ -20,8 +20,8 @@ struct allreduce {
 	struct allreduce_command command; /* of the next piece */
 	const uint8_t *send;
 	uint8_t *receive;
-	struct allreduce_gate *gate; /* NULL: the vector goes in commands */
-	bool waiting;		     /* until it is known how it goes */
+	struct allreduce_gate *gate; /* NULL: commands carry the vector */
+	bool waiting;		     /* until the comm's way is known */
 	uint32_t outstanding;	     /* commands */
 	doca_error_t result;
 	urom_allreduce_finished finished;
@@ -32,7 +32,7 @@ struct urom_allreduce_comm {
 	struct doca_urom_worker *worker;
 	uint32_t rank, num_ranks;
 	uint32_t num_inflight, inflight_max;
-	uint32_t share; /* commands that one allreduce may have under way: so none can keep another from its next piece */
+	uint32_t share; /* commands in flight of one allreduce, so that none can block another */
 	TAILQ_HEAD(, allreduce) inflight;
 	enum urom_allreduce_way way;
 	struct allreduce_board *board;
@@ -41,7 +41,7 @@ struct urom_allreduce_comm {
 	bool proving, admitted, destroyed, detaching;
 };
 
-struct pending {     /* in the task's 32 bytes */
+struct pending {     /* stored in the task's 32 bytes */
 	void *owner; /* an allreduce, or the comm */
 	uint64_t offset;
 	uint64_t len;
@@ -53,19 +53,19 @@ typedef void (*command_done)(struct doca_urom_worker_cmd_task *task, union doca_
 			     union doca_data ctx_user_data);
 
 doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom_worker_cmd_task **task, uint8_t **place, size_t *room);
-/* A command and len bytes after it, which lie at place already. */
+/* Submits a command and the len bytes after it, which are at place already. */
 doca_error_t submit(struct doca_urom_worker_cmd_task *task, uint8_t *place, const struct allreduce_command *command, size_t len,
 		    const struct pending *pending, command_done done);
-/* The payload of the answer; NULL: none. */
+/* Returns the payload of the answer; NULL: none. */
 const void *response_of(struct doca_urom_worker_cmd_task *task, size_t *len);
-/* Begins those that waited. */
+/* Starts waiting allreduces. */
 void begin_waiting(struct urom_allreduce_comm *comm);
 
 /* ---- comm.c ---- */
 
-/* One for a vector; there is always one for each that may be under way. */
+/* Returns a gate for a vector; there is one for each allreduce in flight. */
 struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm);
-/* After this nobody touches the vector. */
+/* After this no worker accesses the vector. */
 void gate_close(struct allreduce_gate *gate);
 
 #endif

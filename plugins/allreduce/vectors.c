@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole vectors: their beginning, how they go after the workers have agreed on it (agree.c), and their end. */
+/* Whole vectors: start, reduction after the workers have agreed (agree.c), and completion. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 
 DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 
-#define MEMORY_PIECE 131072 /* bytes of a piece where no command has to carry it */
-#define WINDOW 8	    /* pieces of a vector under way at once */
+#define MEMORY_PIECE 131072 /* bytes of a piece that no command carries */
+#define WINDOW 8	    /* pieces of a vector in flight */
 #define SHARE_ALIGN 64	    /* bytes */
-#define SHARE_MIN 65536	    /* bytes that a worker does alone sooner than all tell each other of the end of their parts */
+#define SHARE_MIN 65536	    /* bytes: below, notifying each other costs the workers more than sharing gains */
 
-/* A host may begin the next allreduce under the same tag while this worker still waits for others to leave the one before. */
+/* A host may reuse a tag while this worker still waits for others to leave the previous allreduce. */
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
@@ -27,7 +27,8 @@ static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool
 	return NULL;
 }
 
-/* Messages of one worker come in order: after it has left, or in pieces, or when it offers once more, the next one is meant. */
+/* Messages of one worker arrive in order: after it has left or switched to pieces, and for a second offer, the message belongs to
+ * the next allreduce. */
 static bool is_over_for(const struct vector *vector, const struct allreduce_message *message)
 {
 	if (vector->stage == VECTOR_PIECES)
@@ -52,9 +53,9 @@ static void work(struct vector *vector)
 	vector->working = true;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
-/* Those who call may still look at it: it is freed later. */
+/* Frees the vector later, because callers may still read it. */
 static void end(struct vector *vector, doca_error_t status, bool as_pieces)
 {
 	struct allreduce *allreduce = vector->allreduce;
@@ -86,7 +87,7 @@ void vector_fail(struct vector *vector, doca_error_t status)
 		allreduce_fail(vector->allreduce, vector->command.tag, status, true);
 }
 
-/* ---- what the others are told ---- */
+/* ---- messages to other workers ---- */
 
 void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
 		 size_t len)
@@ -106,11 +107,11 @@ void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_ki
 
 void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
 {
-	for (uint32_t i = 1; i < vector->shape.num_ranks && !vector->ended; i++) /* not all the same one first */
+	for (uint32_t i = 1; i < vector->shape.num_ranks && !vector->ended; i++) /* each begins with another rank */
 		vector_tell(vector, (vector->command.rank + i) % vector->shape.num_ranks, kind, status, data, len);
 }
 
-/* ---- in pieces ---- */
+/* ---- pieces ---- */
 
 static void feed(struct vector *vector)
 {
@@ -152,14 +153,13 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 		work(vector);
 }
 
-/* all_memories: no piece comes in a command. */
+/* all_memories: each worker can access its rank's memory, so no command carries a piece. */
 void vector_go_in_pieces(struct vector *vector, bool all_memories)
 {
 	struct allreduce_shape *shape = &vector->command.shape;
 
 	if (shape->algorithm == ALLREDUCE_DIRECT) {
-		DOCA_LOG_INFO("allreduce %llu: not all ranks' memories are within reach",
-			      (unsigned long long)vector->command.tag);
+		DOCA_LOG_INFO("allreduce %llu: cannot access the memory of all ranks", (unsigned long long)vector->command.tag);
 		vector_fail(vector, DOCA_ERROR_NOT_SUPPORTED);
 		return;
 	}
@@ -181,7 +181,7 @@ void vector_go_in_pieces(struct vector *vector, bool all_memories)
 		vector_fail(vector, result);
 }
 
-/* ---- a share of each ---- */
+/* ---- shares ---- */
 
 void vector_check_left(struct vector *vector)
 {
@@ -189,7 +189,7 @@ void vector_check_left(struct vector *vector)
 		end(vector, DOCA_SUCCESS, false);
 }
 
-/* Which of num_shares is the rank's; another tag begins with another rank. num_shares or more: it has none. */
+/* Returns the index of the rank's share; num_shares or more: none. The first rank depends on the tag. */
 static uint32_t share_of(const struct vector *vector, uint32_t rank)
 {
 	uint32_t num = vector->shape.num_ranks;
@@ -197,7 +197,7 @@ static uint32_t share_of(const struct vector *vector, uint32_t rank)
 	return (rank + num - (uint32_t)(vector->command.tag % num)) % num;
 }
 
-/* Nothing is heard of those that have no share: they have left. */
+/* Ranks without a share send nothing, so they count as left. */
 static void leave_out(struct vector *vector, uint32_t num_shares)
 {
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
@@ -274,7 +274,7 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 	return vector;
 }
 
-/* Of those that the host does not begin. */
+/* Drops the oldest vector that the host has not begun. */
 static void give_up_oldest(struct allreduce *allreduce)
 {
 	const struct vector *vector, *oldest = NULL;
@@ -285,12 +285,12 @@ static void give_up_oldest(struct allreduce *allreduce)
 		allreduce_fail_among(allreduce, oldest->command.tag, DOCA_ERROR_NO_MEMORY, oldest->shape.num_ranks);
 }
 
-/* The first of an allreduce that this worker's host has not begun. */
+/* Handles the first message of an allreduce that this worker's host has not begun. */
 static struct vector *await(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	doca_error_t failed = allreduce_failed(allreduce, message->tag);
 
-	if (message->kind == ALLREDUCE_OFFER && failed != DOCA_SUCCESS) /* which the sender has not heard, perhaps */
+	if (message->kind == ALLREDUCE_OFFER && failed != DOCA_SUCCESS) /* the sender may not know of the failure */
 		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
 	if (message->kind != ALLREDUCE_OFFER || failed != DOCA_SUCCESS)
 		return NULL;
@@ -318,7 +318,7 @@ void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 	agree_take(vector, inbound);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static doca_error_t connect_all(const struct vector *vector)
 {
@@ -351,7 +351,7 @@ static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc
 		vector_fail(vector, result);
 	else if (command->shape.num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX)
 		agree_offer(vector);
-	else /* too many to ask: each by itself, as if not all memories were reached */
+	else /* too many ranks to agree: each uses pieces, as if not all memories were accessible */
 		vector_go_in_pieces(vector, false);
 }
 
@@ -376,7 +376,7 @@ doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_
 	return DOCA_SUCCESS;
 }
 
-/* ---- all ---- */
+/* ---- all vectors ---- */
 
 static void free_ended(struct allreduce *allreduce)
 {

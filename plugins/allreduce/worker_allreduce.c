@@ -9,7 +9,7 @@
 
 #include "answer.h"
 
-#define PROGRESS_MAX 64 /* rounds of the network before the worker has its turn */
+#define PROGRESS_MAX 64 /* calls of UCX's progress before the plugin returns to the worker */
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT doca_error_t urom_plugin_get_version(uint64_t *version);
@@ -35,7 +35,7 @@ doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 	return DOCA_SUCCESS;
 }
 
-/* In the place of the oldest of its set. */
+/* Replaces the oldest entry of its set. */
 static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t status)
 {
 	struct failed *set = allreduce->failed[set_of(tag)];
@@ -54,7 +54,7 @@ void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t 
 		(void)network_send(allreduce, rank, &message, NULL, 0, NULL);
 }
 
-/* num_ranks grows to that of what has ended. */
+/* *num_ranks grows to that of each failed operation. */
 static void fail_here(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks)
 {
 	remember(allreduce, tag, status);
@@ -110,8 +110,8 @@ static void allreduce_close(struct urom_worker_ctx *ctx)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 
-	vectors_free(allreduce);  /* what others have in their memories is left alone first */
-	network_close(allreduce); /* ends sends, which still know their pieces */
+	vectors_free(allreduce);  /* first: leaves the other ranks' memories */
+	network_close(allreduce); /* ends sends, which still refer to their pieces */
 	pieces_free(allreduce);
 	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
 		STAILQ_REMOVE_HEAD(&allreduce->inbox, in_inbox);
@@ -171,7 +171,7 @@ static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker
 static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
 			  const struct allreduce_command *command, const void *body, size_t len)
 {
-	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* it is not known whom to tell */
+	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* the ranks are unknown, so none is notified */
 
 	if (network_is_self(allreduce, command->rank))
 		result = allreduce_failed(allreduce, command->tag);
@@ -237,7 +237,8 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 
 /* ---- progress ---- */
 
-/* Who says it may die before it has told all: few tell each other. Of many, each is told when it sends something. */
+/* The sender may die before it has notified all, so up to ALLREDUCE_DIRECT_RANKS_MAX ranks forward it. With more, each is
+ * notified when it sends a message. */
 static void take_abort(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	doca_error_t status = allreduce_known_error(message->number);
@@ -274,7 +275,7 @@ static void check_peers(struct allreduce *allreduce)
 		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
 }
 
-/* DOCA_SUCCESS whenever anything moved: the worker looks again soon then. */
+/* DOCA_SUCCESS if anything moved: then the worker polls again soon. */
 static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;

@@ -2,18 +2,18 @@
 /*
  * The DPU's half of the allreduce plugin.
  *
- *   worker_allreduce.c  what the worker calls       pieces.c    pieces under way, along a schedule
- *   vectors.c           whole vectors                schedule.c  who sends what to whom, step by step
- *   agree.c             how they go                  reduce.c    sums, minima, maxima
+ *   worker_allreduce.c  the plugin's operations     pieces.c    pieces in flight, along a schedule
+ *   vectors.c           whole vectors                schedule.c  steps of ring and tree
+ *   agree.c             agreement of the workers     reduce.c    sums, minima, maxima
  *   share.c             a worker's share of one      network.c   messages between workers
- *   hosts.c             processes within reach       reach.c     their memory
+ *   hosts.c             accessible processes         reach.c     access to their memory
  *
- * A vector comes in pieces, inside commands, or stays in its rank's memory where the worker reaches that. In the second case the
- * workers agree first (agree.c): if each reaches all ranks' memories, each reduces its share there (share.c); otherwise the
- * vector goes in pieces after all, which a worker takes out of the memory or its host sends.
+ * A vector arrives in pieces, inside commands, or stays in its rank's memory if the worker can access that. In the second
+ * case the workers agree first (agree.c): if each can access all ranks' memories, each reduces its share there (share.c);
+ * otherwise the vector is sent in pieces, which a worker reads from the memory or its host sends.
  *
- * A piece runs through the steps of its schedule as far as it can; a step that receives waits for its message. A message whose
- * piece has not come yet, or is not at that step, is kept.
+ * A piece runs the steps of its schedule; a receiving step waits for its message. A message whose piece has not arrived or is
+ * not at that step is kept.
  */
 #ifndef WORKER_ALLREDUCE_H
 #define WORKER_ALLREDUCE_H
@@ -28,15 +28,15 @@
 #include "ucx_side.h"
 
 #define ALLREDUCE_BUCKETS 256
-/* Bytes of messages that wait for their pieces; beyond, their allreduce fails. */
+/* Bytes of kept messages; beyond, their allreduce fails. */
 #define ALLREDUCE_KEPT_MAX (UINT64_C(128) << 20)
-/* Tags that have failed, some 4096 of them: a rank may begin one long after the others have gone on to the next. */
+/* Failed tags, about 4096: a rank may start one long after the others. */
 #define ALLREDUCE_FAILED_SETS 512
 #define ALLREDUCE_FAILED_WAYS 8
 #define ALLREDUCE_ADDRESS_MAX 8192
 #define ALLREDUCE_HOSTS_MAX 64
-#define ALLREDUCE_AWAITED_MAX 1024 /* vectors that others have begun */
-#define ALLREDUCE_CHUNK 65536	   /* bytes of a share that are reduced at once: they stay in the cache */
+#define ALLREDUCE_AWAITED_MAX 1024 /* vectors that only others have begun */
+#define ALLREDUCE_CHUNK 65536	   /* bytes of a share that are reduced in one step: they fit into the cache */
 
 struct piece;
 struct vector;
@@ -47,12 +47,12 @@ enum step_kind { STEP_SEND, STEP_REDUCE, STEP_COPY, STEP_END };
 
 struct step {
 	enum step_kind kind;
-	uint32_t rank;	      /* the other */
-	uint32_t number;      /* of the message, among those between the two for this piece */
+	uint32_t rank;	      /* the other rank */
+	uint32_t number;      /* of the message, among those between both ranks for this piece */
 	uint32_t offset, len; /* bytes of the piece */
 };
 
-/* Step i of a rank for a piece of len bytes in elements of element bytes. */
+/* Returns step i of a rank for a piece of len bytes with elements of element bytes. */
 struct step schedule_step(const struct allreduce_shape *shape, uint32_t rank, uint32_t len, uint32_t element, uint32_t i);
 
 /* ---- reduce.c ---- */
@@ -62,17 +62,17 @@ void reduce(uint8_t type, uint8_t op, void *into, const void *from, size_t len);
 
 /* ---- reach.c ---- */
 
-/* Another process of this machine, whose memory this one reaches if the kernel allows it. */
+/* Access to the memory of another process of this machine, if the kernel allows it. */
 struct reach {
 	int pid;
-	int fd; /* of the process, which is another when its id is used again */
+	int fd; /* pidfd: detects that the id was reused */
 };
 
-/* NOT_SUPPORTED: not here, or UCX_TLS forbids it; NOT_FOUND: there is no such process. */
+/* NOT_SUPPORTED: by this system, or UCX_TLS forbids it; NOT_FOUND: no such process. */
 doca_error_t reach_open(struct reach *reach, uint64_t process);
 void reach_close(struct reach *reach);
 bool reach_is_alive(const struct reach *reach);
-/* NOT_PERMITTED; CONNECTION_ABORTED: the process has ended; INVALID_VALUE: nothing is there, or nothing that may be written. */
+/* NOT_PERMITTED; CONNECTION_ABORTED: the process has ended; INVALID_VALUE: the memory is unmapped or read-only. */
 doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size_t len);
 doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *from, size_t len);
 
@@ -88,7 +88,7 @@ struct host {
 	bool proven;
 };
 
-/* The process of another rank: it is believed to be one when a number that was made up here has appeared in its memory. */
+/* The process of another rank: trusted once a random number of this worker has appeared in its memory. */
 struct process {
 	uint64_t attachment; /* 0: none yet */
 	uint64_t board;
@@ -103,14 +103,14 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 			  struct allreduce_attached *attached);
 doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t attachment);
 doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t attachment);
-/* NULL: none that is proven. */
+/* NULL: no such proven host. */
 struct host *hosts_find(struct allreduce *allreduce, uint64_t client, uint64_t attachment);
-/* All of a client that has left. */
+/* Drops the hosts of a client that has left. */
 void hosts_forget(struct allreduce *allreduce, uint64_t client);
-/* Writes what another worker has made up. */
+/* Writes the number of another worker. */
 doca_error_t host_write_number(const struct host *host, uint32_t rank, const uint8_t number[ALLREDUCE_NUMBER_SIZE]);
 
-/* The number to be written there; NULL: it cannot be reached, or needs no proof any more. */
+/* Returns the number to write there; NULL: no access, or already proven. */
 const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, const struct allreduce_offer *offer);
 void process_check(struct allreduce *allreduce, uint32_t rank, uint32_t my_rank, doca_error_t status);
 bool process_is_proven(const struct allreduce *allreduce, uint32_t rank, uint64_t attachment);
@@ -139,20 +139,21 @@ doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank);
 bool network_is_dead(const struct allreduce *allreduce, uint32_t rank);
 /* True once after peers have died. */
 bool network_lost_any(struct allreduce *allreduce);
-/* The rank is this worker itself, as the domain has it. */
+/* Returns whether the domain's address of the rank is this worker. */
 bool network_is_self(struct allreduce *allreduce, uint32_t rank);
-/* The piece, whose data they are, is told of the end by piece_sent() unless it ends at once. NULL: data are few, and copied. */
+/* piece, which owns the data, is notified by piece_sent() unless the send completes immediately. NULL: few data, which are
+ * copied. */
 doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const struct allreduce_message *message, const void *data,
 			  size_t len, struct piece *piece);
 
 /* ---- pieces.c ---- */
 
-/* A message, as it came. */
+/* A received message. */
 struct inbound {
 	STAILQ_ENTRY(inbound) in_inbox;
 	LIST_ENTRY(inbound) next;
 	struct allreduce_message message;
-	bool lacks_data; /* there was no memory for them */
+	bool lacks_data; /* no memory for the data */
 	uint32_t len;
 	uint8_t data[];
 };
@@ -162,31 +163,31 @@ struct piece {
 	struct allreduce *allreduce;
 	struct allreduce_command command;
 	uint64_t client;
-	struct urom_worker_notif_desc *notification; /* holds the data; NULL: of a vector in its rank's memory */
+	struct urom_worker_notif_desc *notification; /* holds the data; NULL: the vector is in its rank's memory */
 	struct vector *vector;			     /* NULL: it has ended */
 	uint8_t *data;
 	uint32_t len, element;
 	uint32_t step;
-	uint32_t sends; /* that have not ended */
+	uint32_t sends; /* incomplete sends */
 	doca_error_t status;
-	bool ended; /* but for its sends */
-	bool ready; /* in the list of those for which something came, or whose last send ended */
+	bool ended; /* except for its sends */
+	bool ready; /* in the ready list: a message arrived or the last send ended */
 	TAILQ_ENTRY(piece) in_ready;
 };
 
-/* body: its data. What is wrong is told by the answer. NO_MEMORY: there is none. */
+/* body: its data. The answer reports errors; NO_MEMORY: no memory for the answer. */
 doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
 			 const struct allreduce_command *command, const void *body, size_t len);
-/* One of a vector: data is from malloc(), and the piece's from now on. */
+/* Starts a piece of a vector; takes ownership of data, which is from malloc(). */
 doca_error_t piece_start_of(struct vector *vector, const struct allreduce_command *command, uint8_t *data, size_t len);
 bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset);
 void piece_sent(struct piece *piece);
-/* Takes DATA. */
+/* Handles ALLREDUCE_DATA. */
 void pieces_take(struct allreduce *allreduce, struct inbound *inbound);
 void pieces_run(struct allreduce *allreduce);
-/* The tag of one that still needs a worker that has died. */
+/* Finds the tag of a piece that still needs a worker that has died. */
 bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag);
-/* Ends all under the tag, those of its messages that were kept as well. num_ranks grows to theirs. */
+/* Fails all pieces with the tag and frees their kept messages. *num_ranks grows to theirs. */
 void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks);
 bool pieces_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag);
 void pieces_free(struct allreduce *allreduce);
@@ -194,15 +195,15 @@ void pieces_free(struct allreduce *allreduce);
 /* ---- vectors.c ---- */
 
 enum vector_stage {
-	VECTOR_AWAITED, /* others have begun it */
-	VECTOR_OFFERED, /* the others' offers come */
-	VECTOR_PROVING, /* whether all are within reach */
+	VECTOR_AWAITED, /* only others have begun it */
+	VECTOR_OFFERED, /* waiting for the others' offers */
+	VECTOR_PROVING, /* checking access to all memories */
 	VECTOR_SHARING, /* this worker reduces its share */
-	VECTOR_LEAVING, /* the others still reduce theirs */
-	VECTOR_PIECES,	/* in pieces out of the rank's memory */
+	VECTOR_LEAVING, /* the others still reduce their shares */
+	VECTOR_PIECES,	/* sending pieces from the rank's memory */
 };
 
-/* Another rank, or this one. */
+/* State of one rank, including this one. */
 struct party {
 	struct allreduce_offer offer;
 	uint8_t challenge[ALLREDUCE_NUMBER_SIZE];
@@ -214,17 +215,17 @@ struct vector {
 	TAILQ_ENTRY(vector) in_working;
 	struct allreduce *allreduce;
 	struct allreduce_command command;
-	struct allreduce_shape shape; /* as those who offered have it */
+	struct allreduce_shape shape; /* as in the offers */
 	struct urom_worker_notif_desc *notification;
 	enum vector_stage stage;
 	uint64_t client;
-	struct host *host; /* NULL: its memory is not reached */
+	struct host *host; /* NULL: no access to its memory */
 	struct allreduce_place place;
 	uint32_t num_offered, num_asked, num_judged, num_left;
 	bool mismatched, refused, working, ended, entered;
-	uint64_t at, end;	/* of the share, or of what is in pieces */
-	uint32_t num_pieces;	/* under way */
-	struct party parties[]; /* by rank; none where they are too many */
+	uint64_t at, end;	/* of the share, or of the part sent in pieces */
+	uint32_t num_pieces;	/* in flight */
+	struct party parties[]; /* by rank; empty with too many ranks */
 };
 
 doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
@@ -238,31 +239,31 @@ void vectors_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag);
 void vectors_free(struct allreduce *allreduce);
 
-/* Here and at the others. */
+/* Fails the vector here and at the other ranks. */
 void vector_fail(struct vector *vector, doca_error_t status);
 void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
 		 size_t len);
 void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len);
-/* all_memories: no piece comes in a command. */
+/* all_memories: each worker can access its rank's memory, so no command carries a piece. */
 void vector_go_in_pieces(struct vector *vector, bool all_memories);
 void vector_begin_share(struct vector *vector);
-/* Ends it when all have left. */
+/* Ends the vector when all ranks have left. */
 void vector_check_left(struct vector *vector);
 
 /* ---- agree.c ---- */
 
-/* The host has begun it: tells all others. */
+/* Called when the host has begun the vector: sends offers to all others. */
 void agree_offer(struct vector *vector);
 void agree_take(struct vector *vector, const struct inbound *inbound);
 
 /* ---- share.c ---- */
 
-/* The worker says at all ranks' gates that it is there. */
+/* Enters the gates of all ranks. */
 doca_error_t share_enter(struct vector *vector);
 void share_leave(struct vector *vector);
-/* Some of it. AGAIN: there is more. */
+/* Reduces a part of the share. AGAIN: there is more. */
 doca_error_t share_step(struct vector *vector);
-/* The same for the own rank alone. */
+/* The same for the own rank's gate only. */
 doca_error_t own_enter(struct vector *vector);
 void own_leave(struct vector *vector);
 
@@ -270,7 +271,7 @@ void own_leave(struct vector *vector);
 
 struct failed {
 	uint64_t tag;
-	doca_error_t status; /* SUCCESS: none is here */
+	doca_error_t status; /* SUCCESS: the entry is empty */
 };
 
 struct allreduce {
@@ -279,7 +280,7 @@ struct allreduce {
 	STAILQ_HEAD(, inbound) inbox;
 	LIST_HEAD(, piece) pieces[ALLREDUCE_BUCKETS];
 	LIST_HEAD(, inbound) kept[ALLREDUCE_BUCKETS];
-	uint64_t kept_bytes; /* with those in the inbox */
+	uint64_t kept_bytes; /* includes the inbox */
 	TAILQ_HEAD(, piece) ready;
 	LIST_HEAD(, vector) vectors;
 	LIST_HEAD(, vector) ended_vectors;
@@ -288,18 +289,18 @@ struct allreduce {
 	LIST_HEAD(, host) hosts;
 	uint32_t num_hosts;
 	struct process processes[ALLREDUCE_DIRECT_RANKS_MAX];		    /* by rank */
-	struct failed failed[ALLREDUCE_FAILED_SETS][ALLREDUCE_FAILED_WAYS]; /* the latest first */
-	uint8_t *chunks;						    /* two */
+	struct failed failed[ALLREDUCE_FAILED_SETS][ALLREDUCE_FAILED_WAYS]; /* newest first */
+	uint8_t *chunks;						    /* two of them */
 	ucs_list_link_t notifications;
 };
 
-/* Ends everything under the tag with status, here and, if tell, at the other ranks, which would wait for this one. */
+/* Fails all operations with the tag, here and, if tell, at the other ranks, which would wait for this one. */
 void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell);
-/* The same where perhaps nothing is under way here, but it is among that many ranks. */
+/* The same among num_ranks ranks, even if nothing is in flight here. */
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks);
-/* Tells one of the others. */
+/* Notifies one other rank. */
 void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status);
-/* SUCCESS: it has not failed lately. */
+/* SUCCESS: the tag has not failed recently. */
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag);
 void inbound_free(struct allreduce *allreduce, struct inbound *inbound);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the DPU halves of our plugins share: answers to commands. */
+/* Answers to commands, for the DPU halves of our plugins. */
 #ifndef PLUGINS_ANSWER_H
 #define PLUGINS_ANSWER_H
 
@@ -8,7 +8,7 @@
 
 #include <doca_urom_plugin.h>
 
-/* An answer to the command with room for size bytes, which are zero; its len is 0 so far. NULL: no memory. */
+/* Creates an answer to the command with room for size zeroed bytes; its len is 0. NULL: no memory. */
 static inline struct urom_worker_notif_desc *answer_create(const struct urom_worker_cmd_desc *command, size_t size)
 {
 	struct urom_worker_notif_desc *answer = (struct urom_worker_notif_desc *)calloc(1, sizeof(*answer) + size);
@@ -21,7 +21,7 @@ static inline struct urom_worker_notif_desc *answer_create(const struct urom_wor
 	return answer;
 }
 
-/* Moves all answers to the end of out. EMPTY: there was none. What a plugin's progress ends with. */
+/* Moves all answers to the end of out. EMPTY: there were none. A plugin's progress returns the result. */
 static inline doca_error_t answers_hand_over(ucs_list_link_t *answers, ucs_list_link_t *out)
 {
 	if (ucs_list_is_empty(answers))
@@ -42,7 +42,7 @@ static inline void answers_free(ucs_list_link_t *answers)
 	ucs_list_head_init(answers);
 }
 
-/* A plugin's notif_pack. An answer that is too large for a message goes without its data, as TOO_BIG: the host waits for one. */
+/* A plugin's notif_pack. An answer that is too large for a message becomes TOO_BIG without data: the host waits for it. */
 static inline doca_error_t answer_pack(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif)
 {
 	if (*packed_notif_len < sizeof(*notif))

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 
-#define ADDRESS_PAD 1024	/* set bits end the lists of devices and transports */
-#define KEY_PAD (64 * 256 + 64) /* a key has at most 64 parts, each with its size in one byte: here none */
+#define ADDRESS_PAD 1024	/* bytes with all bits set, which end the lists of devices and transports */
+#define KEY_PAD (64 * 256 + 64) /* a key has at most 64 parts, each preceded by one byte with its size */
 
 doca_error_t ucx_side_error(ucs_status_t status)
 {
@@ -37,7 +37,7 @@ doca_error_t ucx_side_error(ucs_status_t status)
 
 /* ---- open and close ---- */
 
-/* A network's own settings have its name before them from UCX 1.17 on. */
+/* From UCX 1.17 on the settings of a transport begin with its name. */
 static const char *name_here(const char *name)
 {
 	unsigned major, minor, release;
@@ -64,13 +64,11 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 
 	if (status != UCS_OK)
 		return status;
-	/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13
-	 * ends the process. */
+	/* If a connection is reset during a zero-copy send, UCX 1.13 completes the send twice and aborts the process. */
 	set_unless_given(config, &(struct ucx_side_setting){"ZCOPY_THRESH", "inf"});
-	/* Without it UCX 1.13 passes over shared memory where the end of a peer is to be noticed, as it is to be here. */
+	/* Without it UCX 1.13 does not use shared memory with error handling, which is needed here. */
 	set_unless_given(config, &(struct ucx_side_setting){"MM_ERROR_HANDLING", "y"});
-	set_unless_given(config,
-			 &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between looks at whether it is there */
+	set_unless_given(config, &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between checks of the peer */
 	for (uint32_t i = 0; i < num; i++)
 		set_unless_given(config, &settings[i]);
 	status = ucp_init(&params, config, &side->context);
@@ -112,7 +110,7 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 		LIST_REMOVE(endpoint, next);
 	side->num_endpoints--;
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(endpoint->ep, &param);
-	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* forced: nobody else is asked */
+	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* a forced close needs no peer */
 		(void)ucp_worker_progress(side->worker);
 	if (UCS_PTR_IS_PTR(closing))
 		ucp_request_free(closing);
@@ -128,8 +126,8 @@ static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, uint64
 	ucp_request_free(request);
 }
 
-/* What has been sent gets some time to leave. The worker's flush is for UCX's own messages to those who found us. It does not
- * wait for sends that wait for room in a peer's shared memory (UCX 1.13): an endpoint's does. */
+/* Flushes for a limited time. The worker's flush covers UCX's internal messages to connecting peers. Only an endpoint's flush
+ * waits for sends without room in a peer's shared memory (UCX 1.13). */
 static void endpoints_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -217,7 +215,7 @@ void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 		close_endpoint(side, endpoint);
 }
 
-/* Those that failed, and that nobody has looked for since. */
+/* Closes failed endpoints that were not replaced. */
 static void endpoints_sweep(struct ucx_side *side)
 {
 	struct ucx_endpoint *endpoint, *next;
@@ -258,7 +256,7 @@ static doca_error_t open_endpoint(struct ucx_side *side, const void *address, ui
 doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
 {
 	ucp_worker_address_attr_t attr = {.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID};
-	/* UCX takes the address without const, and only reads it. */
+	/* The parameter of UCX is not const, but UCX only reads it. */
 	ucs_status_t status = ucp_worker_address_query((ucp_address_t *)(uintptr_t)address, &attr);
 
 	if (status != UCS_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin's own place in a UCX network: context, worker, address, and endpoints to others by their addresses.
- * Which networks it uses is UCX's choice and its variables', which the daemon sets for its workers. All on one thread.
+ * A plugin's UCX context and worker, its address, and endpoints to other addresses. UCX chooses the networks by its
+ * variables, which the daemon sets for its workers. All calls belong to one thread.
  */
 #ifndef PLUGINS_UCX_SIDE_H
 #define PLUGINS_UCX_SIDE_H
@@ -16,7 +16,7 @@
 
 #define UCX_SIDE_ENDPOINTS_MAX 4096
 #define UCX_SIDE_ADDRESS_MAX 8192 /* bytes */
-#define UCX_SIDE_FLUSH_MS 500	  /* of a close: a worker has two seconds to end */
+#define UCX_SIDE_FLUSH_MS 500	  /* limit of a close: a worker has two seconds to end */
 
 struct ucx_side;
 
@@ -25,8 +25,8 @@ struct ucx_endpoint {
 	struct ucx_side *side;
 	uint64_t peer; /* UCX's unique id of the other worker */
 	ucp_ep_h ep;
-	bool failed;   /* nothing goes through it any more; it is replaced when it is looked for again */
-	bool replaced; /* out of the list: the last holder closes it */
+	bool failed;   /* unusable; the next search replaces it */
+	bool replaced; /* not in the list any more: the last holder closes it */
 	uint32_t holders;
 };
 
@@ -37,10 +37,10 @@ struct ucx_side {
 	size_t address_len;
 	LIST_HEAD(, ucx_endpoint) endpoints;
 	uint32_t num_endpoints;
-	uint32_t num_failures; /* of endpoints, ever: when it grows, look for those that failed */
+	uint32_t num_failures; /* failed endpoints so far: if it grows, the plugin must look for them */
 };
 
-/* A setting of UCX's, "TLS" say, where the variable UCX_TLS does not say another. */
+/* A setting of UCX, such as "TLS"; the variable UCX_TLS takes precedence. */
 struct ucx_side_setting {
 	const char *name, *value;
 };
@@ -48,26 +48,26 @@ struct ucx_side_setting {
 /* features: UCP_FEATURE_... */
 doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features);
 doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num);
-/* Gives what has been sent some time to leave, and closes all endpoints. What is under way completes as cancelled. */
+/* Flushes for a limited time and closes all endpoints. Pending operations complete as cancelled. */
 void ucx_side_close_endpoints(struct ucx_side *side);
-/* The same first; what belongs to endpoints (keys) is to be gone by then. */
+/* Does the same first. Objects of endpoints (keys) must be destroyed before. */
 void ucx_side_close(struct ucx_side *side);
 
-/* A urom_plugin_iface.addr. */
+/* Implements urom_plugin_iface.addr. */
 doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, size_t *len);
 
-/* The endpoint to the worker of that address: the same for the same worker until it fails. FULL: there are too many. */
+/* Returns the endpoint to the worker of that address: the same one until it fails. FULL: too many endpoints. */
 doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint);
-/* The same where the address is len bytes that somebody said. UCX is told no length and believes what it reads, so behind it is
- * put what ends its lists. INVALID_VALUE also: it is too long for one. */
+/* The same for an untrusted address of len bytes. UCX has no length parameter and trusts the bytes, so terminators for its lists
+ * are appended. INVALID_VALUE: also if it is too long. */
 doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint);
-/* In the same way, a packed key. */
+/* The same for a packed key. */
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey);
-/* A caller that keeps an endpoint beyond the next ucx_side_reach holds it. */
+/* Takes a reference. A caller that keeps an endpoint beyond the next ucx_side_reach needs one. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
-/* The same, and where nobody else holds it the endpoint is closed: what is under way completes as cancelled, within the call. Not
- * from a function that UCX calls, nor of an endpoint that is used without being held. */
+/* The same, but the last reference closes the endpoint: pending operations complete as cancelled, within the call. Must not be
+ * called from a callback of UCX, nor for an endpoint that is used without a reference. */
 void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint);
 
 doca_error_t ucx_side_error(ucs_status_t status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two halves of the graph plugin say to each other. */
+/* Protocol between the two halves of the graph plugin. */
 #ifndef GRAPH_PROTO_H
 #define GRAPH_PROTO_H
 

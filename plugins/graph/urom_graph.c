@@ -10,7 +10,7 @@
 
 static uint64_t graph_id;
 
-struct pending { /* in the task's 32 bytes */
+struct pending { /* stored in the task's 32 bytes */
 	urom_graph_loopback_finished finished;
 	union doca_data cookie;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPU's half of the graph plugin: it gives back what it is sent, which is the least that a plugin can do. */
+/* The DPU's half of the graph plugin: a minimal plugin that returns what it receives. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static doca_error_t loop_back(struct graph *graph, const struct urom_worker_cmd_
 	notification->worker_notif.type = desc->worker_cmd.type;
 	notification->worker_notif.urom_context = desc->worker_cmd.urom_context;
 	notification->worker_notif.status = DOCA_ERROR_INVALID_VALUE;
-	if (desc->worker_cmd.len >= sizeof(command)) { /* what follows is ballast */
+	if (desc->worker_cmd.len >= sizeof(command)) { /* further bytes are ignored */
 		memcpy(&command, desc->worker_cmd.plugin_cmd, sizeof(command));
 		if (command.type == GRAPH_LOOPBACK) {
 			out = (struct graph_notification){GRAPH_LOOPBACK, command.value};

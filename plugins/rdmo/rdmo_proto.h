@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the rdmo plugin say to each other. Commands and notifications go between a target's program and its worker,
- * by UROM; requests and responses between an initiator's program and that worker, as UCX active messages.
+ * Protocols of the rdmo plugin. Commands and notifications go between a target's program and its worker, through UROM;
+ * requests and responses between an initiator's program and that worker, as UCX active messages.
  */
 #ifndef RDMO_PROTO_H
 #define RDMO_PROTO_H
@@ -44,7 +44,7 @@ struct rdmo_notification {
 
 enum rdmo_operation { RDMO_FLUSH = 1, RDMO_APPEND, RDMO_SCATTER };
 
-/* Head of a request; data follow: of an append, what is appended; of a scatter, pieces. */
+/* Head of a request. Data follow: of an append, the bytes to append; of a scatter, pieces. */
 struct rdmo_request_head {
 	uint64_t client; /* its id */
 	uint64_t queue;	 /* the answer to RQ_CREATE: a secret, without which requests are ignored */
@@ -60,10 +60,10 @@ struct rdmo_piece_head {
 	uint64_t address, region, len;
 };
 
-/* To a flush. */
+/* The answer to a flush. */
 struct rdmo_response_head {
 	uint64_t queue, number;
-	int64_t status; /* doca_error_t: the first thing that went wrong since the flush before */
+	int64_t status; /* doca_error_t: the first error since the previous flush */
 };
 
 #endif

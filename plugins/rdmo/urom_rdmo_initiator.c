@@ -21,7 +21,7 @@ struct urom_rdmo_queue {
 	bool failed;
 	uint64_t client, number;
 	uint64_t last_request;
-	TAILQ_HEAD(, flush) flushes; /* in their order */
+	TAILQ_HEAD(, flush) flushes; /* in order of submission */
 };
 
 struct urom_rdmo_initiator {
@@ -29,7 +29,7 @@ struct urom_rdmo_initiator {
 	LIST_HEAD(, urom_rdmo_queue) queues;
 };
 
-/* A request until it has left. */
+/* A request until it is sent. */
 struct message {
 	struct rdmo_request_head head;
 	uint8_t data[];
@@ -76,7 +76,7 @@ static ucs_status_t response_receive(void *arg, const void *header, size_t heade
 	(void)data;
 	(void)len;
 	(void)param;
-	if (header_len == sizeof(head)) { /* another is none of ours */
+	if (header_len == sizeof(head)) { /* any other is not ours */
 		memcpy(&head, header, sizeof(head));
 		command_answered((struct urom_rdmo_initiator *)arg, &head);
 	}
@@ -152,8 +152,8 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	queue->number = number;
 	TAILQ_INIT(&queue->flushes);
 	ucs_status_t status = ucp_ep_create(initiator->worker, &params, &queue->ep);
-	if (status == UCS_ERR_UNREACHABLE) { /* shared memory of a context without MM_ERROR_HANDLING: the end of the worker goes
-						unnoticed */
+	if (status ==
+	    UCS_ERR_UNREACHABLE) { /* shared memory without MM_ERROR_HANDLING: UCX does not detect the end of the worker */
 		params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
 		status = ucp_ep_create(initiator->worker, &params, &queue->ep);
 	}
@@ -171,9 +171,9 @@ void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
 
 	LIST_REMOVE(queue, next);
-	queue->failed = true; /* a flush's function may ask for more */
+	queue->failed = true; /* a flush's callback may send more requests */
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(queue->ep, &param);
-	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* forced: nobody else is asked */
+	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* a forced close needs no peer */
 		(void)ucp_worker_progress(queue->initiator->worker);
 	if (UCS_PTR_IS_PTR(closing))
 		ucp_request_free(closing);
@@ -185,7 +185,7 @@ void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 
 static void message_sent(void *request, ucs_status_t status, void *user_data)
 {
-	(void)status; /* the next flush says it */
+	(void)status; /* the next flush reports it */
 	free(user_data);
 	ucp_request_free(request);
 }
@@ -203,7 +203,7 @@ static struct message *make_message(struct urom_rdmo_queue *queue, enum rdmo_ope
 	return message;
 }
 
-/* Eager: requests are to arrive in their order. The message is freed in any case. */
+/* Sends eagerly, because requests must arrive in order. Frees the message in any case. */
 static doca_error_t send_message(struct urom_rdmo_queue *queue, struct message *message, size_t len)
 {
 	const ucp_request_param_t param = {

@@ -10,7 +10,7 @@
 
 static uint64_t rdmo_id;
 
-struct pending { /* in the task's 32 bytes */
+struct pending { /* stored in the task's 32 bytes */
 	union {
 		urom_rdmo_client_init_finished client_init;
 		urom_rdmo_finished other;
@@ -88,7 +88,7 @@ static void client_init_done(struct doca_urom_worker_cmd_task *task, union doca_
 	doca_error_t result = read_answer(task, &pending, &head, &blob);
 	bool good = result == DOCA_SUCCESS;
 	pending.finished.client_init(result, pending.cookie, good ? blob : NULL, good ? head.blob_len : 0);
-	(void)doca_urom_worker_cmd_task_release(task); /* after the function, which read the address in it */
+	(void)doca_urom_worker_cmd_task_release(task); /* after the callback, which reads the address in it */
 }
 
 static void other_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPU's half of the rdmo plugin: initiators ask the worker, and it reaches into the memory of its host's program. */
+/* The DPU's half of the rdmo plugin: the worker executes initiators' requests in the memory of its host's program. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -12,7 +12,7 @@
 doca_error_t urom_plugin_get_version(uint64_t *version);
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 
-/* ---- a client's things ---- */
+/* ---- objects of a client ---- */
 
 struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number)
 {
@@ -75,7 +75,7 @@ static struct rdmo_client *client_of(const struct rdmo *rdmo, uint64_t dest_id)
 	return NULL;
 }
 
-/* After the endpoints: nothing is under way. */
+/* Called after closing the endpoints: nothing is in flight. */
 static void free_client(struct rdmo_client *client)
 {
 	rdmo_requests_free(client);
@@ -89,7 +89,7 @@ static void free_client(struct rdmo_client *client)
 	free(client);
 }
 
-/* Flushes that wait are answered; the rest is carried out, if its client still is there. */
+/* Answers pending flushes; other requests are still executed if their client exists. */
 static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 {
 	const struct rdmo_request *request;
@@ -100,7 +100,7 @@ static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 	}
 	struct ucx_endpoint *endpoint = queue->endpoint;
 	free_queue(client, queue);
-	ucx_side_release(&client->rdmo->ucx, endpoint); /* which may close it, and meanwhile requests arrive */
+	ucx_side_release(&client->rdmo->ucx, endpoint); /* this may close it, and requests may arrive meanwhile */
 }
 
 static void sweep_left(struct rdmo *rdmo)
@@ -114,7 +114,7 @@ static void sweep_left(struct rdmo *rdmo)
 	}
 }
 
-/* Its id is free at once; what is under way in its memory ends by itself, or with the endpoint. */
+/* Frees the id immediately; operations in flight end by themselves or with the endpoint. */
 static void remove_client(struct rdmo_client *client)
 {
 	struct rdmo *rdmo = client->rdmo;
@@ -174,7 +174,7 @@ static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_c
 	struct rdmo_queue *queue = (struct rdmo_queue *)calloc(1, sizeof(*queue));
 	if (queue == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	do { /* what cannot be guessed is as good as a permission */
+	do { /* the random number is the permission to use the queue */
 		if (getrandom(&queue->number, sizeof(queue->number), 0) != sizeof(queue->number)) {
 			free(queue);
 			return DOCA_ERROR_OPERATING_SYSTEM;
@@ -238,10 +238,10 @@ static void client_removed(void *request, ucs_status_t status, void *user_data)
 	free(removal);
 }
 
-/* A put that UCX calls done has left, and lands some time later: the answer follows all of them. IN_PROGRESS: it will. */
+/* UCX completes a put when it is sent, before it is in memory: a flush precedes the answer. IN_PROGRESS: the answer follows. */
 static doca_error_t await_landing(struct rdmo_client *client, struct urom_worker_notif_desc *answer)
 {
-	if (client->endpoint->failed) /* UCX does not know */
+	if (client->endpoint->failed) /* UCX cannot tell what arrived */
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct rdmo_removal *removal = (struct rdmo_removal *)malloc(sizeof(*removal));
 	if (removal == NULL)
@@ -270,14 +270,14 @@ static doca_error_t deregister_region(struct rdmo_client *client, const struct r
 		return DOCA_ERROR_NOT_FOUND;
 	*number = region->number;
 	doca_error_t result = region->used ? await_landing(client, answer) : DOCA_SUCCESS;
-	if (result == DOCA_ERROR_NO_MEMORY) /* it is still there */
+	if (result == DOCA_ERROR_NO_MEMORY) /* the region still exists */
 		return result;
 	region->gone = true;
 	rdmo_regions_sweep(client);
 	return result;
 }
 
-/* IN_PROGRESS: the answer is on its way by itself. */
+/* IN_PROGRESS: the answer follows later. */
 static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command,
 			      struct urom_worker_notif_desc *answer, uint64_t *number)
 {
@@ -289,7 +289,7 @@ static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct 
 	if (command->type == RDMO_CLIENT_INIT)
 		return init_client(rdmo, dest_id, command);
 	if (client == NULL)
-		return DOCA_ERROR_BAD_STATE; /* no RDMO_CLIENT_INIT yet */
+		return DOCA_ERROR_BAD_STATE; /* RDMO_CLIENT_INIT is missing */
 	switch (command->type) {
 	case RDMO_RQ_CREATE:
 		return create_queue(client, command, number);
@@ -328,7 +328,7 @@ static doca_error_t command_execute(struct rdmo *rdmo, const struct urom_worker_
 	return DOCA_SUCCESS;
 }
 
-/* ---- the interface ---- */
+/* ---- plugin interface ---- */
 
 static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 {
@@ -339,8 +339,7 @@ static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 	LIST_INIT(&rdmo->clients);
 	LIST_INIT(&rdmo->left);
 	ucs_list_head_init(&rdmo->answers);
-	/* By the protocols that are UCX's default since 1.16, what is emulated (puts and atomics over TCP) was seen
-	 * not to end. */
+	/* With the new protocols, UCX's default since 1.16, emulated puts and atomics (over TCP) may never complete. */
 	const struct ucx_side_setting setting = {"PROTO_ENABLE", "n"};
 	doca_error_t result = ucx_side_open_with(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64, &setting, 1);
 	if (result != DOCA_SUCCESS) {

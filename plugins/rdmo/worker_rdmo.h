@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the rdmo plugin's DPU half.
+ * Internals of the rdmo plugin's DPU half.
  *
  *   worker_rdmo.c           the interface, and a target's commands
- *   worker_rdmo_requests.c  what initiators send, in the order in which it is carried out
- *   worker_rdmo_steps.c     how one request is carried out in the target's memory
+ *   worker_rdmo_requests.c  requests of initiators, in the order of execution
+ *   worker_rdmo_steps.c     execution of one request in the target's memory
  *
- * A client is a target's program. Requests of all its queues are carried out one after the other, but a put does not wait for the
- * put before it; only a fence and a flush wait. A pointer is read when the first append needs it and belongs to the worker until
- * a flush has written it back, after all data.
+ * A client is a target's program. Requests of all its queues are executed one after the other, but a put does not wait for
+ * earlier puts; only a fence and a flush wait. A pointer is read when the first append needs it and belongs to the worker
+ * until a flush has written it back, after all data.
  */
 #ifndef WORKER_RDMO_H
 #define WORKER_RDMO_H
@@ -24,20 +24,20 @@
 #define RDMO_QUEUES_MAX 4096	    /* of a client */
 #define RDMO_REGIONS_MAX 4096	    /* of a client */
 #define RDMO_POINTERS_MAX 4096	    /* of a client, between two flushes */
-#define RDMO_REQUESTS_MAX 65536	    /* of all clients, that have come and are not done */
-#define RDMO_BYTES_MAX (256u << 20) /* of them */
-#define RDMO_COMPLAINTS_MAX 32	    /* lines in the log about requests */
+#define RDMO_REQUESTS_MAX 65536	    /* incomplete requests of all clients */
+#define RDMO_BYTES_MAX (256u << 20) /* bytes of these requests */
+#define RDMO_COMPLAINTS_MAX 32	    /* log lines about invalid requests */
 #define RDMO_FLAG_FENCE 1u
 
 struct rdmo_region {
 	LIST_ENTRY(rdmo_region) next;
 	uint64_t number, va, len;
 	ucp_rkey_h rkey;
-	bool used; /* something has been begun in it */
-	bool gone; /* freed once nothing is under way */
+	bool used; /* has been written to */
+	bool gone; /* freed once nothing is in flight */
 };
 
-/* The answer to an RDMO_MR_DEREGISTER, which waits until nothing that was begun can land any more. */
+/* The answer to an RDMO_MR_DEREGISTER, which waits until all writes in flight are done. */
 struct rdmo_removal {
 	struct rdmo_client *client;
 	struct urom_worker_notif_desc *answer;
@@ -54,8 +54,8 @@ struct rdmo_queue {
 struct rdmo_pointer {
 	LIST_ENTRY(rdmo_pointer) next;
 	uint64_t address, region;
-	uint64_t base;	/* what was read */
-	uint64_t moved; /* bytes appended since */
+	uint64_t base;	/* the value read */
+	uint64_t moved; /* bytes appended since then */
 };
 
 struct rdmo_request {
@@ -63,12 +63,12 @@ struct rdmo_request {
 	struct rdmo_client *client;
 	struct rdmo_request_head head;
 	uint32_t num_puts; /* under way */
-	bool done;	   /* out of the client's list: the last put frees it */
+	bool done;	   /* not in the client's list any more: the last put frees it */
 	size_t len;
 	uint8_t data[];
 };
 
-/* Of a client's first request. All but BEGIN and READY are reached when a step has ended. */
+/* Stage of a client's first request. All but BEGIN and READY are entered when a step completes. */
 enum rdmo_stage { RDMO_BEGIN, RDMO_FENCED, RDMO_READY, RDMO_READ, RDMO_WRITTEN };
 
 struct rdmo_client {
@@ -84,9 +84,9 @@ struct rdmo_client {
 	TAILQ_HEAD(, rdmo_request) requests;
 	enum rdmo_stage stage;
 	uint64_t num_puts;     /* under way */
-	uint32_t num_removals; /* that wait */
+	uint32_t num_removals; /* pending */
 	bool has_left;
-	/* of the one step that may be under way */
+	/* of the one step that may be in flight */
 	bool busy;
 	ucs_status_t step_status;
 	struct rdmo_pointer *step_pointer;
@@ -95,8 +95,8 @@ struct rdmo_client {
 
 struct rdmo {
 	struct ucx_side ucx;
-	LIST_HEAD(, rdmo_client) clients, left; /* left: freed once nothing is under way */
-	uint32_t num_clients;			/* of clients */
+	LIST_HEAD(, rdmo_client) clients, left; /* left: freed once nothing is in flight */
+	uint32_t num_clients;			/* in clients */
 	uint32_t num_requests;
 	size_t num_bytes;
 	uint32_t num_complaints;
@@ -108,7 +108,7 @@ struct rdmo {
 
 struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number);
 struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t number);
-/* Frees regions that are gone, when nothing is under way. */
+/* Frees removed regions if nothing is in flight. */
 void rdmo_regions_sweep(struct rdmo_client *client);
 
 /* ---- worker_rdmo_requests.c ---- */
@@ -116,9 +116,9 @@ void rdmo_regions_sweep(struct rdmo_client *client);
 /* UCX's handler of RDMO_AM_REQUEST; arg is the struct rdmo. */
 ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
 			  const ucp_am_recv_param_t *param);
-/* Carries out requests as far as they go. */
+/* Executes requests until one must wait. */
 void rdmo_run(struct rdmo_client *client);
-/* The request's queue remembers its first error. */
+/* Records the first error in the request's queue. */
 void rdmo_note(const struct rdmo_request *request, doca_error_t status);
 void rdmo_requests_free(struct rdmo_client *client);
 /* Answers a flush through the endpoint. */
@@ -126,7 +126,7 @@ void rdmo_respond(ucp_ep_h ep, uint64_t queue, uint64_t number, doca_error_t sta
 
 /* ---- worker_rdmo_steps.c ---- */
 
-/* One step of the client's first request; true when the request is done. */
+/* Runs one step of the client's first request; returns true if the request is done. */
 bool rdmo_step(struct rdmo_client *client, struct rdmo_request *request);
 void rdmo_request_free(struct rdmo_request *request);
 void rdmo_pointer_drop(struct rdmo_client *client, struct rdmo_pointer *pointer);

@@ -12,7 +12,7 @@ DOCA_LOG_REGISTER(UROM_WORKER::RDMO::REQUESTS);
 
 static void response_sent(void *request, ucs_status_t status, void *user_data)
 {
-	(void)status; /* an initiator that is gone waits for nothing */
+	(void)status; /* if it fails, the initiator has ended */
 	free(user_data);
 	ucp_request_free(request);
 }
@@ -65,7 +65,7 @@ static bool well_formed(const struct rdmo_request_head *head, size_t len)
 	}
 }
 
-/* Takes a request of a queue that there is. */
+/* Accepts a request to an existing queue. */
 static doca_error_t request_accept(struct rdmo *rdmo, struct rdmo_client *client, struct rdmo_queue *queue,
 				   const struct rdmo_request_head *head, const void *data, size_t len)
 {
@@ -90,16 +90,16 @@ static doca_error_t request_accept(struct rdmo *rdmo, struct rdmo_client *client
 	return DOCA_SUCCESS;
 }
 
-/* Anybody may send anything: only so much of it is worth a line. */
+/* Any process can send anything, so the number of lines is limited. */
 static void request_complain(struct rdmo *rdmo, const char *what)
 {
 	if (rdmo->num_complaints < RDMO_COMPLAINTS_MAX)
-		DOCA_LOG_WARN("a request is refused: %s%s", what,
-			      rdmo->num_complaints + 1 < RDMO_COMPLAINTS_MAX ? "" : "; more are not logged");
+		DOCA_LOG_WARN("rejected a request: %s%s", what,
+			      rdmo->num_complaints + 1 < RDMO_COMPLAINTS_MAX ? "" : "; further ones are not logged");
 	rdmo->num_complaints++;
 }
 
-/* A flush that cannot be taken is answered: its initiator waits. */
+/* A rejected flush gets an answer, because its initiator waits. */
 static void request_reject(struct rdmo *rdmo, const struct rdmo_request_head *head, ucp_ep_h reply, doca_error_t status)
 {
 	request_complain(rdmo, status == DOCA_ERROR_NOT_FOUND ? "no client has such a queue" : doca_error_get_descr(status));
@@ -116,7 +116,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 	if (rdmo->closing)
 		return UCS_OK;
 	if (header_len != sizeof(head)) {
-		request_complain(rdmo, "its head has another size");
+		request_complain(rdmo, "its header has the wrong size");
 		return UCS_OK;
 	}
 	memcpy(&head, header, sizeof(head));
@@ -127,7 +127,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 		request_reject(rdmo, &head, reply, DOCA_ERROR_NOT_FOUND);
 		return UCS_OK;
 	}
-	/* By rendezvous the data are not here yet, and would come out of their order: initiators send eagerly. */
+	/* With rendezvous the data would arrive later and out of order, so initiators send eagerly. */
 	doca_error_t result = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0
 				      ? DOCA_ERROR_NOT_SUPPORTED
 				      : request_accept(rdmo, client, queue, &head, data, len);
@@ -140,7 +140,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 	return UCS_OK;
 }
 
-/* ---- the order of things ---- */
+/* ---- execution order ---- */
 
 void rdmo_note(const struct rdmo_request *request, doca_error_t status)
 {

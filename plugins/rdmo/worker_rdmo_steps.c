@@ -18,7 +18,7 @@ static bool region_holds(const struct rdmo_region *region, uint64_t address, uin
 	return address >= region->va && len <= region->len && address - region->va <= region->len - len;
 }
 
-/* ---- steps: one at a time, and the client's requests wait for it ---- */
+/* ---- steps: one at a time for each client ---- */
 
 static void step_done(void *request, ucs_status_t status, void *user_data)
 {
@@ -55,7 +55,7 @@ static void begin_fence(struct rdmo_client *client)
 	step_begun(client, ucp_ep_flush_nbx(client->endpoint->ep, step_param(client, &param)), RDMO_FENCED);
 }
 
-/* word becomes what was in memory. For CSWAP, operand is what is expected there, and word what is to come there. */
+/* Sets word to the old value in memory. For CSWAP, operand is the expected value and word the new one. */
 static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, struct rdmo_region *region,
 			 struct rdmo_pointer *pointer, enum rdmo_stage then)
 {
@@ -90,7 +90,7 @@ static void put_done(void *ucx_request, ucs_status_t status, void *user_data)
 	rdmo_regions_sweep(client);
 }
 
-/* data lie in the request. */
+/* data is part of the request. */
 static doca_error_t data_put(struct rdmo_request *request, struct rdmo_region *region, uint64_t address, const void *data,
 			     size_t len)
 {
@@ -149,7 +149,7 @@ static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_r
 	pointer->region = head->pointer_region;
 	LIST_INSERT_HEAD(&client->pointers, pointer, next);
 	client->num_pointers++;
-	client->operand = 0; /* adding nothing reads atomically */
+	client->operand = 0; /* adding 0 is an atomic read */
 	begin_atomic(client, UCP_ATOMIC_OP_ADD, region, pointer, RDMO_READ);
 	return DOCA_SUCCESS;
 }
@@ -166,7 +166,7 @@ static doca_error_t data_append(struct rdmo_request *request, struct rdmo_pointe
 	return result;
 }
 
-/* True: done, or failed. */
+/* Returns true if it is done or failed. */
 static bool step_append(struct rdmo_client *client, struct rdmo_request *request)
 {
 	struct rdmo_pointer *pointer = find_pointer(client, &request->head);
@@ -210,13 +210,13 @@ static void response_send(const struct rdmo_request *request)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(request->client, request->head.queue);
 
-	if (queue == NULL) /* destroyed meanwhile, and its flushes were answered */
+	if (queue == NULL) /* destroyed meanwhile: its flushes were answered */
 		return;
 	rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, queue->status);
 	queue->status = DOCA_SUCCESS;
 }
 
-/* All data are in memory: the pointers follow. True: none is left. */
+/* Called when all data are in memory: writes the next pointer. Returns true if none is left. */
 static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 {
 	struct rdmo_pointer *pointer;
@@ -238,7 +238,7 @@ static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 	return true;
 }
 
-/* ---- a step ---- */
+/* ---- one step ---- */
 
 static bool step_ready(struct rdmo_client *client, struct rdmo_request *request)
 {
@@ -257,7 +257,7 @@ static bool step_ready(struct rdmo_client *client, struct rdmo_request *request)
 	}
 }
 
-/* A pointer has been read: the append goes on, or fails. */
+/* Continues or fails an append after its pointer was read. */
 static bool step_read(struct rdmo_client *client, struct rdmo_request *request)
 {
 	client->stage = RDMO_READY;
@@ -275,7 +275,7 @@ static bool step_written(struct rdmo_client *client, struct rdmo_request *reques
 	client->stage = RDMO_READY;
 	if (client->step_status != UCS_OK)
 		rdmo_note(request, ucx_side_error(client->step_status));
-	else if (client->word != client->step_pointer->base) /* somebody else moved it: appended data may be lost */
+	else if (client->word != client->step_pointer->base) /* another writer changed it: appended data may be lost */
 		rdmo_note(request, DOCA_ERROR_IN_USE);
 	rdmo_pointer_drop(client, client->step_pointer);
 	return false;
@@ -293,7 +293,7 @@ bool rdmo_step(struct rdmo_client *client, struct rdmo_request *request)
 	case RDMO_FENCED:
 		if (client->step_status != UCS_OK)
 			rdmo_note(request, ucx_side_error(client->step_status));
-		else if (client->endpoint->failed) /* UCX finds nothing to flush, and what was put may be lost */
+		else if (client->endpoint->failed) /* UCX has nothing to flush, and puts may be lost */
 			rdmo_note(request, DOCA_ERROR_CONNECTION_ABORTED);
 		client->stage = RDMO_READY;
 		return false;

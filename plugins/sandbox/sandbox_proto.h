@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two halves of the sandbox plugin say to each other. */
+/* Protocol between the two halves of the sandbox plugin. */
 #ifndef SANDBOX_PROTO_H
 #define SANDBOX_PROTO_H
 
@@ -7,7 +7,7 @@
 
 #define SANDBOX_VERSION 1
 
-/* The most bytes that a receive asks for; the channel's own limit is usually far below. */
+/* Most bytes of a receive; the channel's limit is usually far lower. */
 #define SANDBOX_LEN_MAX (16u << 20)
 
 enum sandbox_command_type { SANDBOX_SEND = 1, SANDBOX_RECEIVE = 2 };
@@ -16,8 +16,8 @@ struct sandbox_command {
 	uint64_t type;
 	uint64_t peer; /* of a send: the other worker's id in the domain */
 	uint64_t tag;
-	uint64_t tag_mask; /* of a receive: which bits of the tag matter */
-	uint64_t len;	   /* of a send: bytes of data; of a receive: the most that are wanted */
+	uint64_t tag_mask; /* of a receive: the bits of the tag to compare */
+	uint64_t len;	   /* of a send: bytes of data; of a receive: most bytes to accept */
 	uint8_t data[];	   /* of a send */
 };
 

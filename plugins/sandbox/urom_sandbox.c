@@ -9,13 +9,13 @@
 
 #include "sandbox_proto.h"
 
-/* What UROM and this plugin put before the data, of the channel's largest message. */
+/* Bytes of headers that precede the data in a message of the channel. */
 #define SEND_HEAD (sizeof(struct urom_worker_cmd) + sizeof(struct sandbox_command))
 #define RECEIVE_HEAD (sizeof(struct urom_worker_notify) + sizeof(struct sandbox_notification))
 
 static uint64_t sandbox_id;
 
-struct pending { /* in the task's 32 bytes */
+struct pending { /* stored in the task's 32 bytes */
 	union {
 		urom_sandbox_send_finished send;
 		urom_sandbox_receive_finished receive;
@@ -33,7 +33,7 @@ doca_error_t urom_sandbox_init(uint64_t plugin_id, uint64_t version)
 
 /* ---- commands ---- */
 
-/* The command goes to *place; *message_max is the channel's largest message. */
+/* *place: where the command must be written; *message_max: the channel's largest message. */
 static doca_error_t begin(struct doca_urom_worker *worker, const struct pending *pending, struct doca_urom_worker_cmd_task **task,
 			  void **place, size_t *message_max)
 {
@@ -59,7 +59,7 @@ static doca_error_t submit(struct doca_urom_worker_cmd_task *task, void *place, 
 	return result;
 }
 
-/* What came back is at *data, which is the task's. */
+/* *data: the payload of the answer, owned by the task. */
 static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct sandbox_notification *head, const void **data)
 {
 	doca_error_t result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
@@ -132,7 +132,7 @@ static void receive_done(struct doca_urom_worker_cmd_task *task, union doca_data
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
 	doca_error_t result = read_answer(task, &head, &data);
 	pending.finished.receive(result, pending.cookie, data, result == DOCA_SUCCESS ? head.len : 0, head.tag);
-	(void)doca_urom_worker_cmd_task_release(task); /* after the function, which read the data in it */
+	(void)doca_urom_worker_cmd_task_release(task); /* after the callback, which reads the data in it */
 }
 
 doca_error_t urom_sandbox_task_receive(struct doca_urom_worker *worker, union doca_data cookie, uint64_t tag, uint64_t tag_mask,

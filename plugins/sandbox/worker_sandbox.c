@@ -25,13 +25,13 @@ struct sandbox {
 	ucs_list_link_t answers; /* to be returned by progress */
 };
 
-/* A send or receive. A send's data stays in its command, a receive's comes into its answer. */
+/* A send or receive. A send's data stays in its command, a receive's data goes to its answer. */
 struct operation {
 	TAILQ_ENTRY(operation) next;
 	struct sandbox *sandbox;
 	struct urom_worker_cmd_desc *command;
 	struct urom_worker_notif_desc *answer;
-	void *request; /* UCX's */
+	void *request; /* of UCX */
 };
 
 static struct sandbox_notification *answer_body(struct urom_worker_notif_desc *answer)
@@ -39,7 +39,7 @@ static struct sandbox_notification *answer_body(struct urom_worker_notif_desc *a
 	return (struct sandbox_notification *)(void *)answer->worker_notif.plugin_notif;
 }
 
-/* ---- the end of an operation ---- */
+/* ---- completion of an operation ---- */
 
 static void operation_finish(struct operation *operation, doca_error_t status, size_t data_len)
 {
@@ -68,11 +68,11 @@ static void tag_received(void *request, ucs_status_t status, const ucp_tag_recv_
 	size_t len = status == UCS_OK ? info->length : 0;
 
 	answer_body(operation->answer)->tag = status == UCS_OK ? info->sender_tag : 0;
-	ucp_request_free(request); /* and info, which lies in it */
+	ucp_request_free(request); /* info lies in it */
 	operation_finish(operation, ucx_side_error(status), len);
 }
 
-/* ---- the begin ---- */
+/* ---- start of an operation ---- */
 
 static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *operation, const struct sandbox_command *command)
 {
@@ -90,7 +90,7 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 		result = ucx_side_reach(&sandbox->ucx, address, &endpoint);
 	if (result != DOCA_SUCCESS) {
 		DOCA_LOG_WARN("a message to worker %llu of the domain cannot be sent: %s", (unsigned long long)command->peer,
-			      result == DOCA_ERROR_NOT_FOUND ? "no domain of this worker has such a one"
+			      result == DOCA_ERROR_NOT_FOUND ? "no domain of this worker has that worker"
 							     : doca_error_get_descr(result));
 		return result;
 	}
@@ -98,7 +98,7 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 	return DOCA_SUCCESS;
 }
 
-/* info is set when the message had come before. */
+/* info is set if the message had arrived before. */
 static void start_receive(struct operation *operation, const struct sandbox_command *command, ucp_tag_recv_info_t *info)
 {
 	const ucp_request_param_t param = {
@@ -107,7 +107,7 @@ static void start_receive(struct operation *operation, const struct sandbox_comm
 		.user_data = operation,
 	};
 
-	/* A receive that is done at once takes the message that is found here. UCX 1.13 leaves recv_info as it is then. */
+	/* A receive that completes inline gets the message found here. UCX 1.13 does not set recv_info then. */
 	(void)ucp_tag_probe_nb(operation->sandbox->ucx.worker, command->tag, command->tag_mask, 0, info);
 	operation->request = ucp_tag_recv_nbx(operation->sandbox->ucx.worker, answer_body(operation->answer)->data, command->len,
 					      command->tag, command->tag_mask, &param);
@@ -124,14 +124,14 @@ static void operation_start(struct urom_worker_ctx *ctx, struct operation *opera
 		start_receive(operation, command, &info);
 	if (result == DOCA_SUCCESS && UCS_PTR_IS_PTR(operation->request))
 		return;
-	/* Done, or refused, at once: then nobody calls back. */
+	/* Completed or failed inline: there is no callback. */
 	if (result == DOCA_SUCCESS)
 		result = ucx_side_error(UCS_PTR_STATUS(operation->request));
 	answer_body(operation->answer)->tag = info.sender_tag;
 	operation_finish(operation, result, result == DOCA_SUCCESS ? info.length : 0);
 }
 
-/* The size of the answer's body; 0 when the command is none. */
+/* Returns the size of the answer's body; 0: not a valid command. */
 static size_t answer_size(const struct urom_worker_cmd *cmd, const struct sandbox_command *command)
 {
 	if (cmd->len < sizeof(*command))
@@ -179,7 +179,7 @@ static doca_error_t command_execute(struct urom_worker_ctx *ctx, struct sandbox 
 	return DOCA_SUCCESS;
 }
 
-/* ---- the interface ---- */
+/* ---- plugin interface ---- */
 
 static doca_error_t sandbox_open(struct urom_worker_ctx *ctx)
 {
@@ -197,7 +197,7 @@ static doca_error_t sandbox_open(struct urom_worker_ctx *ctx)
 	return result;
 }
 
-/* What the client waits for is given up, so that a receive of its takes nobody else's message. What it has sent goes on. */
+/* Cancels the client's receives, so that they consume no other client's message. Its sends continue. */
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id)
 {
 	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;

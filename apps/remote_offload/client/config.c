@@ -96,7 +96,7 @@ static doca_error_t set_json_stats(void *param, void *config)
 	return DOCA_SUCCESS;
 }
 
-/* -m and -e are mandatory unless the messages are generated, so argp is not told that they are. */
+/* -m and -e are mandatory only without --message-size, so argp cannot check that. */
 static doca_error_t messages_check(void *parsed)
 {
 	const struct client_config *config = parsed;
@@ -113,7 +113,8 @@ static doca_error_t messages_check(void *parsed)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!config->generate && config->kernel[0] != '\0') {
-		DOCA_LOG_ERR("--kernel says what to expect for generated messages: it needs --message-size, not -m and -e");
+		DOCA_LOG_ERR("--kernel defines the expected answers of generated messages: use it with --message-size, not with "
+			     "-m and -e");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -132,7 +133,7 @@ static const struct option_spec options[] = {
 	{NULL, "max-concurrent-messages", "<NUM_MESSAGES>",
 	 "Set the maximum number of concurrent messages that can be processed per thread (optional).", DOCA_ARGP_TYPE_INT,
 	 set_depth, false, false},
-	{NULL, "connections", "<NUM>", "Connections of each thread, each with as many concurrent messages (default 1).",
+	{NULL, "connections", "<NUM>", "Connections of each thread; the message limit holds for each connection (default 1).",
 	 DOCA_ARGP_TYPE_INT, set_connections, false, false},
 	{NULL, "warm-up", "<NUM>", "Requests of each thread before the measured ones (default 0).", DOCA_ARGP_TYPE_INT,
 	 set_warm_up, false, false},
@@ -140,7 +141,7 @@ static const struct option_spec options[] = {
 	 set_message_size, false, false},
 	{NULL, "kernel", "<NAME>", "What the server does with generated messages: reverse (default), sha256, crc32c or echo.",
 	 DOCA_ARGP_TYPE_STRING, set_kernel, false, false},
-	{NULL, "timeout", "<SECONDS>", "Give up when nothing arrives for so long (default 30).", DOCA_ARGP_TYPE_INT, set_timeout,
+	{NULL, "timeout", "<SECONDS>", "Give up after this time without traffic (default 30).", DOCA_ARGP_TYPE_INT, set_timeout,
 	 false, false},
 	{NULL, "json-stats", NULL, "Print the statistics as one JSON object.", DOCA_ARGP_TYPE_BOOLEAN, set_json_stats, false,
 	 false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the command line says: the guide's flags and ours. */
+/* The client's command line: the guide's flags and ours. */
 #ifndef CLIENT_CONFIG_H
 #define CLIENT_CONFIG_H
 
@@ -33,7 +33,7 @@ struct client_config {
 	bool json_stats;
 };
 
-/* Sets defaults and parses; has said what is wrong when it fails. */
+/* Sets defaults and parses the command line. Errors are logged. */
 doca_error_t client_config_parse(struct client_config *config, int argc, char **argv);
 void client_config_fini(struct client_config *config);
 

@@ -11,14 +11,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Most bytes of one send: a server that answers while it reads keeps both directions busy. */
+/* Most bytes of one send: small enough that the server answers the first requests while the client sends the next. */
 #define SEND_MAX (256U * 1024)
-/* Connections begin this many messages apart in the rings, so that a mixed-up answer shows. */
+/* Connections begin this many messages apart in the rings, so that an answer to the wrong connection is detected. */
 #define RING_STRIDE 7
-/* Bytes that a message about a wrong answer shows. */
+/* Bytes of a wrong answer that the error message shows. */
 #define SHOWN_BYTES 8
 
-/* When bytes came, and where the times of their requests go (may be NULL). */
+/* When bytes arrived, and the histogram for the times of their requests (may be NULL). */
 struct arrival {
 	uint64_t time_ns;
 	struct latency *latency;
@@ -103,7 +103,7 @@ enum connection_status connection_finish_open(struct connection *connection, con
 	return error == 0 ? CONNECTION_OK : open_failed(server, error);
 }
 
-/* Notes when the requests between begun and upto went out. */
+/* Records when the requests from begun to upto were sent. */
 static void bursts_push(struct connection *connection, uint64_t upto, uint64_t now_ns)
 {
 	if (upto == connection->begun)
@@ -112,7 +112,7 @@ static void bursts_push(struct connection *connection, uint64_t upto, uint64_t n
 	connection->bursts[connection->burst_tail++ & connection->burst_mask] = (struct burst){.upto = upto, .time_ns = now_ns};
 }
 
-/* Takes the times of the requests between answered and upto. */
+/* Records the times of the requests from answered to upto. */
 static void bursts_pop(struct connection *connection, uint64_t upto, struct arrival *arrival)
 {
 	while (connection->answered < upto) {
@@ -186,7 +186,7 @@ static enum connection_status payload_wrong(const struct connection *connection,
 	return CONNECTION_FAILED;
 }
 
-/* The collected header differs from the expected one: is it the other kind of answer, or wrong, or not all there yet? */
+/* The collected header differs from the expected one: it is the other kind of answer, wrong, or incomplete. */
 static enum connection_status header_judge(struct connection *connection, const struct messages *messages)
 {
 	enum frame_status status;
@@ -196,7 +196,7 @@ static enum connection_status header_judge(struct connection *connection, const 
 	status = frame_parse(connection->header, connection->header_len, UINT32_MAX, &frame);
 	if (status != FRAME_PARTIAL && status != FRAME_COMPLETE) {
 		frame_explain(connection->header, connection->header_len, UINT32_MAX, why, sizeof(why));
-		error_set("connection %u: the answer to request %llu is no frame: %s", connection->number,
+		error_set("connection %u: the answer to request %llu is not a frame: %s", connection->number,
 			  (unsigned long long)connection->answered, why);
 		return CONNECTION_FAILED;
 	}
@@ -209,13 +209,13 @@ static enum connection_status header_judge(struct connection *connection, const 
 	return CONNECTION_OK;
 }
 
-/* Collects the bytes of a header that is not the expected one; returns how many of the given bytes were taken. */
+/* Collects the bytes of a header that is not the expected one; returns how many bytes it consumed. */
 static size_t header_collect(struct connection *connection, const struct messages *messages, const uint8_t *bytes, size_t len)
 {
 	uint64_t offset = connection->receive_at % messages->response_size;
 	size_t taken;
 
-	if (connection->header_len == 0) { /* what came before did match */
+	if (connection->header_len == 0) { /* the bytes before did match */
 		connection->receive_at -= offset;
 		memcpy(connection->header, connection->answers + connection->receive_at, offset);
 		connection->header_len = (uint32_t)offset;
@@ -237,7 +237,7 @@ static size_t equal_prefix(const uint8_t *a, const uint8_t *b, size_t len)
 	return at;
 }
 
-/* Moves on by bytes that matched. */
+/* Advances by len matching bytes. */
 static void connection_advance(struct connection *connection, const struct messages *messages, size_t len,
 			       struct arrival *arrival)
 {
@@ -249,14 +249,14 @@ static void connection_advance(struct connection *connection, const struct messa
 		connection->receive_at = 0;
 }
 
-/* Takes bytes of a header that is not the expected one. When it is whole, only its id differs and both ids are fine. */
+/* Consumes bytes of a header that is not the expected one. A complete one that differs only in its id is valid. */
 static enum connection_status header_take(struct connection *connection, const struct messages *messages, const uint8_t *bytes,
 					  size_t len, size_t *taken, struct arrival *arrival)
 {
 	*taken = header_collect(connection, messages, bytes, len);
 	if (header_judge(connection, messages) != CONNECTION_OK)
 		return CONNECTION_FAILED;
-	if (connection->header_len == FRAME_OVERHEAD) { /* follow the other ring from here on */
+	if (connection->header_len == FRAME_OVERHEAD) { /* compare with the other ring from here on */
 		connection->answers = connection->answers == messages->echoed ? messages->responses : messages->echoed;
 		connection->header_len = 0;
 		connection_advance(connection, messages, FRAME_OVERHEAD, arrival);
@@ -264,7 +264,7 @@ static enum connection_status header_take(struct connection *connection, const s
 	return CONNECTION_OK;
 }
 
-/* Takes bytes as they are expected, up to the end of the ring or of what is due. */
+/* Consumes bytes that match, up to the end of the ring or of the answers due. */
 static enum connection_status expected_take(struct connection *connection, const struct messages *messages, const uint8_t *bytes,
 					    size_t len, size_t *taken, struct arrival *arrival)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One TCP connection to the server: requests out, answers in and compared. It counts in messages and in stream bytes; which
- * bytes those are follows from the rings in messages.h, so nothing is copied or buffered here.
+ * One TCP connection to the server: sends requests, compares answers. It counts messages and stream bytes; the rings in
+ * messages.h define the bytes, so nothing is copied or buffered here.
  */
 #ifndef CLIENT_CONNECTION_H
 #define CLIENT_CONNECTION_H
@@ -23,14 +23,14 @@ struct burst {
 struct connection {
 	int fd;
 	uint32_t number;     /* of all connections of the client, for messages */
-	uint64_t granted;    /* requests that it may send */
+	uint64_t granted;    /* requests that the connection may send */
 	uint64_t begun;	     /* requests with a byte sent */
 	uint64_t sent_bytes; /* of the request stream */
 	uint64_t send_at;    /* place in the ring of requests */
 	uint64_t answered;
 	uint64_t receive_at;		/* place in the ring of answers */
 	const uint8_t *answers;		/* which of the two rings the server follows */
-	uint8_t header[FRAME_OVERHEAD]; /* of an answer whose header is not the expected one, as far as it came */
+	uint8_t header[FRAME_OVERHEAD]; /* received part of an answer header that is not the expected one */
 	uint32_t header_len;
 	bool open;	      /* connected */
 	bool armed_out;	      /* waits to send */
@@ -41,24 +41,24 @@ struct connection {
 
 enum connection_status {
 	CONNECTION_OK,
-	CONNECTION_BLOCKED, /* the socket takes no more */
-	CONNECTION_FAILED,  /* connection_error says why */
+	CONNECTION_BLOCKED, /* the socket buffer is full or empty */
+	CONNECTION_FAILED,  /* connection_error() has the reason */
 };
 
-/* What went wrong in this thread's last call that failed. One broken server fails every connection; one line is enough. */
+/* The reason of this thread's last failed call. One broken server fails every connection, so one is kept for all. */
 const char *connection_error(void);
 
-/* Starts to connect. `number` also sets where in the rings this connection begins. */
+/* Starts to connect. `number` also sets where this connection begins in the rings. */
 doca_error_t connection_open(struct connection *connection, uint32_t number, const struct messages *messages, uint32_t depth,
 			     const struct sockaddr *address, socklen_t address_len, const char *server);
 
-/* What became of the attempt, once the socket is writable. */
+/* Returns the outcome of connecting, once the socket is writable. */
 enum connection_status connection_finish_open(struct connection *connection, const char *server);
 
-/* Sends requests that are granted, as many as the socket takes. */
+/* Sends granted requests, as many as fit into the socket buffer. */
 enum connection_status connection_send(struct connection *connection, const struct messages *messages, uint64_t now_ns);
 
-/* Compares received bytes; latency, if not NULL, gets the times of the answers completed. */
+/* Compares received bytes; adds the times of completed answers to latency, if not NULL. */
 enum connection_status connection_receive(struct connection *connection, const struct messages *messages, const uint8_t *bytes,
 					  size_t len, uint64_t now_ns, struct latency *latency);
 

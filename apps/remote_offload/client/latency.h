@@ -23,7 +23,7 @@ void latency_reset(struct latency *latency);
 void latency_add(struct latency *latency, uint64_t ns, uint64_t count);
 void latency_merge(struct latency *latency, const struct latency *other);
 
-/* The time that this share (0 to 1) of all stayed within; 0 when there is none. */
+/* The time that this share (0 to 1) of all samples did not exceed; 0 without samples. */
 uint64_t latency_percentile(const struct latency *latency, double share);
 
 #endif

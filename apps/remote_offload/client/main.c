@@ -39,7 +39,7 @@ static doca_error_t server_resolve(struct control *control, const struct client_
 	snprintf(control->server, sizeof(control->server), "%s:%s", config->server_address, port);
 	error = getaddrinfo(config->server_address, port, &hints, &found);
 	if (error != 0) {
-		DOCA_LOG_ERR("%s is no address of a server: %s", config->server_address, gai_strerror(error));
+		DOCA_LOG_ERR("%s is not the address of a server: %s", config->server_address, gai_strerror(error));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(&control->address, found->ai_addr, found->ai_addrlen);
@@ -68,7 +68,7 @@ static uint64_t answered_sum(struct worker *workers, uint32_t count)
 	return sum;
 }
 
-/* The first signal lets requests in flight end, a second one does not wait for them. */
+/* The first signal waits for requests in flight, a second one does not. */
 static void on_signal(struct control *control, int signal_fd)
 {
 	struct signalfd_siginfo info;

@@ -12,10 +12,10 @@
 
 DOCA_LOG_REGISTER(CLIENT::MESSAGES);
 
-/* A ring is about this large, so that it stays in the cache... */
+/* A ring is about this large, so that it stays in the cache. */
 #define RING_BYTES (64U * 1024)
 #define RING_FRAMES_MAX 1024U
-/* ...and longer messages still differ from each other. */
+/* With long messages a ring still has this many, which differ from each other. */
 #define RING_FRAMES_MIN 4U
 /* Longest answer of a function to a shorter request. */
 #define ANSWER_ROOM 64U
@@ -37,7 +37,7 @@ static bool kernel_find(const char *name, uint32_t *kernel)
 		if (strcmp(name, names[*kernel]) == 0)
 			return true;
 	}
-	DOCA_LOG_ERR("there is no kernel %s to expect answers of; see --help", name);
+	DOCA_LOG_ERR("unknown kernel %s; see --help", name);
 	return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests of a run and the answers to expect. Both are rings of frames that lie one behind the other, so a burst of
- * requests is sent, and a burst of answers compared, in one piece. All threads share them and only read.
+ * The requests of a run and the expected answers. Both are rings of contiguous frames, so one call sends a burst of requests
+ * or compares a burst of answers. All threads share them and only read.
  */
 #ifndef CLIENT_MESSAGES_H
 #define CLIENT_MESSAGES_H

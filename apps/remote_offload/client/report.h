@@ -19,7 +19,7 @@ struct report {
 
 /* Draws the bar on standard error, if that is a terminal. */
 void report_progress(uint64_t done, uint64_t total, double elapsed_s);
-/* Takes it away again. */
+/* Erases the bar. */
 void report_progress_end(void);
 
 void report_print(const struct report *report, const struct client_config *config, const struct messages *messages);

@@ -19,13 +19,13 @@ DOCA_LOG_REGISTER(CLIENT::WORKER);
 
 #define BUFFER_SIZE (256U * 1024)
 #define EVENTS_MAX 256
-/* Connections being opened at once: more would overflow the queue of a listening server. */
+/* Connections that are being opened at a time: more would overflow the listen queue of the server. */
 #define OPENING_MAX 64
-/* How often a waiting thread looks at stop, failed and the time without progress. */
+/* How often a waiting thread checks stop, failed and the time without progress. */
 #define TICK_MS 50
 /* How long a thread polls for answers before it sleeps: waking it costs the server more than polling costs here. */
 #define SPIN_NS 50000
-/* Full buffers taken from one connection before the others have their turn. */
+/* Full buffers read from one connection before the others are served. */
 #define RECEIVES_MAX 4
 
 void control_fail(struct control *control, const char *format, ...)
@@ -113,7 +113,7 @@ static void opened_one(struct worker *worker, struct connection *connection)
 	worker->connected++;
 }
 
-/* Nothing for too long? The first thread to notice says so. */
+/* Fails the run if nothing arrived for too long. The first thread to notice logs it. */
 static void check_timeout(struct worker *worker, const char *waiting_for)
 {
 	uint64_t limit_ns = (uint64_t)worker->control->config->timeout_s * 1000000000ULL;
@@ -144,7 +144,7 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 	}
 }
 
-/* Answers make room for as many new requests, while there are any left. */
+/* Each answer allows one new request, while there are any left. */
 static void requests_allow(struct worker *worker, struct connection *connection, uint64_t answers)
 {
 	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
@@ -199,7 +199,8 @@ static void open_all(struct worker *worker)
 		for (int i = 0; i < count && !control_failed(worker->control); i++) {
 			struct connection *connection = events[i].data.ptr;
 
-			if (connection->open) /* nothing was asked yet, so this is its end or nonsense */
+			if (connection
+				    ->open) /* no request was sent yet, so this is the end of the connection or unexpected data */
 				answers_receive(worker, connection);
 			else
 				opened_one(worker, connection);
@@ -211,7 +212,7 @@ static void open_all(struct worker *worker)
 	}
 }
 
-/* Lets what was begun end: nothing more is granted, and requests that were not begun are taken back. */
+/* Lets requests that were begun finish. Grants no more, and revokes granted requests that were not begun. */
 static void stop_granting(struct worker *worker)
 {
 	worker->stopping = true;
@@ -235,7 +236,7 @@ static void event_handle(struct worker *worker, const struct epoll_event *event)
 		send_granted(worker, connection, clock_ns());
 }
 
-/* Waits for answers, for a while without sleeping, but so that others on this CPU can run. */
+/* Waits for answers. Polls for a while before it sleeps, and yields, so that others on this CPU can run. */
 static int wait_for_answers(struct worker *worker, struct epoll_event *events)
 {
 	int ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, 0);
@@ -251,7 +252,7 @@ static int wait_for_answers(struct worker *worker, struct epoll_event *events)
 	return ready != 0 ? ready : epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
 }
 
-/* Sends `count` requests and takes their answers. */
+/* Sends `count` requests and receives their answers. */
 static void run_phase(struct worker *worker, uint64_t count)
 {
 	uint32_t connections = worker->control->config->connections;
@@ -261,7 +262,7 @@ static void run_phase(struct worker *worker, uint64_t count)
 	worker->due = count;
 	worker->progress_ns = clock_ns();
 	for (uint32_t i = 0; i < connections && !control_failed(worker->control); i++) {
-		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* a fair one of what is left */
+		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* an equal part of the rest */
 		uint64_t grant = share < worker->control->config->depth ? share : worker->control->config->depth;
 
 		worker->connections[i].granted += grant;

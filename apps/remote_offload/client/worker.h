@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One client thread: an epoll loop over its connections. Requests are shared out as answers come in, so a connection that is
- * served faster does more of them.
+ * One client thread: an epoll loop over its connections. Requests are assigned as answers arrive, so a connection that is
+ * served faster sends more of them.
  */
 #ifndef CLIENT_WORKER_H
 #define CLIENT_WORKER_H
@@ -22,8 +22,8 @@ struct control {
 	struct sockaddr_storage address;
 	socklen_t address_len;
 	char server[OPTION_TEXT_MAX + 16]; /* address and port, for messages */
-	int stop;			   /* atomic: send nothing new, take the answers that are due */
-	int failed;			   /* atomic: end at once */
+	int stop;			   /* atomic: send nothing new, receive the answers that are due */
+	int failed;			   /* atomic: end immediately */
 	int done_fd;			   /* eventfd that counts finished threads */
 	pthread_mutex_t gate_lock;	   /* guards the two below: threads start each phase together */
 	pthread_cond_t gate;
@@ -53,7 +53,7 @@ struct worker {
 /* Runs the connections, the warm-up and the measured requests; argument is the worker. */
 void *worker_run(void *worker);
 
-/* Ends all threads. The first one to fail logs the line; NULL: there is nothing to say. */
+/* Ends all threads. Only the first call logs its line; format may be NULL for no line. */
 void control_fail(struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool control_failed(struct control *control);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel makes of a message: its frames' payloads become their answers, where they lie. Device code for both kinds of
- * GPU. */
+/* Replaces the payloads of a message's frames by their answers, in place. Device code for both kinds of GPU. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
 
@@ -25,8 +24,8 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 }
 
 /*
- * Is this a request with a payload that fits it? What is not goes back as it came, so the client sees it. The header is compared
- * with the length that the message came with, and nothing else is made of it: the sender may change it meanwhile.
+ * Is this a request whose payload fits it? Anything else goes back unchanged, so the client sees it. The header is only
+ * compared with the received length, and not used otherwise: the sender may change it meanwhile.
  */
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 {
@@ -36,7 +35,7 @@ SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 	       kernel_swap(header[2]) == len - KERNEL_FRAME_OVERHEAD;
 }
 
-/* The header of the answer is the request's, but for its lengths. */
+/* The answer keeps the request's header except for the lengths. */
 SOFTFIELD_DEVICE uint32_t kernel_set_answer_len(uintptr_t addr, uint32_t payload_len)
 {
 	uint32_t *header = (uint32_t *)addr;
@@ -46,7 +45,7 @@ SOFTFIELD_DEVICE uint32_t kernel_set_answer_len(uintptr_t addr, uint32_t payload
 	return payload_len + KERNEL_FRAME_OVERHEAD;
 }
 
-/* One thread, one frame: the length of its answer. */
+/* One thread answers one frame; returns the length of the answer. */
 SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint32_t len)
 {
 	uint32_t payload_len = len - KERNEL_FRAME_OVERHEAD, answer_len;
@@ -57,15 +56,15 @@ SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint3
 	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
 }
 
-/* From one frame of a message to the next. */
+/* Distance from one frame of a message to the next. */
 SOFTFIELD_DEVICE uint32_t kernel_stride(uint32_t size)
 {
 	return (size + KERNEL_FRAME_ALIGN - 1) & ~(KERNEL_FRAME_ALIGN - 1);
 }
 
 /*
- * One thread, a message of one frame or several, each of which begins at a multiple of 4 bytes: its answers, in the same way. No
- * answer is longer than its request. What is not a frame goes back as it came.
+ * One thread answers a message of one or several frames, each beginning at a multiple of 4 bytes; the answers have the same
+ * layout. No answer is longer than its request. Bytes that are not a frame go back unchanged.
  */
 SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len, uint32_t *frames)
 {
@@ -73,7 +72,7 @@ SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, u
 
 	while (at < len && len - at >= KERNEL_FRAME_OVERHEAD) {
 		size = kernel_swap(
-			softfield_load_word((const volatile uint32_t *)(addr + at))); /* once: the sender may change it */
+			softfield_load_word((const volatile uint32_t *)(addr + at))); /* read once: the sender may change it */
 		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
 			break;
 		answer = kernel_answer(function, addr + at, size);

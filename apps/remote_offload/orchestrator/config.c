@@ -61,7 +61,7 @@ static doca_error_t set_function(void *param, void *config)
 		}
 		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", functions[i].name);
 	}
-	DOCA_LOG_ERR("--kernel %s is unknown; there are: %s", (const char *)param, names);
+	DOCA_LOG_ERR("--kernel %s is unknown: it can be %s", (const char *)param, names);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -87,11 +87,11 @@ static const struct option_spec specs[] = {
 	{"c", "comch-channel-name", "<NAME>", "Comch channel name (optional).", DOCA_ARGP_TYPE_STRING, set_channel},
 	{"t", "num-gpu-threads", "<NUM>", "Queues that the GPU serves, the same as the server's --cpu count (mandatory).",
 	 DOCA_ARGP_TYPE_INT, set_queues, .mandatory = true},
-	{NULL, "max-concurrent-messages", "<NUM_MESSAGES>", "Messages that each queue holds at once (optional, 128).",
+	{NULL, "max-concurrent-messages", "<NUM_MESSAGES>", "Messages that each queue can hold (optional, 128).",
 	 DOCA_ARGP_TYPE_INT, set_concurrent},
 	{NULL, "max-message-length", "<LENGTH>", "Longest message in bytes, without its header (optional, 256).",
 	 DOCA_ARGP_TYPE_INT, set_length},
-	{NULL, "kernel", "<NAME>", "What the GPU does: reverse, sha256 or crc32c (optional, reverse).", DOCA_ARGP_TYPE_STRING,
+	{NULL, "kernel", "<NAME>", "GPU kernel: reverse, sha256 or crc32c (optional, reverse).", DOCA_ARGP_TYPE_STRING,
 	 set_function},
 	{NULL, "gpu-scope", "<SCOPE>",
 	 "thread: one GPU thread a queue; block: one block a queue (optional, block on a hardware GPU).", DOCA_ARGP_TYPE_STRING,
@@ -101,8 +101,8 @@ static const struct option_spec specs[] = {
 	 "messages 256).",
 	 DOCA_ARGP_TYPE_INT, set_block_threads},
 	{NULL, "wait-server", "<SECONDS>",
-	 "How long to wait for a server that is not there yet, or that serves another orchestrator (optional, 10).",
-	 DOCA_ARGP_TYPE_INT, set_wait},
+	 "Seconds to wait for a server that does not run yet or serves another orchestrator (optional, 10).", DOCA_ARGP_TYPE_INT,
+	 set_wait},
 	{NULL, "stats-file", "<path>", "Write the counters at exit to this file as JSON, - for standard output (optional).",
 	 DOCA_ARGP_TYPE_STRING, set_stats_file},
 };
@@ -112,7 +112,7 @@ static doca_error_t config_check(const struct orchestrator_config *config)
 	uint32_t answer_max = functions[config->function].answer_max;
 
 	if (config->max_message_length < answer_max + LENGTH_FIELD_SIZE) {
-		DOCA_LOG_ERR("--kernel %s answers %u bytes, which needs --max-message-length %u: it is %u",
+		DOCA_LOG_ERR("--kernel %s answers %u bytes and needs --max-message-length %u: it is %u",
 			     functions[config->function].name, answer_max, answer_max + LENGTH_FIELD_SIZE,
 			     config->max_message_length);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the orchestrator was started with. */
+/* The orchestrator's command line. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_CONFIG_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_CONFIG_H
 
@@ -30,7 +30,7 @@ struct orchestrator_config {
 	enum gpu_scope scope;
 };
 
-/* Fills config from the command line; DOCA_SUCCESS or an error already logged. Help and version end the process. */
+/* Fills config from the command line. Errors are logged. --help and --version end the process. */
 doca_error_t orchestrator_config_parse(int argc, char **argv, struct orchestrator_config *config);
 void orchestrator_config_log(const struct orchestrator_config *config);
 

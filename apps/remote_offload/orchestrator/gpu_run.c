@@ -13,7 +13,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR::GPU);
 
 #define STOP_TIMEOUT_MS 5000
 
-/* The kernels for a CUDA GPU, where the build had a CUDA compiler. */
+/* The kernels for a CUDA GPU, if the build had a CUDA compiler. */
 #ifdef OFFLOAD_FATBIN
 extern const unsigned char offload_fatbin[], offload_fatbin_end[];
 #define IMAGE offload_fatbin
@@ -64,7 +64,7 @@ bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_confi
 #undef ANSWER_MAX
 	};
 
-	/* An answer longer than its request would lie on the next one. A real GPU shares messages out to its threads. */
+	/* An answer longer than its request would overwrite the next one. A hardware GPU distributes messages to its threads. */
 	return !is_hardware(gpu) && !uses_blocks(gpu, config) && answer_max[config->function] == 0;
 }
 
@@ -87,7 +87,7 @@ static doca_error_t kernel_launch(struct gpu_run *run, const struct orchestrator
 		.function = config->function,
 		.batches = batches,
 	};
-	/* A software block gets one thread: several would take turns in any order, and answers keep the order of requests. */
+	/* A software block gets one thread: several would run in any order, and answers must keep the order of requests. */
 	uint32_t grid = blocks ? run->queue_count : 1, block = blocks ? (hardware ? config->block_threads : 1) : run->queue_count;
 	doca_error_t result = softfield_gpu_launch(run->gpu, &kernel, grid, block, &args, sizeof(args), &run->launch);
 
@@ -144,7 +144,7 @@ bool gpu_run_is_alive(struct gpu_run *run)
 	result = softfield_gpu_launch_query(run->launch);
 	if (result == DOCA_ERROR_IN_PROGRESS && *run->stop == 0)
 		return true;
-	/* A queue that failed has set the flag: the others are about to end. */
+	/* A failed queue has set the flag, so the others are about to end. */
 	if (result == DOCA_ERROR_IN_PROGRESS)
 		result = softfield_gpu_launch_wait(run->launch, STOP_TIMEOUT_MS);
 	log_end(run, result);
@@ -161,7 +161,7 @@ bool gpu_run_stop(struct gpu_run *run)
 		*run->stop = 1;
 	result = softfield_gpu_launch_wait(run->launch, STOP_TIMEOUT_MS);
 	if (result == DOCA_ERROR_TIME_OUT)
-		DOCA_LOG_ERR("the gpu kernel does not end within %d ms", STOP_TIMEOUT_MS);
+		DOCA_LOG_ERR("the GPU kernel did not end within %d ms", STOP_TIMEOUT_MS);
 	else if (result != DOCA_SUCCESS && !run->faulted)
 		log_end(run, result);
 	return result == DOCA_SUCCESS && !run->faulted;
@@ -171,7 +171,7 @@ void gpu_run_count(const struct gpu_run *run, uint64_t *messages, uint64_t *byte
 {
 	*messages = 0;
 	*bytes = 0;
-	/* A fault takes the GPU's memory with it. */
+	/* After a fault the GPU's memory cannot be accessed. */
 	for (uint32_t i = 0; run->queues && !run->faulted && i < run->queue_count; i++) {
 		*messages += run->queues[i].messages;
 		*bytes += run->queues[i].bytes;
@@ -181,7 +181,7 @@ void gpu_run_count(const struct gpu_run *run, uint64_t *messages, uint64_t *byte
 void gpu_run_fini(struct gpu_run *run)
 {
 	if (run->launch && softfield_gpu_launch_destroy(run->launch) != DOCA_SUCCESS)
-		DOCA_LOG_WARN("the gpu kernel is left running");
+		DOCA_LOG_WARN("the GPU kernel is still running");
 	if (run->queues_gpu)
 		doca_gpu_mem_free(run->gpu, run->queues_gpu);
 	if (run->stop_gpu)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The persistent kernel from the host's side: launched over all queues, watched, stopped. */
+/* Host side of the persistent kernel: launches it over all queues, watches and stops it. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
 
@@ -18,7 +18,7 @@ struct softfield_launch;
 struct gpu_run {
 	struct doca_gpu *gpu;
 	struct softfield_launch *launch;
-	/* The same memory by its two addresses */
+	/* The same memory at its two addresses */
 	struct kernel_queue *queues_gpu, *queues;
 	uint32_t *stop_gpu;
 	volatile uint32_t *stop;
@@ -26,17 +26,17 @@ struct gpu_run {
 	bool faulted;
 };
 
-/* Can a message for the kernel hold several frames, whose answers go back in one? */
+/* Can a message for the kernel hold several frames, answered in one message? */
 bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_config *config);
 
 /* message_max: bytes of a message; batches: they may hold several frames. Errors are logged. */
 doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const struct orchestrator_config *config,
 			   const struct queue *queues, uint32_t message_max, bool batches);
-/* False once the kernel has ended by itself, which it does not do in order: the reason is logged. */
+/* False once the kernel has ended by itself, which is an error; the reason is logged. */
 bool gpu_run_is_alive(struct gpu_run *run);
-/* Ends the kernel and waits. False when it had failed or does not end. */
+/* Stops the kernel and waits for it. False if it had failed or does not end. */
 bool gpu_run_stop(struct gpu_run *run);
-/* Adds up what the queues counted; valid once stopped. */
+/* Adds up the counters of the queues; valid once stopped. */
 void gpu_run_count(const struct gpu_run *run, uint64_t *messages, uint64_t *bytes);
 void gpu_run_fini(struct gpu_run *run);
 

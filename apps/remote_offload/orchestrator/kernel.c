@@ -13,9 +13,9 @@
 #include "remote_offload/orchestrator/kernel.h"
 
 /*
- * Is the kernel to end? A CUDA GPU reads the flag across PCIe, in a microsecond, and serves warps that read the same line one
- * after the other. So it is looked at now and then, and one thread answers for its block; an idle loop turns in a few
- * microseconds. On the software GPU a turn may sleep, and the flag costs nothing.
+ * Must the kernel end? A CUDA GPU reads the flag across PCIe, which takes a microsecond, and serializes warps that read the
+ * same line. So only one thread of a block reads it, and not in every iteration; an idle iteration takes a few microseconds.
+ * On the software GPU an iteration may sleep, and the flag costs nothing.
  */
 #if defined(__CUDACC__)
 #define KERNEL_STOP_EVERY 32u
@@ -35,7 +35,7 @@ SOFTFIELD_DEVICE int kernel_block_is_stopped(const struct kernel_args *args, uin
 	return (!KERNEL_STOP_ALONE || softfield_thread_index() == 0) && kernel_is_stopped(args, turn);
 }
 
-/* A queue that fails ends all: the host sees the flag and the status. */
+/* A failed queue ends all queues: the host sees the flag and the status. */
 SOFTFIELD_DEVICE void kernel_fail(const struct kernel_args *args, struct kernel_queue *queue, doca_error_t status)
 {
 	queue->status = (uint32_t)status;
@@ -52,7 +52,7 @@ SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t i
 	doca_gpu_dev_buf_get_addr(buf, addr);
 }
 
-/* Thread scope: each GPU thread has a queue of its own, as the guide describes it. */
+/* Thread scope: each GPU thread serves one queue, as the guide describes it. */
 SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 {
 	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0,
@@ -107,9 +107,9 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 		kernel_fail(args, args->queues + index, status);
 }
 
-/* Block scope: a block has one queue, each of its threads a message. */
+/* Block scope: a block serves one queue, each of its threads one message. */
 
-/* In how many threads of the block does it hold? The same answer for all; on the software GPU each asks for itself. */
+/* Returns to all threads of the block in how many of them it holds; on the software GPU each thread counts only itself. */
 SOFTFIELD_DEVICE uint32_t kernel_block_count(int holds)
 {
 #if defined(__CUDACC__)
@@ -130,10 +130,10 @@ SOFTFIELD_DEVICE void kernel_add(uint64_t *counter, uint64_t value)
 
 #if defined(__CUDACC__)
 
-/* Payloads up to this many bytes are one thread's work; longer ones are shared by the block. */
+/* One thread processes a payload up to this many bytes; the block divides longer ones. */
 #define KERNEL_ALONE_MAX 128u
 
-/* All threads: the frames of all threads; addr 0 for none. */
+/* Called by all threads: answers the frames of all threads; addr 0 for none. */
 SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
 {
 	__shared__ uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX];
@@ -181,7 +181,7 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 
 #endif
 
-/* Sends what the threads have, takes back the buffers that were sent and posts them again. All threads. */
+/* Called by all threads: sends their messages, and posts the buffers of completed sends as receives again. */
 SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, const struct kernel_queue *queue, uint32_t mkey,
 						uintptr_t *addr, uint32_t len, uint32_t *outstanding)
 {
@@ -240,7 +240,7 @@ SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_a
 			len = kernel_block_answer(args->function, addr, len);
 		messages += addr != 0;
 		bytes += len;
-		do { /* a thread whose frame has gone takes part with none */
+		do { /* a thread whose frame was sent takes part without one */
 			status = kernel_block_send(args, &queue, mkey, &addr, len, &outstanding);
 			if (status != DOCA_SUCCESS)
 				error = status;

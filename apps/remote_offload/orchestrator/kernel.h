@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host gives the persistent kernel and gets back from it. All of it lies in memory that both can use. */
+/* Data that the host passes to the persistent kernel and gets back, in memory that both can access. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_KERNEL_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_KERNEL_H
 
@@ -11,14 +11,14 @@ struct doca_gpu_buf_arr;
 
 #define KERNEL_BLOCK_THREADS_MAX 512 /* of kernel_block: more threads would have too few registers each */
 
-/* A buffer whose answer is on its way to the server. */
+/* A buffer whose answer is being sent to the server. */
 struct kernel_inflight {
 	uint64_t addr;
 	uint32_t mkey;
 	uint32_t reserved;
 };
 
-/* One queue, for one GPU thread (kernel_thread) or one block (kernel_block). Padded: each is written by another processor. */
+/* One queue, for one GPU thread (kernel_thread) or one block (kernel_block). Padded: different processors write them. */
 struct kernel_queue {
 	struct doca_comch_gpu_consumer *consumer;
 	struct doca_comch_gpu_producer *producer;
@@ -28,12 +28,12 @@ struct kernel_queue {
 	uint32_t remote_consumer_id;
 	uint64_t messages; /* answered; written when the kernel ends */
 	uint64_t bytes;
-	uint32_t status; /* a doca_error_t that ended it, or 0 */
+	uint32_t status; /* the doca_error_t that ended the queue, or 0 */
 	uint32_t reserved[15];
 };
 
 struct kernel_args {
-	volatile uint32_t *stop; /* not 0: end. The kernel sets it too when a queue fails */
+	volatile uint32_t *stop; /* not 0: end. The kernel also sets it when a queue fails */
 	struct kernel_queue *queues;
 	uint32_t queue_count;
 	uint32_t depth;	      /* receives posted for each queue */

@@ -47,7 +47,7 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 	if (wrong)
 		LIMITED_LOG_WARN("a control message of %u bytes is ignored: %s", len, wrong);
 	else if (link->message_head - link->message_tail == LINK_MESSAGES_MAX)
-		LIMITED_LOG_WARN("a control message is lost: %d wait already", LINK_MESSAGES_MAX);
+		LIMITED_LOG_WARN("a control message is dropped: %d are already queued", LINK_MESSAGES_MAX);
 	else
 		link->messages[link->message_head++ % LINK_MESSAGES_MAX] = message;
 }
@@ -79,7 +79,7 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 	}
 }
 
-/* Life */
+/* Open and close */
 
 doca_error_t link_init(struct link *link, struct doca_dev *dev, struct doca_gpu *gpu)
 {

@@ -27,9 +27,9 @@ struct link {
 	bool was_up;				  /* since link_connect */
 	struct control_message messages[LINK_MESSAGES_MAX];
 	uint32_t message_head, message_tail;
-	uint32_t consumers[LINK_CONSUMERS_MAX]; /* of the server, as they were announced */
+	uint32_t consumers[LINK_CONSUMERS_MAX]; /* of the server, in the order of their announcement */
 	uint32_t consumer_count;
-	uint8_t send_bytes[LINK_SENDS_MAX][CONTROL_MESSAGE_MAX]; /* a message lives until its task ends */
+	uint8_t send_bytes[LINK_SENDS_MAX][CONTROL_MESSAGE_MAX]; /* a message stays valid until its task ends */
 	uint32_t next_send, sending;
 };
 
@@ -39,7 +39,7 @@ doca_error_t link_init(struct link *link, struct doca_dev *dev, struct doca_gpu 
 /* Starts to connect; link_status reports the outcome. After DOWN it may be called again. */
 doca_error_t link_connect(struct link *link, const char *channel_name);
 enum link_status link_status(struct link *link);
-/* Leaves the server, after what was sent has gone out; for a bounded time. */
+/* Disconnects once pending messages are sent; waits for a bounded time. */
 void link_close(struct link *link);
 void link_fini(struct link *link);
 

@@ -29,7 +29,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MIN 20
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
-#define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
+#define BATCH_BYTES_MAX 4096u /* of a message of several frames: there are as many buffers for these as for single frames */
 #define WATCH_MS 100	      /* poll interval of a kernel that rings no doorbell */
 
 static void state_enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
@@ -78,7 +78,7 @@ static void agree_on_batches(struct orchestrator *orchestrator, const struct con
 		orchestrator->batch_bytes = request->terms.batch_bytes;
 }
 
-/* Connecting: the server may start a little later than we do, or serve another orchestrator until that one is gone. */
+/* Connecting: the server may start a little later, or serve another orchestrator until that one leaves. */
 
 static void give_up_connecting(struct orchestrator *orchestrator)
 {
@@ -100,11 +100,12 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 	orchestrator_end(orchestrator, true);
 }
 
-/* Why the last attempt failed: once, and again when the reason is another one. */
+/* Logs why the last attempt failed: once, and again when the reason changes. */
 static void log_waiting(struct orchestrator *orchestrator)
 {
 	const struct orchestrator_config *config = orchestrator->config;
-	bool refused = orchestrator->link.was_up; /* a server that leaves without a question has another orchestrator */
+	bool refused =
+		orchestrator->link.was_up; /* a server that disconnects before it asked for a queue has another orchestrator */
 
 	if (orchestrator->attempts == 0 || (orchestrator->waiting_logged && orchestrator->refused == refused))
 		return;
@@ -118,7 +119,7 @@ static void log_waiting(struct orchestrator *orchestrator)
 			      config->device_id, config->wait_server_s);
 }
 
-/* While there is time left a failed attempt is nothing to complain of. At the last one the libraries say what they know. */
+/* A failed attempt is no error while there is time left. Only the last attempt lets the libraries log. */
 static void connect_again(struct orchestrator *orchestrator)
 {
 	if (orchestrator->last_attempt) {
@@ -179,7 +180,7 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 	return result;
 }
 
-/* The answer carries our terms also when it refuses, so that the server can log both values. */
+/* A rejection has our terms too, so that the server can log both values. */
 static void take_exchange(struct orchestrator *orchestrator, const struct control_message *request)
 {
 	struct control_message response = {
@@ -194,7 +195,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 	agree_on_batches(orchestrator, request);
 	response.terms = own_terms(orchestrator);
 	if (request->has_terms && !control_terms_match(&request->terms, &response.terms, why, sizeof(why))) {
-		DOCA_LOG_ERR("this server is refused: %s", why);
+		DOCA_LOG_ERR("rejected this server: %s", why);
 		refused = true;
 	} else if (open_queue(orchestrator, request->consumer_id) != DOCA_SUCCESS) {
 		refused = true;
@@ -232,16 +233,16 @@ static void progress_exchanging(struct orchestrator *orchestrator)
 		orchestrator->launched = true;
 		state_enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
 	} else if (is_late(orchestrator)) {
-		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same "
+		DOCA_LOG_ERR("the server set up only %u queues in %d s, --num-gpu-threads is %u: start both with the same "
 			     "number",
 			     orchestrator->queue_count, EXCHANGE_TIMEOUT_MS / 1000, config->queues);
 		orchestrator_end(orchestrator, true);
 	}
 }
 
-/* The end */
+/* Shutdown */
 
-/* The kernel first, then what it used. */
+/* The kernel ends before the queues that it uses. */
 static void close_queues(struct orchestrator *orchestrator)
 {
 	if (orchestrator->launched && !gpu_run_stop(&orchestrator->run))
@@ -275,7 +276,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 			take_exchange(orchestrator, message);
 		else
-			LIMITED_LOG_WARN("the server asks for a queue after the start and is ignored");
+			LIMITED_LOG_WARN("ignored a request of the server for a queue after the start");
 		break;
 	case CONTROL_START_SHUTDOWN:
 		DOCA_LOG_INFO("the server is shutting down");
@@ -288,7 +289,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 			orchestrator_end(orchestrator, false);
 		break;
 	default:
-		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
+		LIMITED_LOG_WARN("ignored control message %d, which is invalid in this state", message->id);
 	}
 }
 
@@ -296,7 +297,7 @@ static void watch_kernel(struct orchestrator *orchestrator)
 {
 	if (gpu_run_is_alive(&orchestrator->run))
 		return;
-	/* A kernel that lost its peer ends before the control channel reports it: then the server's death is the cause. */
+	/* A kernel that lost its peer may end before the control channel reports it: then the server's death is the cause. */
 	link_progress(&orchestrator->link);
 	if (link_status(&orchestrator->link) == LINK_UP) {
 		orchestrator->failed = true;
@@ -326,11 +327,11 @@ static void take_signal(struct orchestrator *orchestrator)
 
 	if (read(orchestrator->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
+	/* One key press may arrive twice, from the terminal and from a parent process: only a later one counts. */
 	if (orchestrator->stop_requested) {
 		if (clock_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
 			return;
-		DOCA_LOG_WARN("second signal: ending at once");
+		DOCA_LOG_WARN("second signal: exiting immediately");
 		_exit(EXIT_FAILURE);
 	}
 	orchestrator->signalled_ms = clock_ms();
@@ -338,7 +339,7 @@ static void take_signal(struct orchestrator *orchestrator)
 	request_stop(orchestrator);
 }
 
-/* The loop */
+/* Main loop */
 
 static void wait_for_events(struct orchestrator *orchestrator)
 {
@@ -382,7 +383,7 @@ static void orchestrator_loop(struct orchestrator *orchestrator)
 	}
 }
 
-/* Life */
+/* Start and stop */
 
 static void counters_report(const struct orchestrator *orchestrator)
 {
@@ -473,7 +474,7 @@ int orchestrator_run(const struct orchestrator_config *config)
 		state_enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
 		orchestrator.connect_until_ms = clock_ms() + config->wait_server_s * UINT64_C(1000);
 		orchestrator.retry_ms = RETRY_MS_MIN;
-		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
+		/* INFO is the global default: without --sdk-log-level the WARNING of options_start_log holds. */
 		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
 		if (orchestrator.sdk_log_level == DOCA_LOG_LEVEL_INFO)
 			orchestrator.sdk_log_level = DOCA_LOG_LEVEL_WARNING;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The orchestrator: sets up the GPU's queues with the server, launches the kernel over them, watches and ends it.
+ * The orchestrator: sets up the GPU's queues with the server, launches the kernel over them, watches and stops it.
  *
  *     connecting <-> exchanging -> running -> closing -> ended
  */
@@ -19,7 +19,7 @@
 
 enum orchestrator_state {
 	ORCHESTRATOR_CONNECTING,
-	ORCHESTRATOR_EXCHANGING, /* the server asks for one queue after the other */
+	ORCHESTRATOR_EXCHANGING, /* the server requests one queue after the other */
 	ORCHESTRATOR_RUNNING,
 	ORCHESTRATOR_CLOSING, /* asked the server to stop: it finishes what is in flight */
 	ORCHESTRATOR_ENDED,
@@ -44,7 +44,7 @@ struct orchestrator {
 	bool last_attempt, waiting_logged;
 	bool refused;		/* the server had another orchestrator */
 	bool asked;		/* the server asked for a queue */
-	uint32_t sdk_log_level; /* quiet while we try again */
+	uint32_t sdk_log_level; /* errors only at the last attempt */
 	uint64_t signalled_ms;
 	bool stop_requested;
 	bool failed; /* the exit status */

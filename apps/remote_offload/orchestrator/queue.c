@@ -181,12 +181,12 @@ void queue_close(struct queue *queue)
 	if (queue->consumer) {
 		stop_ctx(queue, doca_comch_consumer_as_ctx(queue->consumer));
 		if (doca_comch_consumer_destroy(queue->consumer) != DOCA_SUCCESS)
-			DOCA_LOG_WARN("a consumer is left behind");
+			DOCA_LOG_WARN("a consumer was not destroyed");
 	}
 	if (queue->producer) {
 		stop_ctx(queue, doca_comch_producer_as_ctx(queue->producer));
 		if (doca_comch_producer_destroy(queue->producer) != DOCA_SUCCESS)
-			DOCA_LOG_WARN("a producer is left behind");
+			DOCA_LOG_WARN("a producer was not destroyed");
 	}
 	if (queue->buf_arr)
 		doca_buf_arr_destroy(queue->buf_arr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One queue of the GPU: a consumer and a producer whose data path is on the GPU, and the GPU memory their messages lie in. */
+/* One queue of the GPU: a consumer and a producer whose data path is on the GPU, and GPU memory for their messages. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_QUEUE_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_QUEUE_H
 
@@ -19,7 +19,7 @@ struct queue_setup {
 	struct doca_dev *dev;
 	struct doca_gpu *gpu;
 	struct doca_pe *pe;   /* of all queues, for their state changes */
-	uint32_t depth;	      /* messages at once */
+	uint32_t depth;	      /* messages in flight */
 	uint32_t message_max; /* bytes of one */
 };
 
@@ -40,11 +40,11 @@ struct queue {
 /* Errors are logged. */
 doca_error_t queue_open(struct queue *queue, const struct queue_setup *setup, struct doca_comch_connection *connection,
 			uint32_t remote_consumer_id);
-/* Consumer and producer can be used by a kernel. */
+/* True once a kernel can use consumer and producer. */
 bool queue_is_running(const struct queue *queue);
-/* What the kernel needs; once running. */
+/* Fills in what the kernel needs; the queue must be running. */
 doca_error_t queue_describe(const struct queue *queue, struct kernel_queue *description);
-/* No kernel may use it any more. Accepts a half-opened one. */
+/* Called once no kernel uses the queue. Accepts a partly opened one. */
 void queue_close(struct queue *queue);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Bytes a pool keeps for later; beyond that blocks go back to the system. */
+/* Bytes that a pool keeps for reuse; it frees blocks beyond that. */
 #define KEPT_BYTES_MAX (4u << 20)
 #define KEPT_BLOCKS_MIN 4
 

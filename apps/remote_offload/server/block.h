@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of bytes that a connection holds only while it has bytes waiting, so memory follows the work in flight and not the
- * number of connections. A pool belongs to one thread.
+ * Blocks of bytes that a connection holds only while it has bytes waiting, so memory grows with the work in flight and not
+ * with the number of connections. A pool belongs to one thread.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_BLOCK_H
 #define REMOTE_OFFLOAD_SERVER_BLOCK_H
@@ -30,7 +30,7 @@ static inline uint64_t block_pool_used(const struct block_pool *pool)
 	return (uint64_t)pool->used_count * pool->capacity;
 }
 
-/* An empty block, or NULL when the system has no memory. Allocates only when more are in use than ever before. */
+/* Returns an empty block, or NULL without memory. Allocates only if the pool keeps none. */
 struct block *block_get(struct block_pool *pool);
 void block_put(struct block_pool *pool, struct block *block);
 

@@ -17,11 +17,11 @@ DOCA_LOG_REGISTER(SERVER::CLIENTS);
 
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPTS_PER_TURN 64
-#define FULL_LOG_MS 60000 /* at the limit each client that leaves lets one in: not a line for each */
+#define FULL_LOG_MS 60000 /* at the limit each client that leaves admits another: not a line for each */
 #define FILES_LOOKED_AT 65536u
-/* Descriptors kept for others than clients: the next orchestrator comes before the last one's are closed, others are refused. */
+/* Descriptors not used for clients: the next orchestrator connects before the last one's are closed, and others are rejected. */
 #define FILES_RESERVED 16u
-/* An orchestrator takes at least these for each queue. */
+/* An orchestrator uses at least these for each queue. */
 #define FILES_PER_QUEUE 12u
 
 static uint32_t files_limit(void)
@@ -31,7 +31,7 @@ static uint32_t files_limit(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < INT32_MAX ? (uint32_t)limit.rlim_cur : INT32_MAX;
 }
 
-/* One system call looks at all of them; no /proc is needed. */
+/* One system call checks all of them, without /proc. */
 static uint32_t count_open_files(void)
 {
 	uint32_t limit = files_limit(), count = limit < FILES_LOOKED_AT ? limit : FILES_LOOKED_AT, open = 0;
@@ -75,7 +75,7 @@ doca_error_t clients_set_max(struct server *server)
 	uint32_t wanted = server->config->max_connections ? server->config->max_connections : UINT32_MAX, limit, used, free_files;
 	struct clients *clients = &server->clients;
 
-	if (clients->max > 0) /* what the first orchestrator needed, the next one needs */
+	if (clients->max > 0) /* the next orchestrator needs as many as the first */
 		return DOCA_SUCCESS;
 	limit = files_limit();
 	used = count_open_files() + FILES_RESERVED;
@@ -87,8 +87,8 @@ doca_error_t clients_set_max(struct server *server)
 	clients->files_limit = free_files < wanted;
 	clients->max = clients->files_limit ? free_files : wanted;
 	if (clients->files_limit && server->config->max_connections > 0)
-		DOCA_LOG_WARN("--max-connections %u is more than the limit of %u open files admits: up to %u clients are served",
-			      wanted, limit, free_files);
+		DOCA_LOG_WARN("--max-connections %u exceeds the limit of %u open files: up to %u clients are served", wanted,
+			      limit, free_files);
 	return DOCA_SUCCESS;
 }
 
@@ -115,7 +115,7 @@ static void log_full(struct clients *clients)
 		return;
 	clients->full_logged_ms = clock_ms();
 	DOCA_LOG_WARN("%u clients are connected, %s: more wait until one leaves", clients->max,
-		      clients->files_limit ? "as many as the limit on open files admits (ulimit -n)" : "--max-connections");
+		      clients->files_limit ? "as many as the limit on open files allows (ulimit -n)" : "--max-connections");
 }
 
 static bool is_full(struct server *server)
@@ -132,7 +132,7 @@ static bool is_full(struct server *server)
 	if (!clients->full) {
 		clients->full = true;
 		notify_closed(server, true);
-		if (clients_connected(server) < clients->max) /* one left before it was asked to notify */
+		if (clients_connected(server) < clients->max) /* one left before notify_closed was set */
 			return is_full(server);
 		log_full(clients);
 	}

@@ -15,7 +15,7 @@ DOCA_LOG_REGISTER(SERVER::CONFIG);
 #define SPIN_US_MAX 1000000
 #define CONNECTIONS_MAX (1 << 20)
 #define TIMEOUT_S_MAX 86400
-#define GPU_TIMEOUT_S 60 /* unless set: longer than a client of ours waits, and than a busy machine takes */
+#define GPU_TIMEOUT_S 60 /* default: longer than our client waits, and than a busy machine needs */
 
 #define TEXT_CALLBACK(function, field, name)                                                                                     \
 	static doca_error_t function(void *param, void *config)                                                                  \
@@ -78,10 +78,10 @@ static doca_error_t add_cpu(void *param, void *user)
 	}
 	for (uint32_t i = 0; i < config->cpu_count; i++) {
 		if (config->cpus[i] == (uint32_t)cpu)
-			DOCA_LOG_WARN("--cpu %d is given more than once: its threads share that CPU", cpu);
+			DOCA_LOG_WARN("--cpu %d appears more than once: its threads share that CPU", cpu);
 	}
 	if (config->cpu_count == SERVER_CPUS_MAX) {
-		DOCA_LOG_ERR("--cpu is given more than %d times", SERVER_CPUS_MAX);
+		DOCA_LOG_ERR("--cpu appears more than %d times", SERVER_CPUS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	config->cpus[config->cpu_count++] = (uint32_t)cpu;
@@ -104,13 +104,13 @@ static const struct option_spec specs[] = {
 	{NULL, "listen-address", "<IP ADDR>", "Local address to listen on (optional, 127.0.0.1; 0.0.0.0 serves other machines).",
 	 DOCA_ARGP_TYPE_STRING, set_listen_address},
 	{NULL, "max-connections", "<NUM>",
-	 "Clients served at once; more wait until one leaves (optional, 0: what the limit on open files admits).",
+	 "Clients served at a time; more wait until one leaves (optional, 0: as many as the limit on open files allows).",
 	 DOCA_ARGP_TYPE_INT, set_connections},
 	{NULL, "idle-timeout", "<SECONDS>",
-	 "Close a client that sends no whole request and takes no answer for so long (optional, 0: never).", DOCA_ARGP_TYPE_INT,
-	 set_idle},
+	 "Close a client that sends no complete request and reads no answer for this time (optional, 0: never).",
+	 DOCA_ARGP_TYPE_INT, set_idle},
 	{NULL, "gpu-timeout", "<SECONDS>",
-	 "Give up an orchestrator that answers no request for so long: its requests fail and the next orchestrator is served "
+	 "Disconnect an orchestrator that answers no request for this time: its requests fail and the next one may connect "
 	 "(optional, "
 	 "60; 0: never).",
 	 DOCA_ARGP_TYPE_INT, set_gpu_timeout},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the server was started with. */
+/* The server's command line. */
 #ifndef REMOTE_OFFLOAD_SERVER_CONFIG_H
 #define REMOTE_OFFLOAD_SERVER_CONFIG_H
 
@@ -21,12 +21,12 @@ struct server_config {
 	uint32_t max_concurrent_messages; /* per CPU */
 	uint32_t max_message_length;	  /* payload bytes, without the frame's header */
 	uint32_t spin_us;		  /* how long a thread polls before it sleeps */
-	uint32_t max_connections;	  /* 0: as many as the limit on open files admits */
+	uint32_t max_connections;	  /* 0: as many as the limit on open files allows */
 	uint32_t idle_timeout_s;	  /* of a client that does nothing; 0: none */
 	uint32_t gpu_timeout_s;		  /* of an orchestrator that answers nothing; 0: none */
 };
 
-/* Fills config from the command line; DOCA_SUCCESS or an error already logged. Help and version end the process. */
+/* Fills config from the command line. Errors are logged. --help and --version end the process. */
 doca_error_t server_config_parse(int argc, char **argv, struct server_config *config);
 void server_config_log(const struct server_config *config);
 

@@ -202,7 +202,7 @@ static void drop_written(struct connection *connection, struct block_pool *pool,
 	}
 }
 
-/* Most often one block is all: that is the cheaper call. */
+/* Usually there is only one block: then write() is the cheaper call. */
 static ssize_t write_blocks(const struct connection *connection)
 {
 	const struct block *block = connection->out_head;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One TCP client: bytes in, frames out of them, answers back. It knows sockets and blocks, nothing of Comch; the worker that
- * owns it decides when to read and what becomes of a frame.
+ * One TCP client: reads bytes, finds the frames in them, writes answers. It uses sockets and blocks, not Comch; the worker
+ * that owns it decides when to read and where a frame goes.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_CONNECTION_H
 #define REMOTE_OFFLOAD_SERVER_CONNECTION_H
@@ -15,7 +15,7 @@
 
 #define PEER_NAME_MAX 80
 
-/* Kept, as the system forgets it with a connection that fails. */
+/* Kept because getpeername() fails for a broken connection. */
 union peer_address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
@@ -30,8 +30,8 @@ struct connection {
 	struct block *out_head, *out_tail;	    /* answers not yet written */
 	size_t out_bytes;
 	uint32_t inflight;   /* requests at the GPU */
-	uint32_t unwritten;  /* answers since something was written last */
-	uint32_t idle_ticks; /* of the watchdog */
+	uint32_t unwritten;  /* answers since the last write */
+	uint32_t idle_ticks; /* watchdog ticks without activity */
 	union peer_address peer;
 	int fd;	       /* -1 once closed, while answers are still due */
 	bool readable; /* the socket may have bytes: edge-triggered */
@@ -39,9 +39,9 @@ struct connection {
 	bool peer_closed; /* the socket reported that the client sends no more */
 	bool input_ended; /* read to the end */
 	bool in_ready, in_dirty;
-	bool held;	/* not ready again before answers are written */
-	bool active;	/* a request was sent on or an answer written since the watchdog looked */
-	bool lingering; /* our side is shut down: what still comes is thrown away */
+	bool held;	/* not ready again until answers are written */
+	bool active;	/* a request was sent on or an answer written since the last watchdog tick */
+	bool lingering; /* our side is shut down: further bytes are discarded */
 };
 
 enum connection_frame {
@@ -52,31 +52,31 @@ enum connection_frame {
 
 struct connection *connection_create(int fd, const union peer_address *peer);
 
-/* Closes the socket and gives blocks back; the struct lives on while inflight is not 0. */
+/* Closes the socket and returns the blocks to the pool; the struct stays valid while inflight is not 0. */
 void connection_close(struct connection *connection, struct block_pool *pool);
 
-/* Reads once into the in block. DOCA-less result: bytes, 0 for nothing now or end (input_ended says which), -1 with errno. */
+/* Reads once into the in block. Returns the bytes read, 0 for no data or the end (then input_ended is set), -1 with errno. */
 long connection_read(struct connection *connection, struct block_pool *pool);
 
-/* The next request in the in block. A bad one is explained in why. frame_max bounds the whole frame. */
+/* Finds the next request in the in block. For an invalid one why has the reason. frame_max bounds the whole frame. */
 enum connection_frame connection_peek(const struct connection *connection, uint32_t frame_max, const uint8_t **frame,
 				      uint32_t *frame_len, char *why, size_t why_size);
-/* How many more requests lie whole behind that one of *len bytes: at most frames_max, all in one message of bytes_max bytes. *len
- * grows by them; message_len is that of the message, where each frame is aligned. */
+/* Returns how many more complete requests follow that one of *len bytes: at most frames_max, all in one message of bytes_max
+ * bytes. Adds their bytes to *len; *message_len is the length of the message, where each frame is aligned. */
 uint32_t connection_peek_more(const struct connection *connection, uint32_t frame_max, uint32_t frames_max, uint32_t bytes_max,
 			      uint32_t *len, uint32_t *message_len);
 void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t len);
 
-/* Where the next len bytes for the client belong, or NULL when there is no memory. Append some of them, or
- * close the connection. */
+/* Returns room for the next len bytes to the client, or NULL without memory. The caller must append some of them or close the
+ * connection. */
 uint8_t *connection_room(struct connection *connection, struct block_pool *pool, size_t len);
-/* Queues the first len bytes that were written there. */
+/* Queues the first len bytes of that room. */
 void connection_append(struct connection *connection, size_t len);
 
-/* Writes what the socket takes now: 0, or -1 with errno. */
+/* Writes what fits into the socket buffer. Returns 0, or -1 with errno. */
 int connection_flush(struct connection *connection, struct block_pool *pool);
 
-/* Reads and throws away: false once the client has closed or the socket failed. */
+/* Reads and discards. False once the client has closed or the socket failed. */
 bool connection_discard(struct connection *connection);
 
 /* Writes the client's address to name and returns it. */

@@ -56,7 +56,7 @@ static void destroy_memory(struct datapath *dp)
 	if (dp->inventory)
 		doca_buf_inventory_destroy(dp->inventory);
 	if (dp->mmap && doca_mmap_destroy(dp->mmap) != DOCA_SUCCESS)
-		LIMITED_LOG_WARN("the memory of a queue is left behind");
+		LIMITED_LOG_WARN("the memory of a queue was not freed");
 	else if (dp->memory)
 		munmap(dp->memory, dp->memory_len);
 	dp->inventory = NULL;
@@ -86,7 +86,7 @@ doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buff
 	dp->ending_bufs = calloc(depth, sizeof(*dp->ending_bufs));
 	if (dp->sends && dp->free_sends && dp->recvs && dp->ending_tasks && dp->ending_bufs)
 		result = doca_pe_create(&dp->pe);
-	/* Memory that cannot be had is known at start. */
+	/* Allocates once now, so that missing memory is an error at start. */
 	if (result == DOCA_SUCCESS)
 		result = create_memory(dp);
 	destroy_memory(dp);
@@ -324,7 +324,7 @@ static size_t inflight_of(struct doca_ctx *ctx)
 	return count;
 }
 
-/* Tasks first end (with an error, in the callbacks above), then are freed, then the context becomes idle. */
+/* Tasks first complete (with an error, in the callbacks above), then are freed, then the context becomes idle. */
 static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_count)
 {
 	uint64_t deadline = clock_ms() + CLOSE_TIMEOUT_MS;
@@ -350,7 +350,7 @@ static void close_consumer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_consumer_as_ctx(dp->consumer), dp->recv_count);
 	if (doca_comch_consumer_destroy(dp->consumer) != DOCA_SUCCESS)
-		LIMITED_LOG_WARN("a consumer is left behind");
+		LIMITED_LOG_WARN("a consumer was not destroyed");
 	dp->consumer = NULL;
 	dp->recv_count = 0;
 }
@@ -363,7 +363,7 @@ static void close_producer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_producer_as_ctx(dp->producer), dp->send_count);
 	if (doca_comch_producer_destroy(dp->producer) != DOCA_SUCCESS)
-		LIMITED_LOG_WARN("a producer is left behind");
+		LIMITED_LOG_WARN("a producer was not destroyed");
 	dp->producer = NULL;
 	dp->send_count = 0;
 	dp->free_send_count = 0;

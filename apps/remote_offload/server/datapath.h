@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One queue to the GPU: a progress engine with one producer and one consumer, their buffers and their tasks. Requests go out
- * in the order of datapath_send and answers come back in that order.
+ * One queue to the GPU: a progress engine with one producer and one consumer, their buffers and their tasks. Requests and
+ * answers keep the order of datapath_send.
  *
- * Life: create once; for every orchestrator open, (exchange consumer ids,) begin, use, close. One thread at a time.
+ * Create it once; for every orchestrator open, (exchange consumer ids,) begin, use, close. One thread at a time.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_DATAPATH_H
 #define REMOTE_OFFLOAD_SERVER_DATAPATH_H
@@ -16,7 +16,7 @@
 #include <doca_error.h>
 #include <doca_pe.h>
 
-/* Bytes of a message that may hold several frames: so few that the buffers in turn stay in the CPU's cache. */
+/* Bytes of a message that may hold several frames: small, so that the buffers stay in the CPU's cache. */
 #define DATAPATH_BATCH_BYTES 1024u
 
 /* One message from the peer, valid only during the call. */
@@ -26,7 +26,7 @@ struct doca_buf;
 struct doca_comch_producer_task_send;
 struct doca_comch_consumer_task_post_recv;
 
-/* A task and what it moves: asked for once, not for each message. */
+/* A task and its buffer, looked up once and not for each message. */
 struct datapath_send {
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf *buf;
@@ -42,7 +42,8 @@ struct datapath_recv {
 struct datapath {
 	struct doca_dev *dev;
 	struct doca_pe *pe;
-	/* Of one orchestrator: the next one gets other memory, as one that was stopped may write to its own when it goes on. */
+	/* Of one orchestrator. The next one gets other memory: a stopped orchestrator may still write to its own when it
+	 * continues. */
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
 	uint8_t *memory; /* depth buffers for requests, depth for answers */
@@ -53,7 +54,7 @@ struct datapath {
 
 	struct doca_comch_producer *producer; /* NULL while closed */
 	struct doca_comch_consumer *consumer;
-	struct datapath_send *sends, **free_sends; /* the one used last is used next: it is still in the CPU's cache */
+	struct datapath_send *sends, **free_sends; /* a stack: the one used last is still in the CPU's cache */
 	struct datapath_recv *recvs;
 	struct doca_task **ending_tasks; /* room for close */
 	struct doca_buf **ending_bufs;
@@ -69,24 +70,24 @@ doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buff
 			     struct datapath **datapath);
 void datapath_destroy(struct datapath *datapath);
 
-/* Producer and consumer on this connection; the consumer runs later, with the progress of the control channel. */
+/* Starts producer and consumer on this connection; the consumer is running only after progress of the control channel. */
 doca_error_t datapath_open(struct datapath *datapath, struct doca_comch_connection *connection, uint32_t *consumer_id);
 bool datapath_is_running(struct datapath *datapath);
 
-/* Tasks for requests to that consumer of the peer, and all receives posted. */
+/* Allocates the tasks for requests to that consumer of the peer, and posts all receives. */
 doca_error_t datapath_begin(struct datapath *datapath, uint32_t remote_consumer_id);
 
-/* Where the next message is to be written, or NULL while every task is in use; try after progress. */
+/* Returns the buffer for the next message, or NULL while every task is in use; then try again after progress. */
 uint8_t *datapath_room(const struct datapath *datapath);
-/* Submits what was written there. AGAIN: the peer has no receive posted; write and try again after progress. */
+/* Submits that buffer. AGAIN: the peer has no receive posted; write and try again after progress. */
 doca_error_t datapath_send(struct datapath *datapath, size_t len);
-/* What datapath_send may have held back goes out. */
+/* Sends what datapath_send may have held back. */
 void datapath_flush(struct datapath *datapath);
 
-/* Runs completions, answers among them: true when there were any. */
+/* Runs completions, including answers. True if there were any. */
 bool datapath_progress(struct datapath *datapath, uint32_t completions_max);
 
-/* Ends tasks, producer and consumer; waits for the library, for a bounded time. */
+/* Ends tasks, producer and consumer; waits for them for a bounded time. */
 void datapath_close(struct datapath *datapath);
 
 #endif

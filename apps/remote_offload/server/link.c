@@ -78,7 +78,7 @@ static void client_connected(struct doca_comch_event_connection_status_changed *
 	if (!successful) {
 		LIMITED_LOG_WARN("an orchestrator tried to connect and failed");
 	} else if (link->connection) {
-		LIMITED_LOG_WARN("a second orchestrator is refused: one is connected already");
+		LIMITED_LOG_WARN("rejected a second orchestrator: one is connected already");
 		if (link->refused_count < LINK_REFUSED_MAX)
 			link->refused[link->refused_count++] = connection;
 	} else {
@@ -118,7 +118,7 @@ static void consumer_expired(struct doca_comch_event_consumer *event, struct doc
 		push_event(link, &(struct link_event){.kind = LINK_CONSUMER_EXPIRED, .consumer_id = id});
 }
 
-/* Life */
+/* Open and close */
 
 static doca_error_t start_server(struct link *link, const char *channel_name)
 {

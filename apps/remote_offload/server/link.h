@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server's end of the control channel: a Comch server that serves one orchestrator at a time. What happens on it is
- * queued as events, which the caller takes after link_progress, outside all callbacks.
+ * The server's end of the control channel: a Comch server that serves one orchestrator at a time. It queues events, which the
+ * caller pops after link_progress, outside all callbacks.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_LINK_H
 #define REMOTE_OFFLOAD_SERVER_LINK_H
@@ -18,7 +18,7 @@
 
 #define LINK_EVENTS_MAX 1024
 #define LINK_SENDS_MAX 8
-#define LINK_REFUSED_MAX 512 /* as many as the library lets connect */
+#define LINK_REFUSED_MAX 512 /* as many as the library accepts */
 
 enum link_event_kind {
 	LINK_CONNECTED,
@@ -42,18 +42,18 @@ struct link {
 	struct doca_comch_server *server;
 	struct directory directory;
 	struct doca_comch_connection *connection;		 /* the orchestrator, or NULL */
-	struct doca_comch_connection *refused[LINK_REFUSED_MAX]; /* came while there was one: to be disconnected */
+	struct doca_comch_connection *refused[LINK_REFUSED_MAX]; /* connected while there was one: to be disconnected */
 	uint32_t refused_count;
 	struct link_event events[LINK_EVENTS_MAX];
 	uint32_t event_head, event_tail;
 	bool overflow;
-	uint8_t send_bytes[LINK_SENDS_MAX][CONTROL_MESSAGE_MAX]; /* a message lives until its task ends */
+	uint8_t send_bytes[LINK_SENDS_MAX][CONTROL_MESSAGE_MAX]; /* a message stays valid until its task ends */
 	uint32_t next_send;
 };
 
 /* Opens device and representor and starts the Comch server. Errors are logged. */
 doca_error_t link_open(struct link *link, const char *device_id, const char *representor_id, const char *channel_name);
-/* Stops, disconnecting an orchestrator that is still there; for a bounded time. */
+/* Disconnects the orchestrator, if any, and stops; waits for a bounded time. */
 void link_close(struct link *link);
 
 int link_fd(const struct link *link);

@@ -15,7 +15,7 @@
 DOCA_LOG_REGISTER(SERVER::LISTENER);
 
 #define BACKLOG 4096
-/* A client whose machine has gone is noticed after two minutes. */
+/* A client whose machine disappeared is detected after two minutes. */
 #define KEEPALIVE_IDLE_S 60
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES 6
@@ -52,7 +52,7 @@ static uint32_t port_of(int fd)
 						   : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* Sockets that are accepted have these options too. */
+/* Accepted sockets inherit these options. */
 static void set_options(int fd)
 {
 	int on = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S, probes = KEEPALIVE_PROBES;
@@ -80,7 +80,7 @@ doca_error_t listener_bind(struct listener *listener, const char *text, uint32_t
 	if (listener->fd >= 0)
 		set_options(listener->fd);
 	if (listener->fd < 0 || bind(listener->fd, (struct sockaddr *)&address, len) != 0) {
-		DOCA_LOG_ERR("port %u on %s not taken: %s", port, text, strerror(errno));
+		DOCA_LOG_ERR("cannot listen to port %u on %s: %s", port, text, strerror(errno));
 		listener_close(listener);
 		return DOCA_ERROR_IO_FAILED;
 	}

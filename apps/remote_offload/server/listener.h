@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The TCP port. It is taken at start, so that a port in use is known at once, and opened when clients can be served. */
+/* The TCP port. It is bound at start, so that a port in use is an error at start, and listens once clients can be served. */
 #ifndef REMOTE_OFFLOAD_SERVER_LISTENER_H
 #define REMOTE_OFFLOAD_SERVER_LISTENER_H
 
@@ -12,7 +12,7 @@
 
 struct listener {
 	int fd;
-	uint32_t port; /* the real one where 0 was asked for */
+	uint32_t port; /* the actual one if 0 was requested */
 	bool open;
 	bool watched; /* in the server's epoll set */
 };
@@ -23,7 +23,7 @@ void listener_close(struct listener *listener);
 
 enum listener_status { LISTENER_ACCEPTED, LISTENER_NOBODY, LISTENER_EXHAUSTED };
 
-/* A non-blocking socket in *fd. EXHAUSTED: no descriptor or memory left, errno says which; try again later. */
+/* Sets *fd to a non-blocking socket. EXHAUSTED: no descriptor or memory left, see errno; try again later. */
 enum listener_status listener_accept(struct listener *listener, int *fd, union peer_address *peer);
 
 #endif

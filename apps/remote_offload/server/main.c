@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_dpu_gpu_remote_offload_server: TCP on the DPU in front of a GPU kernel on the host. See docs/remote_offload.md. */
+/* doca_dpu_gpu_remote_offload_server: forwards TCP requests to a GPU kernel on the host. See docs/remote_offload.md. */
 #include <stdlib.h>
 
 #include <doca_log.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the server counted. */
+/* The server's counters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -24,8 +24,8 @@ DOCA_LOG_REGISTER(SERVER);
 
 #define ANSWER_SPIN_US 500
 #define SECOND_SIGNAL_MS 1000
-#define POLL_MS 1	    /* while queues start: their engines are looked at, not waited for */
-#define DEADLINE_POLL_MS 20 /* while a deadline runs */
+#define POLL_MS 1	    /* while queues start: their engines are polled */
+#define DEADLINE_POLL_MS 20 /* while a deadline is set */
 #define LOG_REPORT_MS (LOG_LIMIT_SECONDS * 1000)
 #define EVENTS_MAX 8
 
@@ -37,11 +37,11 @@ static void take_signal(struct server *server)
 
 	if (read(server->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
+	/* One key press may arrive twice, from the terminal and from a parent process: only a later one counts. */
 	if (server->stop_requested) {
 		if (clock_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
 			return;
-		DOCA_LOG_WARN("second signal: ending at once");
+		DOCA_LOG_WARN("second signal: exiting immediately");
 		_exit(EXIT_FAILURE);
 	}
 	server->signalled_ms = clock_ms();
@@ -61,8 +61,8 @@ static int timeout_ms(const struct server *server, int accept_ms)
 }
 
 /*
- * The listener is waited for only while it may be accepted from. It is taken out of the set otherwise: a socket that does not
- * listen yet reports EPOLLHUP whatever is asked for, and would not let us sleep.
+ * The listener is in the epoll set only while clients may be accepted: a socket that does not listen yet always reports
+ * EPOLLHUP, and the loop would never sleep.
  */
 static void watch_listener(struct server *server, bool wanted)
 {
@@ -107,7 +107,7 @@ static void server_loop(struct server *server)
 	}
 }
 
-/* Life */
+/* Start and stop */
 
 static void raise_file_limit(void)
 {
@@ -130,7 +130,7 @@ static doca_error_t fd_watch(struct server *server, int fd)
 	return DOCA_SUCCESS;
 }
 
-/* With as many CPUs again for the other parts, polling takes time from nobody. */
+/* With as many CPUs again for the other programs, polling delays none of them. */
 static bool has_spare_cpus(const struct server_config *config)
 {
 	cpu_set_t usable;

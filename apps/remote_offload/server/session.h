@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server's session with an orchestrator: from its connection over the exchange of consumer ids to the shutdown handshake, or
- * to its loss. It moves server->state (server.h draws how), gives workers their orders and opens the listener when they can
+ * The server's session with an orchestrator: from its connection and the exchange of consumer ids to the shutdown handshake
+ * or its loss. It changes server->state (diagram in server.h), gives orders to workers and opens the listener when they can
  * serve.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_SESSION_H
@@ -9,16 +9,16 @@
 
 #include "server.h"
 
-/* No orchestrator is there: waits for one, or ends. */
+/* Called without an orchestrator: waits for one, or ends. */
 void session_wait(struct server *server);
 
-/* What came on the control channel. */
+/* Handles the events of the control channel. */
 void session_handle_events(struct server *server);
 
-/* What workers, queues and deadlines make of the state. */
+/* Advances the state by workers, queues and deadlines. */
 void session_progress(struct server *server);
 
-/* The end, asked for by a signal: requests in flight finish first. */
+/* Shuts down after a signal: requests in flight finish first. */
 void session_request_stop(struct server *server);
 
 #endif

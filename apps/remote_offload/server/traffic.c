@@ -18,7 +18,7 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define READS_PER_TURN 4
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
-#define UNWRITTEN_MAX 256u		     /* answers that wait for more, so that one wake-up of a client takes many */
+#define UNWRITTEN_MAX 256u		     /* answers held back for more, so that a client wakes up once for many */
 #define UNWRITTEN_BYTES_MAX (16u << 10)	     /* of one connection */
 #define USED_BYTES_MAX (UINT64_C(256) << 20) /* in the blocks of all connections: above, each has one request at a time */
 
@@ -84,7 +84,7 @@ void traffic_close(struct worker *worker, struct connection *connection)
 	worker_count_closed(worker);
 }
 
-/* For what a client did wrong: one line, that connection alone. */
+/* Closes the connection of a misbehaving client and logs one line. */
 static void close_bad(struct worker *worker, struct connection *connection, const char *why)
 {
 	LIMITED_LOG_WARN("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
@@ -125,8 +125,8 @@ uint32_t traffic_inflight(const struct worker *worker)
 }
 
 /*
- * Moves the frames of a message together, without what aligns them. Returns the sum of their bytes, or 0 when the message is
- * anything but that many whole frames.
+ * Moves the frames of a message together, without padding. Returns the sum of their bytes, or 0 if the message is not exactly
+ * that many complete frames.
  */
 static size_t pack_frames(uint8_t *bytes, size_t len, uint32_t frames)
 {
@@ -145,8 +145,7 @@ static size_t pack_frames(uint8_t *bytes, size_t len, uint32_t frames)
 }
 
 /*
- * Queues the answers for their client. The orchestrator can still write to the message, so it is copied before anything in it is
- * looked at.
+ * Queues the answers for their client. The orchestrator can still write to the message, so it is copied before it is parsed.
  */
 static void append_answers(struct worker *worker, const struct requester *requester, const uint8_t *bytes, size_t len)
 {
@@ -171,7 +170,7 @@ static void append_answers(struct worker *worker, const struct requester *reques
 	traffic_dirty(worker, connection);
 }
 
-/* From the data path: the oldest message in flight has its answer. */
+/* Data path callback: the answer to the oldest message in flight. */
 void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 {
 	struct worker *worker = user;
@@ -179,7 +178,7 @@ void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 	struct requester requester;
 
 	if (traffic_inflight(worker) == 0) {
-		LIMITED_LOG_ERR("the orchestrator sent an answer that nobody asked for");
+		LIMITED_LOG_ERR("the orchestrator sent an answer without a request");
 		worker->dp->failed = true;
 		return;
 	}
@@ -196,7 +195,7 @@ void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* What remains to be done with a connection whose client sends no more, or that is being drained. */
+/* Closes a connection that has no requests left, if its client sends no more or it is being drained. */
 static void close_if_finished(struct worker *worker, struct connection *connection)
 {
 	if (connection->inflight > 0 || connection->out_bytes > 0 || connection->lingering)
@@ -204,7 +203,7 @@ static void close_if_finished(struct worker *worker, struct connection *connecti
 	if (connection->input_ended) {
 		traffic_close(worker, connection);
 	} else if (worker->drain_deadline_ms) {
-		/* Our end first: closing with bytes unread would reset the connection and lose answers on their way. */
+		/* Our side first: closing with unread bytes would reset the connection and lose answers in flight. */
 		shutdown(connection->fd, SHUT_WR);
 		connection->lingering = true;
 		traffic_unready(worker, connection);
@@ -227,7 +226,7 @@ static void write_to(struct worker *worker, struct connection *connection)
 		close_if_finished(worker, connection);
 }
 
-/* Writes to those of the dirty connections that wait for no more answers, or to all. */
+/* Writes to the dirty connections that expect no more answers, or to all. */
 static void write_dirty(struct worker *worker, bool all)
 {
 	struct connection *waiting = NULL, *connection;
@@ -256,7 +255,7 @@ void traffic_write_answers(struct worker *worker, bool all)
 	all |= traffic_inflight(worker) == 0;
 	if (!worker->dirty || (!all && worker->unwritten < UNWRITTEN_MAX))
 		return;
-	/* One call of the system writes many answers, and one wake-up serves many calls: answers wait while more are coming. */
+	/* One system call writes many answers, and one wake-up serves many calls: answers wait while more are expected. */
 	write_dirty(worker, all);
 	if (worker->unwritten >= UNWRITTEN_MAX)
 		write_dirty(worker, true);
@@ -270,7 +269,7 @@ static bool may_send(const struct worker *worker)
 	       traffic_inflight(worker) < worker->limits.depth;
 }
 
-/* How many more requests the connection has room for the answers of. */
+/* Returns for how many more requests the connection has room for the answers. */
 static size_t out_room(const struct worker *worker, const struct connection *connection)
 {
 	size_t max = block_pool_used(&worker->pool) > USED_BYTES_MAX ? worker->limits.frame_max : worker->out_bytes_max;
@@ -279,7 +278,7 @@ static size_t out_room(const struct worker *worker, const struct connection *con
 	return frames > connection->inflight ? frames - connection->inflight : 0;
 }
 
-/* Writes a message of frames that lie one behind the other. */
+/* Writes a message from contiguous frames. */
 static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32_t message_len)
 {
 	struct frame frame;
@@ -300,7 +299,7 @@ static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32
 
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
-/* The queue does not take the request now. */
+/* Records that the queue cannot accept the request now. */
 static enum pump frame_reject(struct worker *worker)
 {
 	worker->send_blocked = true;
@@ -338,7 +337,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		room = datapath_room(worker->dp);
 		if (!room)
 			return frame_reject(worker);
-		/* What came together goes together: one message for many small frames. */
+		/* Frames that arrived together go in one message. */
 		message_len = len;
 		queue_frames = worker->limits.depth - traffic_inflight(worker);
 		if (len < worker->limits.batch_bytes)
@@ -364,7 +363,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 	}
 }
 
-/* One connection's share of a turn; it leaves the ready list unless it has more to do. */
+/* Serves one connection once; it leaves the ready list unless it has more to do. */
 static void connection_pump(struct worker *worker, struct connection *connection)
 {
 	for (int reads = 0; reads < READS_PER_CONNECTION; reads++) {
@@ -394,7 +393,7 @@ static void connection_pump(struct worker *worker, struct connection *connection
 			return;
 		}
 	}
-	/* The others come first now. */
+	/* The other connections are served first. */
 	traffic_unready(worker, connection);
 	traffic_ready(worker, connection);
 }
@@ -406,13 +405,13 @@ bool traffic_send_requests(struct worker *worker)
 
 	for (int turn = 0; turn < READS_PER_TURN && worker->ready_head && may_send(worker); turn++) {
 		connection_pump(worker, worker->ready_head);
-		/* A turn that the queue refused at once is no progress. */
+		/* If the queue rejected the first request, this is no progress. */
 		any |= !worker->send_blocked || worker->stats.requests != before;
 	}
 	if (worker->submitted) {
 		datapath_flush(worker->dp);
 		worker->submitted = false;
 	}
-	worker->refused &= worker->ready_head != NULL; /* the connection whose request was refused may be closed */
+	worker->refused &= worker->ready_head != NULL; /* the connection whose request was rejected may be closed */
 	return any;
 }

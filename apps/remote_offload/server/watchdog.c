@@ -6,12 +6,12 @@
 
 #include "traffic.h"
 
-/* Of the shorter limit. The time that passes until it is seen is at most two ticks more than the limit. */
+/* Ticks in the shorter limit. A timeout is detected at most two ticks after the limit. */
 #define TICKS 8
 
 static uint32_t ticks_of(uint32_t timeout_s, uint32_t tick_ms)
 {
-	/* One more: the first tick may come at once. */
+	/* One more: the first tick may come immediately. */
 	return timeout_s > 0 ? (uint32_t)((timeout_s * UINT64_C(1000) + tick_ms - 1) / tick_ms) + 1 : 0;
 }
 
@@ -41,7 +41,7 @@ void watchdog_close(struct watchdog *watchdog)
 	watchdog->fd = -1;
 }
 
-/* Has any answer come since the last tick, or was none due then? A request that the queue does not take is due as well. */
+/* Has any answer arrived since the last tick, or was none due then? A request that the queue rejects counts as due. */
 static bool orchestrator_is_alive(const struct worker *worker)
 {
 	const struct watchdog *watchdog = &worker->watchdog;
@@ -64,7 +64,7 @@ static bool orchestrator_is_late(struct worker *worker)
 	return watchdog->gpu_ticks > 0 && watchdog->unanswered_ticks >= watchdog->gpu_ticks;
 }
 
-/* Whose turn is it? A client is idle when it is the client's: nothing of it is at the GPU or waits for the GPU to have room. */
+/* A client is idle if none of its requests is at the GPU or waits for room there. */
 static bool is_idle(const struct worker *worker, const struct connection *connection)
 {
 	bool queue_full = worker->refused || traffic_inflight(worker) >= worker->limits.depth;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker's thread reports to the main thread, which sleeps on notify_fd. */
+/* Notifications from a worker's thread to the main thread, which sleeps on notify_fd. */
 #ifndef REMOTE_OFFLOAD_SERVER_WORKER_NOTIFY_H
 #define REMOTE_OFFLOAD_SERVER_WORKER_NOTIFY_H
 
 #include "worker.h"
 
-/* The main thread has something to look at. */
+/* Wakes the main thread. */
 void worker_notify(struct worker *worker);
-/* A client has been closed: the main thread may have room for another. */
+/* Counts a closed client: the main thread may have room for another. */
 void worker_count_closed(struct worker *worker);
 
 #endif

@@ -20,9 +20,9 @@ DOCA_LOG_REGISTER(SERVER::THREAD);
 
 #define EVENTS_MAX 256
 #define COMPLETIONS_PER_TURN 2
-#define TURNS_BETWEEN_POLLS 16 /* of busy turns: the sockets are asked at least this often */
-#define WRITE_AFTER_TURNS 8    /* without work: answers wait no longer for others of their connections */
-#define RETRY_MS 1	       /* the orchestrator posted no receive and nothing is in flight that would wake us */
+#define TURNS_BETWEEN_POLLS 16 /* busy iterations after which the sockets are polled at the latest */
+#define WRITE_AFTER_TURNS 8    /* idle iterations after which answers wait no longer for further ones */
+#define RETRY_MS 1	       /* the orchestrator posted no receive and nothing in flight would wake the thread */
 #define DRAIN_TIMEOUT_MS 5000
 #define LINGER_MS 500
 
@@ -44,7 +44,7 @@ static void connection_adopt(struct worker *worker, struct connection *connectio
 		traffic_ready(worker, connection);
 }
 
-/* A client that went away while no orchestrator is there to serve it. */
+/* Closes a client that disconnected while there is no orchestrator. */
 static void close_if_gone(struct worker *worker, struct connection *connection)
 {
 	char byte;
@@ -57,7 +57,7 @@ static void close_if_gone(struct worker *worker, struct connection *connection)
 		traffic_close(worker, connection);
 }
 
-/* From here on each is looked at when its socket reports its end. */
+/* From here on only the end of each connection is handled. */
 static void begin_idle(struct worker *worker)
 {
 	struct connection *next;
@@ -155,7 +155,7 @@ static void orders_obey(struct worker *worker)
 	}
 	worker->drain_order = order == WORKER_DRAIN ? ordered : 0;
 	if (order == WORKER_DRAIN)
-		return; /* carried out when the last connection has gone */
+		return; /* completed when the last connection is closed */
 	worker->current = order;
 	if (order == WORKER_IDLE)
 		begin_idle(worker);
@@ -173,13 +173,13 @@ static void finish_drain(struct worker *worker)
 	worker->drain_deadline_ms = 0;
 	worker->current = WORKER_IDLE;
 	if (!worker->drain_order)
-		return; /* another order has come since and was reported */
+		return; /* a later order was reported already */
 	atomic_store(&worker->obeyed, worker->drain_order);
 	worker->drain_order = 0;
 	worker_notify(worker);
 }
 
-/* While drained: a connection that has all its answers lingers briefly, until its client closes it too. */
+/* While draining, a connection that has all its answers lingers briefly until its client closes it too. */
 static void progress_drain(struct worker *worker)
 {
 	bool owed = traffic_inflight(worker) > 0 && !worker->dp->failed;
@@ -189,7 +189,7 @@ static void progress_drain(struct worker *worker)
 		next = connection->next;
 		if (connection->fd < 0)
 			continue;
-		/* Nobody is there to answer what was read and not sent. */
+		/* No orchestrator will answer what was read and not sent. */
 		if (worker->current == WORKER_IDLE && connection->in) {
 			traffic_close(worker, connection);
 			continue;
@@ -233,7 +233,7 @@ static void discard_lingering(struct worker *worker)
 	}
 }
 
-/* The main thread decides what becomes of the orchestrator; nothing is sent to it any more. */
+/* The main thread decides whether to keep the orchestrator; this worker sends nothing more to it. */
 static void report_queue(struct worker *worker, enum queue_state state)
 {
 	enum queue_state works = QUEUE_WORKS;
@@ -270,7 +270,7 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 		if (is_connection(worker, events[i].data.ptr))
 			close_if_gone(worker, events[i].data.ptr);
 	}
-	/* Orders and limits of time close connections: not before the last event is looked at. */
+	/* Orders and timeouts close connections, so they come after the last event. */
 	if (woken)
 		orders_obey(worker);
 	if (ticked && watchdog_tick(worker))
@@ -287,16 +287,16 @@ static int sleep_ms(const struct worker *worker)
 	return -1;
 }
 
-/* Sleeps until a socket, the queue or the main thread has something. */
+/* Sleeps until a socket, the queue or the main thread wakes it. */
 static void sleep_until_event(struct worker *worker)
 {
-	bool armed = worker->current != WORKER_IDLE; /* else the main thread has the queue */
+	bool armed = worker->current != WORKER_IDLE; /* if not, the main thread uses the queue */
 
 	if (armed && doca_pe_request_notification(worker->dp->pe) != DOCA_SUCCESS)
 		return;
 	worker->stats.sleeps++;
 	poll_sockets(worker, sleep_ms(worker));
-	worker->send_blocked = false; /* what refused may have been time alone */
+	worker->send_blocked = false; /* the queue may have room by now */
 	if (armed)
 		doca_pe_clear_notification(worker->dp->pe, 0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker's thread does: it carries out orders, asks its sockets and its queue for work, and sleeps when there is none. */
+/* The loop of a worker's thread: executes orders, polls its sockets and its queue, and sleeps when there is no work. */
 #ifndef REMOTE_OFFLOAD_SERVER_WORKER_THREAD_H
 #define REMOTE_OFFLOAD_SERVER_WORKER_THREAD_H
 
-/* For pthread_create; the argument is the worker. It ends with WORKER_EXIT. */
+/* Start routine for pthread_create; the argument is the worker. It ends with WORKER_EXIT. */
 void *worker_thread(void *worker);
 
 #endif

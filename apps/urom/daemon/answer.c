@@ -16,8 +16,8 @@ void client_answer(struct daemon *daemon, struct daemon_client *client, enum uro
 	struct urom_head head = urom_head_make(kind, status, request, subject);
 	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
 
-	client->broken |=
-		result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
+	client->broken |= result != DOCA_SUCCESS &&
+			  result != DOCA_ERROR_NOT_CONNECTED; /* disconnected later, when no caller iterates over its lists */
 }
 
 void client_answer_text(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,

@@ -19,7 +19,7 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
 
-/* ---- the end of one ---- */
+/* ---- disconnecting ---- */
 
 static void client_drop(struct daemon *daemon, struct daemon_client *client)
 {
@@ -30,16 +30,16 @@ static void client_drop(struct daemon *daemon, struct daemon_client *client)
 
 static void client_reject(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
-	PROGRAM_LOG_WARN_LIMITED("%s was refused: %s", client->peer->address, text);
+	PROGRAM_LOG_WARN_LIMITED("rejected %s: %s", client->peer->address, text);
 	client_answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
 	client_drop(daemon, client);
 }
 
-/* It has asked for much and reads nothing: no answer reaches it, so none is sent. */
+/* For a client that does not read its answers: no answer would reach it, so none is sent. */
 static void client_disconnect(struct daemon *daemon, struct daemon_client *client)
 {
-	PROGRAM_LOG_WARN_LIMITED("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one",
+	PROGRAM_LOG_WARN_LIMITED("disconnected %s: %zu bytes of answers are unread, or there is no memory for one",
 				 client->peer->address, sf_comm_backlog(client->peer));
 	sf_comm_drop(daemon->comm, client->peer);
 	client_drop(daemon, client);
@@ -60,7 +60,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		uint64_t again =
 			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
 		if (again == 0)
-			client_reject(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
+			client_reject(daemon, client, DOCA_ERROR_TIME_OUT, "no proof of the secret in time");
 		else if (again < next_time)
 			next_time = again;
 	}
@@ -80,7 +80,7 @@ static doca_error_t client_challenge(struct daemon *daemon, struct daemon_client
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (hello.message_max > daemon->config.message_max) {
-		snprintf(text, sizeof(text), "it wants messages of %u bytes, --max-msg-size is %u", hello.message_max,
+		snprintf(text, sizeof(text), "it requests messages of %u bytes, --max-msg-size is %u", hello.message_max,
 			 daemon->config.message_max);
 		client_reject(daemon, client, DOCA_ERROR_TOO_BIG, text);
 		return DOCA_SUCCESS;
@@ -117,7 +117,8 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (len != sizeof(proof) || !urom_bytes_equal(proof, body, sizeof(proof))) {
-		client_reject(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
+		client_reject(daemon, client, DOCA_ERROR_NOT_PERMITTED,
+			      "its secret is not this service's: use the same secret file");
 		return DOCA_SUCCESS;
 	}
 	client->state = CLIENT_KNOWN;
@@ -126,7 +127,7 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 	return DOCA_SUCCESS;
 }
 
-/* ---- what it asks ---- */
+/* ---- requests ---- */
 
 static doca_error_t spawn_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
 				  const void *body, size_t len)
@@ -147,7 +148,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By id, whichever started first. */
+/* Lists the workers in the order of their ids. */
 static void list_group(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head)
 {
 	static struct urom_group group;
@@ -193,7 +194,7 @@ static doca_error_t client_message(struct daemon *daemon, struct daemon_client *
 	return client->state == CLIENT_KNOWN ? take_request(daemon, client, head, body, len) : DOCA_ERROR_UNEXPECTED;
 }
 
-/* ---- the comm's side ---- */
+/* ---- callbacks of the comm ---- */
 
 static void peer_arrived(void *user, struct sf_comm_peer *peer)
 {
@@ -212,7 +213,7 @@ static void peer_arrived(void *user, struct sf_comm_peer *peer)
 	LIST_INIT(&client->refs);
 	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
 	if (daemon->draining)
-		client_reject(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
+		client_reject(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is shutting down");
 }
 
 static void peer_message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body,
@@ -229,11 +230,10 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
-		snprintf(text, sizeof(text),
-			 "it speaks version %u of the protocol, this service %d: use the same release of both", head.version,
-			 UROM_PROTO_VERSION);
+		snprintf(text, sizeof(text), "it uses protocol version %u, this service %d: use the same release on both sides",
+			 head.version, UROM_PROTO_VERSION);
 	else
-		snprintf(text, sizeof(text), "it sent what is no message of UROM's, or not now");
+		snprintf(text, sizeof(text), "it sent an invalid or unexpected message");
 	client_reject(daemon, client, result, text);
 }
 
@@ -247,7 +247,7 @@ static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	client_drop((struct daemon *)user, client);
 }
 
-/* A connection for a worker: TLS and the token are between its process and the client. */
+/* Passes a connection to a worker, whose process handles TLS and the token. */
 static doca_error_t connection_hand_over(void *user, uint64_t id, int fd, const char *address)
 {
 	struct daemon *daemon = (struct daemon *)user;

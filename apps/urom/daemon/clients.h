@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients: the handshake, and what they ask. */
+/* Clients: the handshake and their requests. */
 #ifndef UROM_DAEMON_CLIENTS_H
 #define UROM_DAEMON_CLIENTS_H
 

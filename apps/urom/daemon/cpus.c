@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPU's CPUs. Published programs place workers on CPUs 0 to 7, which smaller machines lack: each stands for a real one. */
+/* The DPU's CPUs. Published programs place workers on CPUs 0 to 7. On smaller machines each maps to an existing one. */
 #include "cpus.h"
 
 #include <sched.h>
@@ -7,7 +7,7 @@
 
 #include "topology/topology.h"
 
-#define CPUS_MIN 8 /* of every card */
+#define CPUS_MIN 8 /* every BlueField has these */
 
 static const struct sf_node *own_node(const struct sf_topology *topology)
 {
@@ -39,7 +39,7 @@ void cpus_offer(uint32_t of_node, uint8_t cpuset[UROM_CPUSET_SIZE])
 		CPU_SET(i, cpus);
 }
 
-/* Number nth of those that this process may use. */
+/* Returns the nth CPU that this process may use. */
 static int nth_usable(const cpu_set_t *usable, int nth)
 {
 	int cpu = 0;

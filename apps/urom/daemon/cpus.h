@@ -7,11 +7,11 @@
 
 #include "urom/proto.h"
 
-/* How many CPUs the topology states for the DPU that the daemon runs on; 0: none stated. */
+/* Returns the number of CPUs that the topology states for the daemon's DPU; 0: not stated. */
 uint32_t cpus_of_node(void);
-/* The CPUs that clients see: those stated, else those of this process and at least 8. */
+/* Fills in the CPUs that clients see: those of the topology, else those of this process and at least 8. */
 void cpus_offer(uint32_t of_node, uint8_t cpuset[UROM_CPUSET_SIZE]);
-/* Puts one of this process's CPUs in the place of each that is offered and not there. */
+/* Replaces each offered CPU that does not exist by one of this process's CPUs. */
 void cpus_map(uint32_t of_node, uint8_t cpuset[UROM_CPUSET_SIZE]);
 
 #endif

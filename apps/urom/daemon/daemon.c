@@ -26,9 +26,9 @@
 DOCA_LOG_REGISTER(UROM_DAEMON);
 
 #define EVENTS_MAX 64
-#define REPORT_MS 1000 /* between two looks for lines that were suppressed */
+#define REPORT_MS 1000 /* between checks for suppressed lines */
 
-/* ---- what comes ---- */
+/* ---- events ---- */
 
 static void take_signal(struct daemon *daemon)
 {
@@ -39,7 +39,7 @@ static void take_signal(struct daemon *daemon)
 			workers_reap(daemon);
 			continue;
 		}
-		DOCA_LOG_INFO("%s: the workers are being ended", strsignal((int)info.ssi_signo));
+		DOCA_LOG_INFO("%s: ending the workers", strsignal((int)info.ssi_signo));
 		daemon->draining = true;
 		workers_end_all(daemon);
 	}
@@ -75,8 +75,8 @@ static void daemon_loop(struct daemon *daemon)
 			const struct daemon_source *source = (const struct daemon_source *)events[i].data.ptr;
 			source->read(daemon, source->worker);
 		}
-		sf_comm_cork(daemon->comm); /* deaths of many workers go out in few messages */
-		take_signal(daemon);	    /* last: it frees workers that an event may name */
+		sf_comm_cork(daemon->comm); /* few messages for the deaths of many workers */
+		take_signal(daemon);	    /* last: it frees workers that an event may refer to */
 		sf_comm_uncork(daemon->comm);
 	}
 }
@@ -116,7 +116,7 @@ static doca_error_t open_comm(struct daemon *daemon)
 	return result == DOCA_SUCCESS ? fd_watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
 }
 
-/* A service with a secret of its own is one for several users or machines. */
+/* A service with a secret file serves several users or machines. */
 static doca_error_t listen_on(struct daemon *daemon, const struct sockaddr *address, socklen_t len,
 			      struct sockaddr_storage *bound)
 {
@@ -158,8 +158,8 @@ static doca_error_t daemon_start(struct daemon *daemon)
 	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
 	daemon->cpus = cpus_of_node();
-	networks_prepare(daemon);		  /* in the environment that the spawner takes along */
-	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
+	networks_prepare(daemon);		  /* sets the environment that the spawner inherits */
+	doca_error_t result = spawn_open(daemon); /* no process is forked later, which would inherit what is opened below */
 	if (result == DOCA_SUCCESS)
 		result = node_lock(&daemon->lock_fd);
 	if (result == DOCA_SUCCESS)

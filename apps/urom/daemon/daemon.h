@@ -2,15 +2,15 @@
 /*
  * The UROM service. A file x.h declares what x.c defines:
  *
- *   main       the command line             plugins    what UROM_PLUGIN_PATH offers
- *   daemon     the loop                     clients    the handshake of clients, and what they ask
- *   cpus       the DPU's CPUs               answer     what they are answered
- *   node       one daemon a node            workers    workers: clients of, end
- *   networks   addresses and UCX's limits   spawn      their processes, which the daemon asks for of
+ *   main       the command line             plugins    the plugins in UROM_PLUGIN_PATH
+ *   daemon     the loop                     clients    the handshake of clients, and their requests
+ *   cpus       the DPU's CPUs               answer     answers to clients
+ *   node       one daemon a node            workers    workers: start, clients, end
+ *   networks   addresses and UCX's limits   spawn      requests for their processes to the spawner
  *   ref        clients that use a worker
- *   output     what workers print           spawner    the process that starts them
- *   clock      the time                     supervise_workers  which of them hang, and of what they died
- *                                           ../own_time  the time that they had
+ *   output     output of workers            spawner    the process that starts them
+ *   clock      the time                     supervise  detects hanging workers, explains deaths
+ *                                           ../own_time  the own time of a process
  */
 #ifndef UROM_DAEMON_DAEMON_H
 #define UROM_DAEMON_DAEMON_H
@@ -41,7 +41,7 @@ struct daemon_config {
 	uint32_t message_max;
 	uint32_t workers_max;
 	uint32_t memory_max_mib;   /* of one worker; 0: no limit */
-	uint32_t plugin_timeout_s; /* in which a worker has to move; 0: no limit */
+	uint32_t plugin_timeout_s; /* without progress of a worker; 0: no limit */
 	uint32_t log_level, sdk_log_level;
 };
 
@@ -52,8 +52,8 @@ struct daemon_client {
 	struct sf_comm_peer *peer;
 	enum daemon_client_state state;
 	pid_t process;	      /* 0: unknown */
-	struct own_time time; /* until it is KNOWN */
-	bool broken;	      /* an answer to it was lost: it is to be disconnected */
+	struct own_time time; /* until it is CLIENT_KNOWN */
+	bool broken;	      /* an answer to it was lost: it must be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
 	LIST_HEAD(, daemon_ref) refs;
 };
@@ -61,8 +61,8 @@ struct daemon_client {
 struct daemon {
 	struct daemon_config config;
 	struct urom_secret secret;
-	bool local;			   /* for this machine alone: it was given no secret */
-	char devices[SF_COMM_DEVICES_MAX]; /* by which clients may come: UCX_NET_DEVICES'; "": all */
+	bool local;			   /* serves this machine only: there is no secret file */
+	char devices[SF_COMM_DEVICES_MAX]; /* network devices for clients, from UCX_NET_DEVICES; "": all */
 	struct daemon_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
 	uint32_t cpus; /* cpus_of_node */
@@ -75,9 +75,9 @@ struct daemon {
 	int spawner_fd;
 	pid_t spawner_pid;
 	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
-	uint64_t next_look;	    /* at the workers, ns */
-	bool draining;		    /* ended when the last worker is */
-	bool failed;		    /* ended because it can serve no longer */
+	uint64_t next_look;	    /* next check of the workers, ns */
+	bool draining;		    /* ends when the last worker has ended */
+	bool failed;		    /* ends because it cannot serve any more */
 };
 
 /* Runs until SIGTERM or SIGINT; EXIT_SUCCESS or EXIT_FAILURE. */

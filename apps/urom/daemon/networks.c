@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The networks of plugins. A plugin of ours, or of a user, opens UCX by itself, in its worker; it finds here what fits the
- * service: on one machine nothing that listens, else the network device of the service's address. What UCX's own variables say
- * counts more.
+ * Networks of plugins. A plugin opens UCX by itself, in its worker; the environment set here fits the service: without a
+ * secret file no transport that listens, else the network device of the service's address. Variables of UCX that the user
+ * sets take precedence.
  */
 #include "networks.h"
 
@@ -17,10 +17,10 @@
 #include "urom/comm/device_list.h"
 #include "urom/net_devices.h"
 
-#define PORTS "20000-28191" /* of UCX's TCP, for a firewall's rule: docs/urom_service.md */
+#define PORTS "20000-28191" /* of UCX's TCP, for firewall rules: docs/urom_service.md */
 #define PATH_OF_DEVICE 512
 
-/* The RDMA devices of a network interface: without them UCX would use its TCP alone. */
+/* Adds the RDMA devices of a network interface: without them UCX would use only TCP. */
 static void add_rdma_devices(const char *interface, size_t len, char *names, size_t room)
 {
 	char path[PATH_OF_DEVICE];
@@ -60,13 +60,13 @@ static void keep_devices(struct daemon *daemon)
 		urom_net_devices_for_tcp(named, "/sys", daemon->devices, sizeof(daemon->devices));
 }
 
-/* Shared memory of System V can be attached by other users of the group, so it is left out. */
+/* System V shared memory is excluded: other users of the group could attach to it. */
 void networks_prepare(struct daemon *daemon)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
 
-	/* Else UCX waits at its shared memory's socket, where an empty datagram, which any user can send, makes it abort. */
+	/* Otherwise UCX waits on the socket of its shared memory, and an empty datagram of any user makes it abort. */
 	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);
@@ -79,7 +79,7 @@ void networks_prepare(struct daemon *daemon)
 	keep_devices(daemon);
 	(void)setenv("UCX_TLS", "^sysv", 0);
 	(void)setenv("UCX_TCP_PORT_RANGE", PORTS, 0);
-	if (address.ss_family == AF_INET6) /* where addresses of both kinds meet, UCX 1.13 writes beyond its memory */
+	if (address.ss_family == AF_INET6) /* with addresses of both families, UCX 1.13 writes out of bounds */
 		(void)setenv("UCX_TCP_AF_PRIO", "inet6,inet", 0);
 	choose_devices((const struct sockaddr *)&address);
 }

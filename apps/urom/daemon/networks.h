@@ -5,9 +5,9 @@
 
 #include "daemon.h"
 
-/* What workers' plugins find in their environment of the networks that they may use; and daemon->devices. */
+/* Sets the variables that tell plugins in workers which networks to use, and daemon->devices. */
 void networks_prepare(struct daemon *daemon);
-/* That the service is to listen on. */
+/* Returns the address to listen on. */
 doca_error_t networks_listen_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len);
 
 #endif

@@ -30,7 +30,7 @@ static void make_name(char name[NAME_MAX_LEN])
 		*at = *at == '/' ? '_' : *at;
 }
 
-/* A file that was removed between its opening and its locking locks nothing. */
+/* A file that was removed between open and lock protects nothing, so the call starts over. */
 static int open_locked(int folder, const char *name, bool *made)
 {
 	for (int i = 0; i < OPENS_MAX; i++) {
@@ -49,7 +49,7 @@ static int open_locked(int folder, const char *name, bool *made)
 	return -1;
 }
 
-/* errno says why not. */
+/* Returns false with errno set. */
 static bool write_number(int fd)
 {
 	char pid[32];
@@ -65,8 +65,7 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	int fd = open_locked(folder, name, &made);
 
 	if (fd < 0) {
-		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a folder that can be written", path, name,
-			     strerror(errno));
+		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a writable folder", path, name, strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -87,7 +86,7 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-/* The lock ends with the process, however that ends; the number in the file is for the daemon that is refused. */
+/* The lock ends with the process in any case; a second daemon reads the number in the file for its error line. */
 doca_error_t node_lock(int *lock)
 {
 	char name[NAME_MAX_LEN], path[PATH_MAX];
@@ -103,7 +102,7 @@ doca_error_t node_lock(int *lock)
 	return result;
 }
 
-/* A folder that is gone meanwhile is not made again, and a file that is not ours stays. */
+/* Does not create the folder again if it was removed, and keeps a file of another daemon. */
 void node_unlock(int lock)
 {
 	char name[NAME_MAX_LEN], path[PATH_MAX];

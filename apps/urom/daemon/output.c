@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What workers write to standard output and error goes to the daemon's standard error, line by line, and only so much of it in so
- * much time. A daemon whose own output nobody takes loses lines rather than to wait.
+ * Forwards the standard output and error of workers to the daemon's standard error, line by line, at a limited rate. If no
+ * process reads the daemon's output, it drops lines instead of waiting.
  */
 #include "output.h"
 
@@ -23,20 +23,20 @@
 DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
 
 #define OWN_SOCKET_US 10000
-#define WINDOW_BYTES (256 * 1024) /* of one worker, in each */
+#define WINDOW_BYTES (256 * 1024) /* most bytes of one worker in each window */
 #define WINDOW_NS UINT64_C(4000000000)
 
-/* ---- our own ---- */
+/* ---- the daemon's output ---- */
 
-/* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's
- * journal, cannot be: there a line is lost after a short time. */
+/* Other processes share the file description and may need it to block, so it is opened again. A socket, such as systemd's
+ * journal, cannot be opened again: there a line is dropped after a short time. */
 static void fd_unblock(int fd)
 {
 	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};
 	char path[32];
 	struct stat st;
 
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon)); /* if it is one */
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon)); /* fails if it is no socket */
 	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || isatty(fd)))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -47,7 +47,7 @@ static void fd_unblock(int fd)
 	close(own);
 }
 
-/* Also: what was closed is open, so that no descriptor of ours is taken for standard output. */
+/* Opens closed standard descriptors too, so that none of ours gets their numbers. */
 void output_open_own(void)
 {
 	int fd;
@@ -61,7 +61,7 @@ void output_open_own(void)
 	fd_unblock(STDERR_FILENO);
 }
 
-/* ---- a worker's ---- */
+/* ---- a worker's output ---- */
 
 static void write_out(const char *bytes, size_t len)
 {
@@ -83,7 +83,7 @@ static void write_lines(struct daemon_output *output)
 	memmove(output->bytes, output->bytes + whole, output->len);
 }
 
-/* False: there is no more just now, or ever. */
+/* False: there is no more for now; *ended: no more will come. */
 static bool read_some(struct daemon_output *output, bool *ended)
 {
 	ssize_t got = read(output->fd, output->bytes + output->len, sizeof(output->bytes) - output->len);
@@ -121,10 +121,9 @@ void output_read(struct daemon *daemon, struct daemon_worker *worker)
 	if (ended || output->waits)
 		epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, output->fd, NULL);
 	if (output->waits)
-		PROGRAM_LOG_WARN_LIMITED(
-			"worker %" PRIu64
-			" with %s has printed %d KiB within %d seconds: what it prints now is left out for a while",
-			worker->id, worker->names, WINDOW_BYTES / 1024, (int)(WINDOW_NS / 1000000000));
+		PROGRAM_LOG_WARN_LIMITED("worker %" PRIu64
+					 " with %s printed %d KiB within %d seconds: its output is dropped for a while",
+					 worker->id, worker->names, WINDOW_BYTES / 1024, (int)(WINDOW_NS / 1000000000));
 }
 
 uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
@@ -144,7 +143,7 @@ void output_close(struct daemon_worker *worker)
 
 	if (output->fd < 0)
 		return;
-	output->used = 0; /* its last words count for themselves: a crash may have been explained there */
+	output->used = 0; /* the last output has a limit of its own: it may explain a crash */
 	while (output->used < WINDOW_BYTES && read_some(output, &ended))
 		;
 	if (output->len != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What workers print. */
+/* The output of workers. */
 #ifndef UROM_DAEMON_OUTPUT_H
 #define UROM_DAEMON_OUTPUT_H
 
@@ -18,24 +18,24 @@ struct daemon_source {
 	void (*read)(struct daemon *daemon, struct daemon_worker *worker);
 };
 
-/* What a worker prints. */
+/* The output of one worker. */
 struct daemon_output {
 	struct daemon_source source;
 	int fd;
 	uint64_t window_end; /* ns */
-	size_t used;	     /* bytes, in this window */
-	bool waits;	     /* for the next window */
+	size_t used;	     /* bytes in this window */
+	bool waits;	     /* waits for the next window */
 	size_t len;
-	char bytes[DAEMON_OUTPUT_LINE]; /* that no line's end has come for */
+	char bytes[DAEMON_OUTPUT_LINE]; /* of an incomplete line */
 };
 
-/* For the daemon's own output: a slow reader never blocks it. */
+/* Prepares the daemon's own output: a slow reader never blocks it. */
 void output_open_own(void);
 bool output_watch(struct daemon *daemon, struct daemon_worker *worker);
 void output_read(struct daemon *daemon, struct daemon_worker *worker);
-/* Goes on with one that printed too much; the time when that is due, or UINT64_MAX. */
+/* Resumes reading from a worker that printed too much. Returns the time when that is due, or UINT64_MAX. */
 uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now);
-/* Takes the last of it. */
+/* Reads the rest and closes it. */
 void output_close(struct daemon_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin is looked at by a process of its own: one that crashes when it is loaded does not take the daemon along. */
+/* A separate process probes each plugin, so one that crashes when it is loaded does not end the daemon. */
 #include "plugins.h"
 
 #include <dirent.h>
@@ -21,14 +21,14 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::PLUGINS);
 
-#define PROBE_NS UINT64_C(5000000000) /* of its own time */
+#define PROBE_NS UINT64_C(5000000000) /* own time of a probe */
 #define FOLDER_FILES_MAX 4096
 
 extern char **environ;
 
-/* ---- one plugin ---- */
+/* ---- probing one plugin ---- */
 
-/* Reads to the end of what a probe prints, or of its time. */
+/* Reads the output of a probe until it ends or its time is over. */
 static bool read_answer(int fd, pid_t pid, char *text, size_t room)
 {
 	struct own_time time;
@@ -65,7 +65,7 @@ static bool plugin_probe(const struct daemon *daemon, const char *path, uint64_t
 	pid_t pid;
 	char *end;
 
-	snprintf(text, room, "it cannot be looked at: no process or pipe");
+	snprintf(text, room, "cannot probe it: no process or pipe");
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return false;
 	posix_spawn_file_actions_init(&actions);
@@ -93,7 +93,7 @@ static bool plugin_probe(const struct daemon *daemon, const char *path, uint64_t
 	else if (WIFSIGNALED(status))
 		snprintf(text, room, "loading it crashed: %s", strsignal(WTERMSIG(status)));
 	else if (text[0] == '\0')
-		snprintf(text, room, "loading it ended the process, with %d", WEXITSTATUS(status));
+		snprintf(text, room, "loading it ended the process with status %d", WEXITSTATUS(status));
 	return false;
 }
 
@@ -113,22 +113,22 @@ static void plugin_consider(struct daemon *daemon, const char *folder, const cha
 	char text[UROM_TEXT_MAX];
 
 	if (daemon->num_plugins == UROM_PLUGINS_MAX) {
-		DOCA_LOG_WARN("%s/%s is passed over: there are %d plugins already", folder, file, UROM_PLUGINS_MAX);
+		DOCA_LOG_WARN("ignored %s/%s: the limit of %d plugins is reached", folder, file, UROM_PLUGINS_MAX);
 		return;
 	}
 	if (len >= UROM_PLUGIN_NAME_SIZE ||
 	    (size_t)snprintf(plugin->path, sizeof(plugin->path), "%s/%s", folder, file) >= sizeof(plugin->path)) {
-		DOCA_LOG_WARN("%s/%s is passed over: its name is longer than %d bytes", folder, file, UROM_PLUGIN_NAME_SIZE - 1);
+		DOCA_LOG_WARN("ignored %s/%s: its name is longer than %d bytes", folder, file, UROM_PLUGIN_NAME_SIZE - 1);
 		return;
 	}
 	memcpy(plugin->info.name, file, len);
 	plugin->info.name[len] = '\0';
 	if (is_known(daemon, plugin->info.name)) {
-		DOCA_LOG_WARN("%s is passed over: a plugin of that name is there already", plugin->path);
+		DOCA_LOG_WARN("ignored %s: a plugin of that name exists already", plugin->path);
 		return;
 	}
 	if (!plugin_probe(daemon, plugin->path, &plugin->info.version, text, sizeof(text))) {
-		DOCA_LOG_WARN("%s is passed over: %s", plugin->path, text);
+		DOCA_LOG_WARN("ignored %s: %s", plugin->path, text);
 		return;
 	}
 	plugin->info.id = UINT64_C(1) << daemon->num_plugins++;
@@ -138,7 +138,7 @@ static void plugin_consider(struct daemon *daemon, const char *folder, const cha
 
 /* ---- folders ---- */
 
-/* Whatever its name begins with: plugins of others are called libucc_doca_urom_plugin.so, say. */
+/* Any name is accepted: a third-party plugin is called, for example, libucc_doca_urom_plugin.so. */
 static int is_module(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
@@ -173,7 +173,7 @@ void plugins_discover(struct daemon *daemon)
 	}
 	free(all);
 	if (daemon->num_plugins == 0)
-		DOCA_LOG_WARN("there are no plugins: name the folders of their .so files, separated by ';', in UROM_PLUGIN_PATH "
+		DOCA_LOG_WARN("found no plugins: set their folders, separated by ';', in UROM_PLUGIN_PATH "
 			      "or --plugin-path");
 }
 

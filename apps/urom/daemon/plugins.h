@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What UROM_PLUGIN_PATH offers. */
+/* The plugins in UROM_PLUGIN_PATH. */
 #ifndef UROM_DAEMON_PLUGINS_H
 #define UROM_DAEMON_PLUGINS_H
 

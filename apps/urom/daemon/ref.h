@@ -14,9 +14,9 @@ struct daemon_ref {
 
 /* NULL: the client does not use the worker. */
 struct daemon_ref *daemon_ref_find(const struct daemon_client *client, const struct daemon_worker *worker);
-/* Counts one more worker context of the client. NO_MEMORY. */
+/* Adds one worker context of the client. NO_MEMORY: out of memory. */
 doca_error_t daemon_ref_add(struct daemon_client *client, struct daemon_worker *worker);
-/* Drops the reference, whatever it counts. */
+/* Drops the reference with all its contexts. */
 void daemon_ref_drop(struct daemon_ref *ref);
 
 #endif

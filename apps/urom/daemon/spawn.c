@@ -20,7 +20,7 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::SPAWN);
 
-#define ANSWER_MS 100 /* until a spawner that has not answered is continued, for it may be stopped */
+#define ANSWER_MS 100 /* until SIGCONT is sent to a spawner that does not answer: it may be stopped */
 
 /* ---- the spawner ---- */
 
@@ -57,8 +57,7 @@ void spawn_close(struct daemon *daemon)
 
 /* ---- descriptors ---- */
 
-/* What the process gets, and what the daemon keeps of it: a socket, the pipe that the worker's output comes by, and its
- * heartbeat. */
+/* The descriptors of the process and their ends in the daemon: a socket, the pipe for the worker's output, and its heartbeat. */
 struct ends {
 	int socket[2], door[2], output[2], heartbeat;
 	struct heartbeat *page;
@@ -83,7 +82,7 @@ static void close_ends(struct ends *ends)
 		munmap(ends->page, HEARTBEAT_SIZE);
 }
 
-/* Its size is sealed: a page that a plugin could take away would end the daemon when it looks. */
+/* Its size is sealed: if a plugin could truncate it, the daemon would get SIGBUS when it reads. */
 static bool open_heartbeat(struct ends *ends)
 {
 	ends->heartbeat = memfd_create("urom-heartbeat", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -95,7 +94,7 @@ static bool open_heartbeat(struct ends *ends)
 	return ends->page != NULL;
 }
 
-/* Neither end of the output blocks: what a worker says while nobody listens is lost, and costs it no time. */
+/* Neither end of the output blocks: output that the daemon does not read is lost and does not delay the worker. */
 static bool open_ends(struct ends *ends)
 {
 	*ends = (struct ends){.socket = {-1, -1}, .door = {-1, -1}, .output = {-1, -1}, .heartbeat = -1};
@@ -132,7 +131,7 @@ static bool send_request(int fd, const struct ends *ends, void *body, size_t len
 	return sendmsg(fd, &message, MSG_NOSIGNAL) >= 0;
 }
 
-/* The spawner does nothing that could take long, so it answers soon unless somebody stopped it. */
+/* The spawner never blocks, so it answers soon unless it was stopped by a signal. */
 static bool await_answer(const struct daemon *daemon, struct spawner_answer *answer)
 {
 	struct pollfd ready = {daemon->spawner_fd, POLLIN, 0};
@@ -142,7 +141,7 @@ static bool await_answer(const struct daemon *daemon, struct spawner_answer *ans
 	return recv(daemon->spawner_fd, answer, sizeof(*answer), 0) == (ssize_t)sizeof(*answer);
 }
 
-/* -1: reason says why. */
+/* Returns -1 and sets reason if it fails. */
 static pid_t start_process(const struct daemon *daemon, const struct daemon_worker *worker, const struct urom_spawn *wanted,
 			   const struct ends *ends, char reason[UROM_TEXT_MAX])
 {

@@ -5,10 +5,10 @@
 
 #include "daemon.h"
 
-/* Starts the spawner: before anything is opened that must end with the daemon. */
+/* Starts the spawner. Must be called before the daemon opens anything that must be closed when it ends. */
 doca_error_t spawn_open(struct daemon *daemon);
 void spawn_close(struct daemon *daemon);
-/* Starts the process, and sets pid, fd, door, output.fd and heartbeat. False: reason says why it could not. */
+/* Starts the process and sets pid, fd, door, output.fd and heartbeat. If it fails, returns false and sets reason. */
 bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted,
 		  char reason[UROM_TEXT_MAX]);
 

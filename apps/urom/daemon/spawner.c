@@ -2,13 +2,13 @@
 /*
  * The spawner: a process of the daemon that starts the workers' processes.
  *
- * A process that is forked from the daemon holds the daemon's listening sockets, connections and lock until it becomes another
- * program. If it is stopped before that, they outlive the daemon. So the daemon forks once, before it opens any of these, and the
- * spawner forks the workers. They are the daemon's children all the same (CLONE_PARENT): the daemon waits for them, and
- * PR_SET_PDEATHSIG means the daemon.
+ * A process forked from the daemon holds the daemon's listening sockets, connections and lock until it calls execve. If it is
+ * stopped before that, they outlive the daemon. So the daemon forks once, before it opens any of these, and the spawner forks
+ * the workers. They are still the daemon's children (CLONE_PARENT): the daemon waits for them, and PR_SET_PDEATHSIG refers to
+ * the daemon.
  *
- * All processes of the spawner's session end with the daemon: workers by PR_SET_PDEATHSIG, also stopped ones, and what their
- * plugins have started by the spawner, which sees the daemon's end of their socket close.
+ * All processes of the spawner's session end with the daemon: workers by PR_SET_PDEATHSIG, even stopped ones. The spawner
+ * ends the processes that plugins have started when the daemon's end of their socket closes.
  */
 #include "spawner.h"
 
@@ -43,9 +43,9 @@
 
 extern char **environ;
 
-/* What one request asks for. */
+/* One request. */
 struct order {
-	const struct daemon *daemon; /* as it was at the spawner's start */
+	const struct daemon *daemon; /* copied when the spawner started */
 	pid_t daemon_pid;
 	struct urom_spawn spawn;
 	int fds[SPAWNER_FDS];
@@ -59,7 +59,7 @@ struct numbers {
 
 #define FIXED_ARGS 18
 
-/* Each plugin is named as so_path:id, behind all options. NULL: no memory. */
+/* Plugins follow the options, as so_path:id. NULL: no memory. */
 static char **make_args(const struct order *order, struct numbers *numbers)
 {
 	const struct daemon_config *config = &order->daemon->config;
@@ -109,7 +109,7 @@ static bool environment_sets(const char *variable, const char *const *env, uint3
 	return false;
 }
 
-/* The daemon's environment with the client's variables in place of those of the same name. */
+/* The daemon's environment, with the client's variables replacing those of the same name. */
 static char **make_env(const struct urom_spawn *spawn)
 {
 	uint32_t num = 0, kept = 0;
@@ -128,7 +128,7 @@ static char **make_env(const struct urom_spawn *spawn)
 
 /* ---- the child ---- */
 
-/* Above the numbers that it is to go to, so that none is overwritten before it is copied. */
+/* Copies it above all target numbers first, so that none is overwritten before it is copied. */
 static bool fd_place(int from, int to)
 {
 	int above = fcntl(from, F_DUPFD_CLOEXEC, DOOR_FD + 1);
@@ -150,8 +150,8 @@ static const char *error_advice(int error)
 	if (error == EMFILE || error == ENFILE)
 		return "; the service has too many open files: end workers, or raise its limit (ulimit -n)";
 	if (error == EAGAIN)
-		return "; its user has too many processes: end some, or raise the limit (ulimit -u)";
-	return error == ENOMEM ? "; there is no memory: end workers" : "";
+		return "; the user has too many processes: end some, or raise the limit (ulimit -u)";
+	return error == ENOMEM ? "; out of memory: end workers" : "";
 }
 
 void spawner_format_reason(char reason[UROM_TEXT_MAX], const char *what, int error)
@@ -172,7 +172,7 @@ static __attribute__((noreturn)) void child_fail(const struct order *order, cons
 	_exit(SPAWNER_EXIT_FAILED);
 }
 
-/* A daemon that died before prctl sends no signal any more. */
+/* If the daemon died before prctl, no signal comes: so the parent is checked as well. */
 static void end_with_daemon(pid_t daemon_pid)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != daemon_pid)
@@ -192,13 +192,13 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 	memcpy(cpus, order->spawn.cpuset, sizeof(cpus));
 	cpus_map(order->daemon->cpus, cpus);
 	if (order->spawn.has_cpuset && sched_setaffinity(0, sizeof(cpus), (const cpu_set_t *)(const void *)cpus) != 0)
-		child_fail(order, "none of its processors can be used", errno);
+		child_fail(order, "none of its CPUs can be used", errno);
 	char **args = make_args(order, &numbers), **env = make_env(&order->spawn);
 	if (args == NULL || env == NULL)
 		child_fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
-		child_fail(order, "it can be given no descriptors", errno);
-	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not yet closed: a failure is still to be reported */
+		child_fail(order, "cannot pass descriptors to it", errno);
+	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* on execve: they still report a failure */
 	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
 	execve(args[0], args, env);
 	child_fail(order, "doca_urom_worker cannot be started", errno);
@@ -206,7 +206,7 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 
 /* ---- requests ---- */
 
-/* Limits and processors that the daemon was given since its start hold for workers too. */
+/* Workers get the limits and CPUs that the daemon has now. */
 static void follow_daemon(pid_t daemon_pid)
 {
 	struct rlimit limit;
@@ -220,7 +220,7 @@ static void follow_daemon(pid_t daemon_pid)
 		(void)sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* A fork whose child is the daemon's. The flags are clone's first argument everywhere but on s390. */
+/* Forks a child of the daemon. The flags are the first argument of clone on all architectures but s390. */
 static void start_child(const struct order *order, struct spawner_answer *answer)
 {
 	follow_daemon(order->daemon_pid);
@@ -268,10 +268,9 @@ static bool request_serve(int fd, struct order *order)
 	return send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) >= 0;
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
-/* Of which session is the process? Its number is behind the name, which may hold anything, the state, its parent
- * and its group. */
+/* Returns the session of a process. It follows the name, which may hold any bytes, the state, the parent and the group. */
 static pid_t session_of(const char *pid)
 {
 	char path[300], text[512];
@@ -289,7 +288,7 @@ static pid_t session_of(const char *pid)
 	return session;
 }
 
-/* True: there were any. */
+/* Returns true if there were any. */
 static bool children_sweep(pid_t self)
 {
 	DIR *folder = opendir("/proc");
@@ -308,7 +307,7 @@ static bool children_sweep(pid_t self)
 	return any;
 }
 
-/* Again and again: a process may have forked before it was found. */
+/* Repeats, because a process may fork before it is found. */
 static void end_session(void)
 {
 	pid_t self = getpid();
@@ -322,9 +321,9 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 	struct order *order = (struct order *)calloc(1, sizeof(*order));
 	sigset_t all;
 
-	sigfillset(&all); /* what is sent to end the service is for the daemon */
+	sigfillset(&all); /* signals to end the service are for the daemon */
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* Not SIGKILL: if the spawner is stopped, it goes on, and finds its socket closed. */
+	/* Not SIGKILL: SIGCONT continues a stopped spawner, which then finds its socket closed. */
 	if (order == NULL || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGCONT) != 0)
 		_exit(EXIT_FAILURE);
 	(void)prctl(PR_SET_NAME, "urom_spawner");

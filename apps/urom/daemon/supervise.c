@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which workers still move, and of what the others died. */
+/* Detects workers without progress and explains deaths. */
 #include "supervise.h"
 
 #include <inttypes.h>
@@ -17,9 +17,9 @@
 DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 
 #define LOOKS 4
-#define STOPPED_FACTOR 10 /* by SIGSTOP: somebody may have a reason */
+#define STOPPED_FACTOR 10 /* for a worker stopped by SIGSTOP, perhaps on purpose */
 
-/* ---- what the heartbeat says ---- */
+/* ---- the heartbeat ---- */
 
 static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const struct daemon_worker *worker, uint32_t index)
 {
@@ -30,8 +30,8 @@ static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const
 	return plugins_find(daemon, left & -left);
 }
 
-/* The plugin whose operation the worker is in, and that operation's name; NULL: none. What a plugin may have
- * written is checked. */
+/* Returns the plugin in whose operation the worker is, and that operation's name; NULL: none. Plugins can write to the heartbeat,
+ * so it is checked. */
 static const struct daemon_plugin *worker_find_call(const struct daemon *daemon, const struct daemon_worker *worker,
 						    const char **call)
 {
@@ -58,7 +58,7 @@ void supervise_set_names(const struct daemon *daemon, struct daemon_worker *work
 	}
 }
 
-/* ---- looks ---- */
+/* ---- checks ---- */
 
 static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, bool stopped)
 {
@@ -67,11 +67,10 @@ static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, boo
 
 	if (plugin != NULL)
 		snprintf(worker->reason, sizeof(worker->reason),
-			 "it was killed because it hung in %s of %s: --plugin-timeout is %u seconds", call, plugin->info.name,
+			 "killed because it hung in %s of %s: --plugin-timeout is %u seconds", call, plugin->info.name,
 			 daemon->config.plugin_timeout_s);
 	else
-		snprintf(worker->reason, sizeof(worker->reason),
-			 "it was killed because it hung%s: --plugin-timeout is %u seconds",
+		snprintf(worker->reason, sizeof(worker->reason), "killed because it hung%s: --plugin-timeout is %u seconds",
 			 stopped ? ", stopped by a signal" : " outside of its plugins' operations",
 			 daemon->config.plugin_timeout_s);
 	worker->killed = true;
@@ -83,13 +82,13 @@ static uint64_t look_interval(const struct daemon *daemon)
 	return (uint64_t)daemon->config.plugin_timeout_s * (UINT64_C(1000000000) / LOOKS);
 }
 
-/* The time counts that the worker had: if the machine, or the daemon, slept, so did the worker. */
+/* Only the worker's own time counts, not time in which the machine or the daemon slept. */
 static void worker_look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	uint64_t word = atomic_load_explicit(&worker->heartbeat->word, memory_order_relaxed), before = worker->idle.had_ns;
 
 	if (worker->state == WORKER_ENDING || worker->killed)
-		return; /* that has a limit of its own */
+		return; /* STARTING and ENDING have limits of their own */
 	if (word != worker->last_word || !worker->looked) {
 		worker->last_word = word;
 		worker->looked = true;
@@ -97,7 +96,7 @@ static void worker_look(struct daemon *daemon, struct daemon_worker *worker, uin
 		return;
 	}
 	char state = own_time_look(&worker->idle, worker->pid, now, look_interval(daemon));
-	if (state == 't') /* a debugger holds it */
+	if (state == 't') /* stopped by a debugger */
 		worker->idle.had_ns = 0;
 	else if (state == 'T')
 		worker->idle.had_ns = before + (worker->idle.had_ns - before) / STOPPED_FACTOR;
@@ -121,13 +120,13 @@ uint64_t supervise_workers(struct daemon *daemon, uint64_t now)
 
 /* ---- deaths ---- */
 
-/* A worker that had nearly all the memory that it may have has likely died of that. */
+/* A worker that used nearly all its memory limit has likely died of that. */
 static void add_memory(const struct daemon *daemon, const struct rusage *usage, char *text, size_t room)
 {
 	long used_mib = usage->ru_maxrss / 1024, max_mib = (long)daemon->config.memory_max_mib;
 
 	if (max_mib != 0 && used_mib >= max_mib - max_mib / 8)
-		snprintf(text, room, "; it had %ld MiB of memory, --max-worker-memory is %ld", used_mib, max_mib);
+		snprintf(text, room, "; it used %ld MiB of memory, --max-worker-memory is %ld", used_mib, max_mib);
 }
 
 void supervise_explain(const struct daemon *daemon, const struct daemon_worker *worker, int status, const struct rusage *usage,
@@ -147,8 +146,7 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 	add_memory(daemon, usage, memory, sizeof(memory));
 	if (WIFSIGNALED(status))
 		snprintf(reason, UROM_TEXT_MAX, "its process %d was ended by signal %d (%s)%s%s%s", worker->pid, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)), place, memory,
-			 worker->killed ? ": it had not ended, or not started, in time" : "");
+			 strsignal(WTERMSIG(status)), place, memory, worker->killed ? ": it did not start or end in time" : "");
 	else
 		snprintf(reason, UROM_TEXT_MAX, "its process %d ended by itself with status %d%s%s", worker->pid,
 			 WEXITSTATUS(status), place, memory);

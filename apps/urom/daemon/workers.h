@@ -6,16 +6,16 @@
 #include "daemon.h"
 
 struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id);
-/* Finds or starts the worker; the request is answered then or later. */
+/* Finds or starts the worker, and answers the request now or later. */
 void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t tag, const struct urom_spawn *spawn);
-/* One context of the client less; the worker ends with its last. */
+/* Drops one context of the client; the worker ends with the last one. */
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id);
-/* The client is gone, with all its contexts. */
+/* Drops all contexts of a client that disconnected. */
 void workers_forget(struct daemon *daemon, struct daemon_client *client);
-/* Children have ended, or a worker's socket has something. */
+/* Reaps children that have ended. */
 void workers_reap(struct daemon *daemon);
 void workers_read(struct daemon *daemon, struct daemon_worker *worker);
-/* Ends those whose time is over; the next time at which something is due, or UINT64_MAX. */
+/* Ends workers whose time is over. Returns when the next call is due, or UINT64_MAX. */
 uint64_t workers_expire(struct daemon *daemon, uint64_t now);
 void workers_end_all(struct daemon *daemon);
 

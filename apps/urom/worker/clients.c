@@ -61,9 +61,8 @@ static void client_drop(struct worker *worker, struct worker_client *client)
 
 void client_disconnect(struct worker *worker, struct worker_client *client)
 {
-	PROGRAM_LOG_WARN_LIMITED(
-		"%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
-		client->peer->address);
+	PROGRAM_LOG_WARN_LIMITED("disconnected %s: it has more unread answers than commands, or there is no memory for one",
+				 client->peer->address);
 	sf_comm_drop(worker->comm, client->peer);
 	client_drop(worker, client);
 }
@@ -87,7 +86,7 @@ static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 static void client_join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
 			size_t len)
 {
-	static const char refusal[] = "the worker expects no such client: its token is another, or used";
+	static const char refusal[] = "the worker does not expect this client: its token is wrong, or was used already";
 
 	while (parent_read(worker)) /* the daemon sent the token before it answered the client */
 		;
@@ -104,7 +103,7 @@ static void client_join(struct worker *worker, struct worker_client *client, con
 			client_disconnect(worker, client);
 		return;
 	}
-	PROGRAM_LOG_WARN_LIMITED("%s was turned away: no such token", client->peer->address);
+	PROGRAM_LOG_WARN_LIMITED("rejected %s: unknown token", client->peer->address);
 	sf_comm_disconnect(worker->comm, client->peer);
 	client_drop(worker, client);
 }
@@ -118,7 +117,7 @@ void clients_expire(struct worker *worker)
 		if (client->joined ||
 		    own_time_left(&client->time, client->process, now, own_time_limit(client->process, WORKER_JOIN_NS)) != 0)
 			continue;
-		PROGRAM_LOG_WARN_LIMITED("%s has not joined within two seconds: it is disconnected", client->peer->address);
+		PROGRAM_LOG_WARN_LIMITED("disconnected %s: it did not join within two seconds", client->peer->address);
 		sf_comm_disconnect(worker->comm, client->peer);
 		client_drop(worker, client);
 	}
@@ -146,9 +145,9 @@ static doca_error_t keep_command(struct worker *worker, struct worker_client *cl
 		(struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
 
 	if (desc == NULL) {
-		PROGRAM_LOG_ERR_LIMITED(
-			"no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used",
-			len);
+		PROGRAM_LOG_ERR_LIMITED("no memory for a command of %zu bytes: the service's --max-worker-memory, or the "
+					"machine's memory, is used up",
+					len);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	desc->dest_id = client->dest_id;
@@ -171,7 +170,7 @@ static doca_error_t give_command(struct worker *worker, struct worker_client *cl
 		return keep_command(worker, client, plugin, body, len);
 	PROGRAM_LOG_WARN_LIMITED("%s sent a command for plugin 0x%llx of %llu bytes: %s", client->peer->address,
 				 (unsigned long long)command->type, (unsigned long long)command->len,
-				 plugin == NULL ? "it is not loaded here" : "the message holds another number");
+				 plugin == NULL ? "that plugin is not loaded here" : "the message has another length");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -180,7 +179,7 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 	struct urom_worker_cmd command;
 
 	if (len < sizeof(command) || len > worker->message_max) {
-		PROGRAM_LOG_WARN_LIMITED("%s sent a command of %zu bytes, possible are %zu to %zu", client->peer->address, len,
+		PROGRAM_LOG_WARN_LIMITED("%s sent a command of %zu bytes: it can have %zu to %zu", client->peer->address, len,
 					 sizeof(command), worker->message_max);
 		return;
 	}
@@ -192,7 +191,7 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-/* An offer or a piece. */
+/* Handles an offer of a directory or a piece of one. */
 static void take_domain(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
 			size_t len)
 {
@@ -204,7 +203,7 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 
 	if (result == DOCA_SUCCESS)
 		return;
-	PROGRAM_LOG_WARN_LIMITED("%s has a domain that cannot be used: %s", client->peer->address, reason);
+	PROGRAM_LOG_WARN_LIMITED("rejected a domain of %s: %s", client->peer->address, reason);
 	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, strlen(reason));
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
@@ -245,7 +244,7 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 			client_disconnect(worker, client);
 		return;
 	}
-	PROGRAM_LOG_WARN_LIMITED("%s sent what is no message of UROM's, or not yet: it is disconnected", peer->address);
+	PROGRAM_LOG_WARN_LIMITED("disconnected %s: it sent an invalid or unexpected message", peer->address);
 	sf_comm_disconnect(worker->comm, peer);
 	client_drop(worker, client);
 }

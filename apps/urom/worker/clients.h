@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients: how they come and go, and what they send. */
+/* Clients: their connections and messages. */
 #ifndef UROM_WORKER_CLIENTS_H
 #define UROM_WORKER_CLIENTS_H
 
@@ -7,9 +7,9 @@
 
 extern const struct sf_comm_handler clients_handler;
 
-/* A command that a plugin left in its list: its host's task fails. */
+/* Fails the host's task of a command that a plugin left in its list. */
 void clients_reject_command(struct worker *worker, const struct urom_worker_cmd_desc *desc);
-/* One that is broken. */
+/* Disconnects a broken client. */
 void client_disconnect(struct worker *worker, struct worker_client *client);
 void clients_drop_all(struct worker *worker);
 /* Disconnects those that have not joined in time. */

@@ -8,18 +8,18 @@
 
 #include "urom/directory.h"
 
-/* A directory, which several clients may have offered. */
+/* A directory, which several clients may offer. */
 struct worker_directory {
 	LIST_ENTRY(worker_directory) next;
 	uint8_t digest[UROM_DIGEST_SIZE];
 	size_t size, received;
-	uint8_t *data;			  /* until it is whole */
-	struct urom_directory *directory; /* from then on */
-	struct worker_domain *sender;	  /* whose client was asked for it; NULL once it is whole */
+	uint8_t *data;			  /* until it is complete */
+	struct urom_directory *directory; /* once it is complete */
+	struct worker_domain *sender;	  /* the domain whose client sends it; NULL once it is complete */
 	uint32_t num_domains;
 };
 
-/* What is due to a client about its domain. */
+/* The pending message to a client about its domain. */
 enum worker_domain_due { WORKER_DOMAIN_NOTHING, WORKER_DOMAIN_WANTED, WORKER_DOMAIN_READY };
 
 struct worker_domain {

@@ -34,7 +34,7 @@ static void directory_request(struct worker *worker, struct worker_directory *di
 	set_due(worker, sender, WORKER_DOMAIN_WANTED);
 }
 
-/* The sender will not send the rest: another of those that offered it is asked. */
+/* The sender will not send the rest: requests the directory from another client that offered it. */
 static void ask_another(struct worker *worker, struct worker_directory *directory)
 {
 	struct worker_domain *domain;
@@ -104,16 +104,16 @@ static struct worker_directory *begin_directory(struct worker *worker, const uin
 static doca_error_t check_offer(const struct worker *worker, uint64_t client, const struct urom_head *head, size_t len,
 				const struct worker_directory *known, const char **reason)
 {
-	*reason = len != UROM_DIGEST_SIZE ? "an offer holds a digest" : "the client has offered one of that number before";
+	*reason = len != UROM_DIGEST_SIZE ? "an offer holds a digest" : "the client has offered that number before";
 	if (len != UROM_DIGEST_SIZE || find_domain(worker, client, head->subject) != NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	*reason = "what it is to know of its processes is larger than 256 MiB";
+	*reason = "its directory is larger than 256 MiB";
 	if (head->size > UROM_DIRECTORY_MAX)
 		return DOCA_ERROR_TOO_BIG;
-	*reason = "the worker is in 1024 domains, as many as it can be";
+	*reason = "the worker is in 1024 domains, the maximum";
 	if (worker->num_domains == WORKER_DOMAINS_MAX)
 		return DOCA_ERROR_FULL;
-	*reason = "the worker's domains have 512 MiB with this one, more than it takes";
+	*reason = "the directories of the worker's domains exceed 512 MiB with this one";
 	return known == NULL && head->size > WORKER_DIRECTORY_BYTES - worker->directory_bytes ? DOCA_ERROR_FULL : DOCA_SUCCESS;
 }
 
@@ -126,7 +126,7 @@ doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const str
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	*reason = "there is no memory for it";
+	*reason = "no memory for it";
 	struct worker_domain *domain = (struct worker_domain *)calloc(1, sizeof(*domain));
 	bool is_new = directory == NULL;
 	if (domain != NULL && is_new)
@@ -150,21 +150,21 @@ doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const str
 
 /* ---- pieces ---- */
 
-/* It is whole: does it hold what was offered? */
+/* Checks a complete directory against the offered digest. */
 static doca_error_t directory_finish(struct worker *worker, struct worker_directory *directory, const char **reason)
 {
 	uint8_t digest[UROM_DIGEST_SIZE];
 	struct worker_domain *domain;
 	doca_error_t result = urom_digest(directory->data, directory->size, digest);
 
-	*reason = "its bytes are others than were offered";
+	*reason = "its bytes do not match the offered digest";
 	if (result == DOCA_SUCCESS && memcmp(digest, directory->digest, sizeof(digest)) != 0)
 		result = DOCA_ERROR_INVALID_VALUE;
 	if (result == DOCA_SUCCESS)
 		result = urom_directory_open(directory->data, directory->size, &directory->directory, reason);
 	if (result != DOCA_SUCCESS)
 		return result;
-	directory->data = NULL; /* the open one's */
+	directory->data = NULL; /* owned by the open directory */
 	directory->sender = NULL;
 	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->directory == directory)
@@ -181,8 +181,8 @@ doca_error_t domains_add_part(struct worker *worker, uint64_t client, const stru
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (domain == NULL)
-		return DOCA_SUCCESS; /* the rest of one that was refused, or left */
-	*reason = "its pieces do not fit each other";
+		return DOCA_SUCCESS; /* the rest of a directory that was rejected or dropped */
+	*reason = "its pieces do not match";
 	if (directory->sender != domain || head->size != directory->size || head->request != directory->received ||
 	    len > directory->size - directory->received) {
 		result = DOCA_ERROR_INVALID_VALUE;
@@ -220,7 +220,7 @@ bool domains_run(struct worker *worker)
 		domain->due = WORKER_DOMAIN_NOTHING;
 		any = true;
 	}
-	return any; /* one that takes nothing just now keeps nobody from sleep */
+	return any; /* a client whose connection is full does not keep the worker awake */
 }
 
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number)
@@ -240,7 +240,7 @@ void domains_forget(struct worker *worker, uint64_t client)
 	}
 }
 
-/* ---- what plugins look up: in every domain that the worker is in ---- */
+/* ---- lookups by plugins, in every domain of the worker ---- */
 
 static const struct worker_plugin *plugin_of(const struct urom_worker_ctx *ctx)
 {

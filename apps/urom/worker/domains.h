@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What plugins can look up: directories that clients offer. */
+/* Directories that clients offer and plugins look up. */
 #ifndef UROM_WORKER_DOMAINS_H
 #define UROM_WORKER_DOMAINS_H
 
 #include "worker.h"
 
 extern const struct urom_domain_lookups_iface domain_lookups;
-/* A client offers a directory, by its digest. Of what is refused reason says why. */
+/* Adds a directory that a client offers by its digest. reason is set if it is rejected. */
 doca_error_t domains_add_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			       const char **reason);
-/* A piece of one that it was asked for. */
+/* Adds a piece of a requested directory. */
 doca_error_t domains_add_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			      const char **reason);
-/* Tells clients what is due. True when anything was. */
+/* Sends pending messages to clients. True if there were any. */
 bool domains_run(struct worker *worker);
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number);
-/* Those of a client that has left. */
+/* Drops the domains of a client that has left. */
 void domains_forget(struct worker *worker, uint64_t client);
 
 #endif

@@ -28,15 +28,15 @@ static int plugin_probe(const char *path)
 	struct worker_plugin plugin = {.path = path};
 	char reason[UROM_TEXT_MAX];
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive the daemon that probes it */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hanging plugin must not outlive the daemon that probes it */
 	int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* what the plugin prints is not the answer */
+	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* keeps the plugin's output apart from the answer */
 	bool loaded = plugin_load(&plugin, reason) == DOCA_SUCCESS;
 	int len = loaded ? dprintf(answer, "%" PRIu64 "\n", plugin.version) : dprintf(answer, "%s\n", reason);
 	return loaded && len > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* ---- what the process may have ---- */
+/* ---- limits of the process ---- */
 
 static bool map_heartbeat(int fd, struct worker *worker)
 {
@@ -49,7 +49,7 @@ static bool map_heartbeat(int fd, struct worker *worker)
 	return true;
 }
 
-/* What the process has by now is not counted: a sanitizer's shadow is far more than any limit. */
+/* Current memory does not count: a sanitizer's shadow memory exceeds any limit. */
 static void limit_memory(rlim_t mib)
 {
 	unsigned long has_kib = 0;
@@ -63,13 +63,13 @@ static void limit_memory(rlim_t mib)
 	const rlim_t bytes = (mib << 20) + ((rlim_t)has_kib << 10);
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_max <= bytes)
-		return; /* somebody set less */
+		return; /* the limit is lower already */
 	limit = (struct rlimit){bytes, bytes};
 	if (setrlimit(RLIMIT_DATA, &limit) != 0)
-		DOCA_LOG_WARN("its memory cannot be limited to %lu MiB: %s", (unsigned long)mib, strerror(errno));
+		DOCA_LOG_WARN("cannot limit memory to %lu MiB: %s", (unsigned long)mib, strerror(errno));
 }
 
-/* When the machine has no memory left, the kernel is to end a worker rather than the daemon or a user's program. */
+/* If the machine runs out of memory, the kernel should kill a worker rather than the daemon or a user's program. */
 static void offer_to_die_first(void)
 {
 	FILE *file = fopen("/proc/self/oom_score_adj", "we");
@@ -159,18 +159,18 @@ static const char usage[] =
 	"Usage: doca_urom_worker --fd N --heartbeat-fd N --door-fd N --id ID --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
 	"       doca_urom_worker --probe SO_PATH\n"
 	"\n"
-	"One worker of the UROM service. doca_urom_daemon starts it; by hand only --probe is of use.\n"
+	"One worker of the UROM service. doca_urom_daemon starts it; users need only --probe.\n"
 	"\n"
-	"  --fd N              the socket, inherited, by which it reports to the daemon\n"
-	"  --heartbeat-fd N    memory shared with the daemon, in which it shows that it moves\n"
-	"  --door-fd N         the socket by which the daemon hands over the connections of its clients\n"
+	"  --fd N              inherited socket to the daemon\n"
+	"  --heartbeat-fd N    memory shared with the daemon, for the worker's heartbeat\n"
+	"  --door-fd N         socket through which the daemon passes client connections\n"
 	"  --id ID             the worker's id\n"
-	"  --max-msg-size N    largest command or notification, bytes\n"
-	"  --log-level N       its own messages and the plugins', 10 (none) to 70 (all), by tens\n"
-	"  --sdk-log-level N   the libraries' messages, likewise\n"
-	"  --max-memory MIB    memory that it may have; 0 is no limit\n"
+	"  --max-msg-size N    largest command or notification in bytes\n"
+	"  --log-level N       log level of the worker and its plugins, 10 (none) to 70 (all), in steps of 10\n"
+	"  --sdk-log-level N   log level of the libraries, likewise\n"
+	"  --max-memory MIB    memory limit; 0: no limit\n"
 	"  SO_PATH:ID          a plugin and its id, a power of two\n"
-	"  --probe SO_PATH     loads the plugin and prints its version, or what is wrong with it\n"
+	"  --probe SO_PATH     load the plugin and print its version, or an error\n"
 	"  -h, --help          show this help\n"
 	"  -v, --version       show the version\n";
 
@@ -179,7 +179,7 @@ static bool is_word(const char *word, const char *name, const char *letter)
 	return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
 }
 
-/* One line. Parts of a line that the daemon made are not told: it is the daemon's mistake. */
+/* Prints one line. Invalid values in a command line of the daemon are not named: they are a bug. */
 static int arguments_refuse(char **argv)
 {
 	const char *known[] = {"--fd",		 "--heartbeat-fd", "--door-fd",	      "--id",
@@ -188,9 +188,9 @@ static int arguments_refuse(char **argv)
 	const char *nearest = argv[1] != NULL && argv[1][0] == '-' ? sf_nearest_word(argv[1], known, 0) : NULL;
 
 	if (nearest != NULL && strcmp(nearest, argv[1]) != 0)
-		fprintf(stderr, "doca_urom_worker: there is no option %s; did you mean %s?\n", argv[1], nearest);
+		fprintf(stderr, "doca_urom_worker: unknown option %s; did you mean %s?\n", argv[1], nearest);
 	else
-		fprintf(stderr, "doca_urom_worker is started by doca_urom_daemon, not by hand (--help says more)\n");
+		fprintf(stderr, "doca_urom_worker must be started by doca_urom_daemon (see --help)\n");
 	return EXIT_FAILURE;
 }
 
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && is_word(argv[1], "--version", "-v"))
 		return printf("doca_urom_worker %s, DOCA API %s\n", SOFTFIELD_VERSION, doca_version_runtime()) < 0 ? EXIT_FAILURE
 														   : EXIT_SUCCESS;
-	opterr = 0; /* its message has the whole path, and is one more */
+	opterr = 0; /* getopt's own message would be a second line, with the whole path */
 	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker))
 		return arguments_refuse(argv);
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||

@@ -19,20 +19,19 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 	struct worker_plugin *plugin = plugin_find(worker, desc->worker_notif.type);
 	size_t len = worker->message_max;
 
-	if (plugin == NULL) /* it changed the type meanwhile */
+	if (plugin == NULL) /* the plugin changed the type meanwhile */
 		return DOCA_SUCCESS;
 	doca_error_t result = plugin_pack(plugin, &desc->worker_notif, &len, worker->packed);
 	if (result == DOCA_SUCCESS && len >= sizeof(struct urom_worker_notify) && len <= worker->message_max)
 		return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
-	PROGRAM_LOG_WARN_LIMITED(
-		"notif_pack of %s: %s, for %llu bytes and a header of %zu in a message that holds %zu: it made %zu", plugin->path,
-		doca_error_get_name(result), (unsigned long long)desc->worker_notif.len, sizeof(struct urom_worker_notify),
-		worker->message_max, len);
+	PROGRAM_LOG_WARN_LIMITED("notif_pack of %s: %s, for %llu bytes and a header of %zu in a message of %zu: it returned %zu",
+				 plugin->path, doca_error_get_name(result), (unsigned long long)desc->worker_notif.len,
+				 sizeof(struct urom_worker_notify), worker->message_max, len);
 	return client_answer_for_plugin(worker, client, desc->worker_notif.type, desc->worker_notif.urom_context,
 					result != DOCA_SUCCESS ? result : DOCA_ERROR_TOO_BIG);
 }
 
-/* As much as it takes now. A notification is packed once, and so only when there is room for it. */
+/* Sends until the client's connection is full. A notification is packed only once, so only if there is room for it. */
 static bool send_to(struct worker *worker, struct worker_client *client)
 {
 	bool any = false;
@@ -45,7 +44,7 @@ static bool send_to(struct worker *worker, struct worker_client *client)
 		free(desc);
 		client_answered(worker, client);
 		if (result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NO_MEMORY)
-			client->broken = true; /* it would wait for this answer forever */
+			client->broken = true; /* the client would wait for this answer forever */
 		any = true;
 	}
 	return any;

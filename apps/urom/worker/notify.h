@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plugins' notifications on their way to clients. */
+/* Sends plugins' notifications to clients. */
 #ifndef UROM_WORKER_NOTIFY_H
 #define UROM_WORKER_NOTIFY_H
 
 #include "worker.h"
 
-/* Sends what clients can take. True when anything moved. */
+/* Sends until the clients' connections are full. True if anything was sent. */
 bool notifications_send(struct worker *worker);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plugins' notifications on their way to clients. Each client has a queue of its own: one that takes nothing makes nobody else
- * wait. A queue holds answers to that client's commands, of which a client can have only so many unanswered; what a plugin says
- * beyond that is counted, and one that goes on and on ends its worker.
+ * Queues of plugins' notifications. Each client has its own queue, so one that reads nothing delays no other. A queue holds
+ * answers to that client's commands, whose number is limited; notifications beyond that are counted, and at
+ * WORKER_UNASKED_MAX the worker ends.
  */
 #include "notify_queue.h"
 
@@ -18,14 +18,14 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER::NOTIFICATIONS);
 
-/* Why nobody can be given it; NULL: somebody can. */
+/* Returns why the notification is invalid; NULL: it is valid. */
 static const char *notification_check(const struct worker *worker, const struct worker_plugin *plugin,
 				      const struct urom_worker_notif_desc *desc)
 {
 	if (desc->worker_notif.type != plugin->id)
 		return "of another type than its commands";
 	if (desc->dest_id == 0 || desc->dest_id > worker->last_dest_id)
-		return "for a dest_id that never was";
+		return "for a dest_id that never existed";
 	return NULL;
 }
 
@@ -34,10 +34,10 @@ static void notification_queue(struct worker *worker, const struct worker_plugin
 	const char *wrong = notification_check(worker, plugin, desc);
 	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
 
-	if (client == NULL) { /* or it has left */
+	if (client == NULL) { /* NULL also if the client has left */
 		if (wrong != NULL)
 			PROGRAM_LOG_WARN_LIMITED(
-				"%s made a notification %s: it must repeat the command's type, urom_context and dest_id",
+				"%s created a notification %s: it must repeat the command's type, urom_context and dest_id",
 				plugin->path, wrong);
 		free(desc);
 		return;
@@ -61,7 +61,7 @@ void notifications_queue(struct worker *worker, struct worker_plugin *plugin)
 		free(desc);
 		if (worker->failure[0] == '\0')
 			snprintf(worker->failure, sizeof(worker->failure),
-				 "%s made %d notifications more than it was given commands", plugin->path, WORKER_UNASKED_MAX);
+				 "%s created %d notifications more than it received commands", plugin->path, WORKER_UNASKED_MAX);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 void parent_ready(struct worker *worker);
 void parent_failed(int fd, const char *reason);
-/* Takes what the daemon sent; the worker is ending when the daemon says so or is gone. True when anything came. */
+/* Receives packets of the daemon; sets worker->ending on its request or its death. True if anything was received. */
 bool parent_read(struct worker *worker);
 
 #endif

@@ -12,10 +12,10 @@
 #include "domains.h"
 #include "worker.h"
 
-/* What the worker is doing, should it not come back. */
+/* Records the current call, in case it does not return. */
 static void plugin_call_note(const struct worker_plugin *plugin, enum heartbeat_call call)
 {
-	if (__builtin_expect(plugin->worker != NULL, 1)) /* else it is only looked at */
+	if (__builtin_expect(plugin->worker != NULL, 1)) /* NULL while probing */
 		heartbeat_say(plugin->worker->heartbeat, plugin->index, call);
 }
 
@@ -49,9 +49,8 @@ static doca_error_t check_iface(const struct worker_plugin *plugin, char reason[
 	size_t version = DOCA_STRUCT_GET_VERSION(iface);
 
 	if (version >> 24 != DOCA_VERSION_MAJOR) {
-		snprintf(reason, UROM_TEXT_MAX,
-			 "%s was built with release %zu of the plugin interface, this is %d: build it again", plugin->path,
-			 version >> 24, DOCA_VERSION_MAJOR);
+		snprintf(reason, UROM_TEXT_MAX, "%s was built for release %zu of the plugin interface, this is %d: rebuild it",
+			 plugin->path, version >> 24, DOCA_VERSION_MAJOR);
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
 	if (iface->open == NULL || iface->close == NULL || iface->worker_cmd == NULL || iface->progress == NULL ||
@@ -153,7 +152,7 @@ void plugin_close(struct worker_plugin *plugin)
 		plugin_call_note(plugin, HEARTBEAT_OWN);
 	}
 	plugin->open = false;
-	/* The object stays: UCX, which plugins bring along, does not like to be unloaded. */
+	/* No dlclose: plugins load UCX, which cannot be unloaded safely. */
 }
 
 /* ---- run ---- */

@@ -13,7 +13,7 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER::PLUGINS);
 
-/* An operation answered what it should not: a plugin may go on doing so. */
+/* Logs an invalid result of an operation, rate limited: a plugin may repeat it. */
 static void plugin_warn(const struct worker_plugin *plugin, const char *what, doca_error_t result)
 {
 	PROGRAM_LOG_WARN_LIMITED("%s of %s: %s", what, plugin->path, doca_error_get_name(result));
@@ -27,8 +27,8 @@ static void give_commands(struct worker_plugin *plugin)
 		plugin_warn(plugin, "worker_cmd", result);
 	if (ucs_list_is_empty(&plugin->commands))
 		return;
-	plugin_warn(plugin, "commands left in the list, which are refused, by worker_cmd", result);
-	while (!ucs_list_is_empty(&plugin->commands)) { /* which a client that is disconnected shortens */
+	plugin_warn(plugin, "commands left in the list by worker_cmd, which are rejected", result);
+	while (!ucs_list_is_empty(&plugin->commands)) { /* disconnecting a client shortens the list */
 		struct urom_worker_cmd_desc *command =
 			ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
 

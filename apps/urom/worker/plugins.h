@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All plugins at work. */
+/* Runs all plugins. */
 #ifndef UROM_WORKER_PLUGINS_H
 #define UROM_WORKER_PLUGINS_H
 
 #include "worker.h"
 
-/* Gives plugins their commands and their time. True when anything moved. */
+/* Passes commands to plugins and calls their progress. True if anything moved. */
 bool plugins_run(struct worker *worker);
 
 #endif

@@ -8,7 +8,7 @@
 
 void tokens_add(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE])
 {
-	if (worker->num_tokens == WORKER_TOKENS_MAX) { /* the oldest never came */
+	if (worker->num_tokens == WORKER_TOKENS_MAX) { /* the client of the oldest never came */
 		memmove(worker->tokens[0], worker->tokens[1], sizeof(worker->tokens[0]) * (WORKER_TOKENS_MAX - 1));
 		worker->num_tokens--;
 	}

@@ -7,9 +7,9 @@
 
 #include "worker.h"
 
-/* Keeps one; the oldest goes when there are WORKER_TOKENS_MAX. */
+/* Adds a token; drops the oldest beyond WORKER_TOKENS_MAX. */
 void tokens_add(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
-/* Returns whether it was there. A token is good for one client. */
+/* Removes a token and returns whether it was there. A token is valid for one client. */
 bool tokens_use(struct worker *worker, const void *token, size_t len);
 
 #endif

@@ -19,18 +19,17 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
-/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less
- * often: what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as
- * softfield/urom_plugin.h has it: then it sleeps. */
+/* If all plugins return a descriptor (softfield/urom_plugin.h), an idle worker sleeps. Otherwise it cannot wait for their
+ * networks, so it polls with growing intervals: an event is delayed by a part of the idle time before it. */
 #define SPIN_NS UINT64_C(1000000)
 #define SPIN_WAITING_NS UINT64_C(20000)
 #define NAP_WAITING_NS UINT64_C(100000000)
-#define NAP_PART 16		      /* of the time that it has been idle for */
-#define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
+#define NAP_PART 16		      /* divisor of the idle time so far */
+#define NAP_BUSY_NS UINT64_C(1000000) /* longest interval while commands are unanswered */
 #define NAP_IDLE_NS UINT64_C(10000000)
-#define PARENT_EVERY 1024 /* turns of the loop */
+#define PARENT_EVERY 1024 /* iterations between reads from the daemon */
 
-/* Sleeps until something comes or the time is over. */
+/* Sleeps until an event or until the time is over. */
 static void worker_sleep(struct worker *worker, uint64_t ns)
 {
 	struct pollfd fds[2 + UROM_PLUGINS_MAX] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
@@ -50,7 +49,7 @@ static uint64_t nap_time(const struct worker *worker, uint64_t idle_ns)
 	return part < longest ? part : longest;
 }
 
-/* Until the daemon ends it; then what is under way may still be answered. */
+/* True until the daemon ends the worker and, if it drains, commands in flight are answered or the time is over. */
 static bool goes_on(struct worker *worker, uint64_t *drain_until)
 {
 	if (__builtin_expect(worker->failure[0] != '\0', 0))
@@ -114,7 +113,7 @@ static doca_error_t worker_start(struct worker *worker, char reason[UROM_TEXT_MA
 			return result;
 	}
 	worker->packed = (uint8_t *)malloc(worker->message_max);
-	snprintf(reason, UROM_TEXT_MAX, "there is no memory, or no descriptor; see the worker's log");
+	snprintf(reason, UROM_TEXT_MAX, "no memory or no descriptor: see the worker's log");
 	if (worker->packed == NULL || sf_comm_open(&options, &worker->comm) != DOCA_SUCCESS ||
 	    sf_comm_listen_behind(worker->comm, worker->door_fd) != DOCA_SUCCESS)
 		return DOCA_ERROR_OPERATING_SYSTEM;
