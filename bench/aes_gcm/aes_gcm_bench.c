@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AES-256-GCM of 16 KiB messages in both directions, tasks submitted again from their completion callback, beside a loop of
- * libcrypto's EVP calls on the same bytes with a context that keeps its key, and beside `openssl speed` where that program is of
- * the library's version. What a task costs by itself is the difference for messages of 64 bytes. Short runs alternate; medians of
- * what each pair of neighbours shows. Fails beyond the limits.
+ * AES-256-GCM of 16 KiB messages in both directions, with tasks submitted again from their completion callback, compared to a
+ * loop of libcrypto's EVP calls on the same bytes with a context that keeps its key, and to `openssl speed` if that program
+ * has the library's version. The difference for messages of 64 bytes is the cost of a task. Short runs alternate; results are
+ * medians over pairs of adjacent runs. Fails beyond the limits.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -28,8 +28,8 @@
 #define SMALL_TASKS 1024
 #define DEPTH 4
 #define TAG 16
-#define LIMIT 0.95   /* of EVP's rate, for LARGE messages */
-#define LIMIT_NS 60. /* beyond EVP's time, for SMALL ones */
+#define LIMIT 0.95   /* part of EVP's rate, for LARGE messages */
+#define LIMIT_NS 60. /* above EVP's time, for SMALL messages */
 
 static const uint8_t raw_key[32] = {1}, iv[12] = {2};
 
@@ -166,7 +166,7 @@ static bool speed_is_of_this_version(void)
 	return version[0] != '\0' && strstr(OpenSSL_version(OPENSSL_VERSION), version) != NULL;
 }
 
-/* ns a message, or 0. -aead: with an IV and a tag for each, as here. */
+/* Returns ns per message, or 0. -aead: with an IV and a tag for each, as here. */
 static double run_speed(bool encrypts)
 {
 	char line[512];
@@ -184,7 +184,7 @@ static double run_speed(bool encrypts)
 	return kilobytes > 0 ? LARGE / (kilobytes * 1e3) * 1e9 : 0;
 }
 
-/* ---- the program ---- */
+/* ---- main program ---- */
 
 static void prepare(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What taking a buf from an inventory and releasing it costs. Prints the median of several runs in ns a buf. */
+/* The cost of allocating a buf from an inventory and releasing it. Prints the median of several runs in ns per buf. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deflate tasks beside zlib's own API on one thread: the same streams, and the same two checksums, which each task returns; and
- * beside zlib without checksums. The streams of a run differ, else the branch predictor learns a short one by heart. Then what a
- * task costs beyond zlib, on a stream of one byte. Alternating runs, medians of CPU time, for both sides are one thread's. Fails
+ * Deflate tasks compared to zlib's API on one thread, with the same streams and the same two checksums, which each task
+ * returns; and to zlib without checksums. The streams of a run differ, because the branch predictor would learn a short one.
+ * Then the cost of a task above zlib, with a stream of one byte. Alternating runs, medians of the thread's CPU time. Fails
  * beyond the limits.
  */
 #include <stdbool.h>
@@ -43,9 +43,9 @@ struct side {
 	struct doca_mmap *mmap;
 	uint8_t *plain, *packed, *out;
 	z_stream deflate, inflate;
-	struct stream streams[STREAMS_MAX]; /* what a run is given, in turn */
+	struct stream streams[STREAMS_MAX]; /* inputs of a run, used in turn */
 	uint64_t num_streams, left, due;
-	uint32_t sums; /* of all that was done, so that nothing is left out */
+	uint32_t sums; /* of all results, so that the compiler cannot drop any */
 };
 
 static struct side bench;
@@ -83,7 +83,7 @@ static const struct stream *stream_of(uint64_t number)
 CALLBACKS(compress_deflate)
 CALLBACKS(decompress_deflate)
 
-/* ---- by tasks ---- */
+/* ---- tasks ---- */
 
 static struct doca_task *task_make(bool is_deflate, const struct doca_buf *src, struct doca_buf *dst)
 {
@@ -99,7 +99,7 @@ static struct doca_task *task_make(bool is_deflate, const struct doca_buf *src, 
 	return doca_compress_task_decompress_deflate_as_task(inflate);
 }
 
-/* ns a task. */
+/* Returns ns per task. */
 static double run_tasks(bool is_deflate, uint64_t num)
 {
 	struct doca_buf *dst;
@@ -122,14 +122,14 @@ static double run_tasks(bool is_deflate, uint64_t num)
 	return ns;
 }
 
-/* ---- by zlib ---- */
+/* ---- zlib ---- */
 
 static void sum(const uint8_t *bytes, size_t len)
 {
 	bench.sums += (uint32_t)crc32(0, bytes, (uInt)len) + (uint32_t)adler32(1, bytes, (uInt)len);
 }
 
-/* From one place to another; the length of the result. */
+/* Converts one buffer to another; returns the length of the result. */
 static size_t zlib_once(bool is_deflate, const struct stream *from, uint8_t *to)
 {
 	z_stream *stream = is_deflate ? &bench.deflate : &bench.inflate;
@@ -160,7 +160,7 @@ static double run_zlib(bool is_deflate, uint64_t num, bool has_sums)
 
 /* ---- both ---- */
 
-/* Text of made-up words, with what follows what as in text: zlib packs it to a third. */
+/* Generates text with frequencies like real text: zlib compresses it to a third. */
 static void fill(uint8_t *bytes, size_t len)
 {
 	static const char *const words[] = {"memory ",	   "the ",  "buffer ", "of ",	"engine ",     "progress ",
@@ -180,7 +180,7 @@ static void fill(uint8_t *bytes, size_t len)
 	}
 }
 
-/* Streams that hold so many bytes each: plain, or deflated. */
+/* Creates streams of so many bytes each: plain, or deflated. */
 static void give_streams(bool is_deflate, size_t len, uint64_t num)
 {
 	uint8_t *at = bench.packed;

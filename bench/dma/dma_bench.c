@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What DMA costs beside memcpy: small tasks that are submitted again from their completion callback, one thread; large ones in
- * this process's memory, and to and from memory that another process exported, beside memcpy of as much between buffers of this
- * process. Medians of alternating runs. Fails when a limit is missed.
+ * The cost of DMA compared to memcpy: small tasks that are submitted again from their completion callback, on one thread;
+ * large ones within this process's memory, and to and from memory that another process exported, compared to memcpy of the
+ * same size within this process. Medians of alternating runs. Fails if a limit is missed.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static struct doca_mmap *map(void *memory, size_t len, uint32_t permissions)
 	return mmap;
 }
 
-/* ns a task, num tasks of which so many are in flight, between places of the two ranges that repeat. */
+/* Returns ns per task, for num tasks of which in_flight are in flight, between offsets of the two ranges that repeat. */
 static double run_dma(struct doca_mmap *from, uint8_t *src, struct doca_mmap *to, uint8_t *dst, size_t len, int depth,
 		      uint64_t num)
 {
@@ -147,7 +147,7 @@ static int small_tasks(struct doca_mmap *mmap, uint8_t *memory)
 	return mtasks < LIMIT_SMALL_MTASKS;
 }
 
-/* DMA between the two ranges, beside memcpy between two of this process's. */
+/* DMA between the two ranges, compared to memcpy between two ranges of this process. */
 static int large_tasks(const char *what, struct doca_mmap *from, uint8_t *src, struct doca_mmap *to, uint8_t *dst,
 		       uint8_t *memory, double limit)
 {
@@ -167,7 +167,7 @@ static int large_tasks(const char *what, struct doca_mmap *from, uint8_t *src, s
 	return ratio < limit;
 }
 
-/* Larger than any cache: what engine threads are for (SOFTFIELD_TOPOLOGY, engine_threads). */
+/* Larger than any cache: the use case of engine threads (SOFTFIELD_TOPOLOGY, engine_threads). */
 static void huge_tasks(void)
 {
 	uint8_t *memory = aligned_alloc(PAGE, 2 * HUGE);
@@ -196,7 +196,7 @@ struct exported {
 	uint8_t descriptor[DESCRIPTOR_MAX];
 };
 
-/* Exports whole pages, then as much that lies across them, until the socket closes. Its program does nothing else. */
+/* Exports whole pages, then the same size at an offset, until the socket closes. The process does nothing else. */
 static void export_memory(int socket)
 {
 	uint8_t *memory = aligned_alloc(PAGE, 4 * LARGE);

@@ -25,7 +25,7 @@ static doca_error_t add_cpu(void *param, void *config)
 	struct echo_config *cfg = config;
 
 	if (cfg->cpu_count == ECHO_THREADS_MAX) {
-		DOCA_LOG_ERR("--cpu is given more than %d times", ECHO_THREADS_MAX);
+		DOCA_LOG_ERR("--cpu appears more than %d times", ECHO_THREADS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return option_number("cpu", param, 0, CPU_MAX, &cfg->cpus[cfg->cpu_count++]);
@@ -46,13 +46,13 @@ static doca_error_t set_kernel(void *param, void *config)
 	};
 	struct echo_config *cfg = config;
 
-	/* Answers of another length than the request would need a second buffer, which is not what is measured here. */
+	/* Answers of another length would need a second buffer, which this benchmark does not measure. */
 	if (strcmp(param, "echo") == 0)
 		cfg->function = OFFLOAD_FUNCTION_COUNT;
 	else if (strcmp(param, names[OFFLOAD_REVERSE]) == 0)
 		cfg->function = OFFLOAD_REVERSE;
 	else {
-		DOCA_LOG_ERR("--kernel is reverse or echo, not %s", (const char *)param);
+		DOCA_LOG_ERR("--kernel %s is unknown: it can be reverse or echo", (const char *)param);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;

@@ -17,7 +17,7 @@ struct echo_config {
 	uint32_t function; /* of kernels.h; OFFLOAD_FUNCTION_COUNT leaves messages as they are */
 };
 
-/* Sets defaults and parses; has said what is wrong when it fails. */
+/* Sets defaults and parses the command line. Errors are logged. */
 doca_error_t echo_config_parse(struct echo_config *config, int argc, char **argv);
 
 #endif

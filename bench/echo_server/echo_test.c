@@ -129,7 +129,7 @@ static void parameter_file_gives_the_flags(void **state)
 	server_stop();
 }
 
-/* A connection of the test's own to the server. */
+/* Connects the test itself to the server. */
 static int connect_raw(void)
 {
 	struct sockaddr_in address = {
@@ -161,7 +161,7 @@ static void bad_frame_costs_its_own_connection_only(void **state)
 	server_stop();
 }
 
-/* A client that sends without reading must not make the server keep its answers without bound, nor stop the others. */
+/* A client that sends without reading must not grow the server's memory without bound, nor block other clients. */
 static void client_that_does_not_read_stops_only_itself(void **state)
 {
 	static const char request[] = "\0\0\0\x10\0\0\0\4\0\0\0\4"
@@ -180,7 +180,7 @@ static void client_that_does_not_read_stops_only_itself(void **state)
 		if (some < (ssize_t)sizeof(block))
 			break;
 	}
-	assert_true(sent < (64U << 20)); /* it was held back */
+	assert_true(sent < (64U << 20)); /* the server stopped reading */
 	every_answer_is_right("-t 1 -i 1000 -m ABCD -e DCBA", "Operation count   1000\n");
 	shutdown(fd, SHUT_WR);
 	while ((some = recv(fd, block, sizeof(block), 0)) > 0)

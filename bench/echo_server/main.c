@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plain epoll server that speaks the frames of the remote-offload applications and answers by itself: what the offload path is
- * measured against. Prints "listening on port N" once it listens.
+ * A plain epoll server that uses the frames of the remote-offload applications and answers them itself: the reference for the
+ * offload path. Prints "listening on port N" once it listens.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static int signals_open(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Gives clients to the threads in turn until a signal comes. */
+/* Distributes clients to the threads in turn until a signal arrives. */
 static void accept_all(int listen_fd, int signal_fd, struct worker *workers, uint32_t count)
 {
 	struct pollfd fds[] = {{.fd = listen_fd, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};

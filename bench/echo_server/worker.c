@@ -24,9 +24,9 @@ struct client {
 	struct client *next, *prev;
 	int fd;
 	bool armed_out;
-	uint8_t *partial; /* the beginning of a frame that has not arrived wholly */
+	uint8_t *partial; /* the beginning of an incomplete frame */
 	uint32_t partial_len;
-	uint8_t *unsent; /* answers that the socket did not take */
+	uint8_t *unsent; /* answers that did not fit into the socket */
 	uint32_t unsent_len;
 	uint32_t unsent_at;
 };
@@ -47,7 +47,7 @@ static void client_close(struct worker *worker, struct client *client)
 	free(client);
 }
 
-/* Waits for room to send, or for requests; never for both. */
+/* Waits either for room to send or for requests. */
 static void client_arm(struct worker *worker, struct client *client, bool out)
 {
 	struct epoll_event event = {.events = out ? EPOLLOUT : EPOLLIN, .data.ptr = client};
@@ -58,7 +58,7 @@ static void client_arm(struct worker *worker, struct client *client, bool out)
 	epoll_ctl(worker->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* Keeps bytes in a buffer of the client's own. */
+/* Copies bytes to a buffer of the client. */
 static bool keep(uint8_t **kept, uint32_t *kept_len, const uint8_t *bytes, uint32_t len)
 {
 	uint8_t *room = NULL;
@@ -84,7 +84,7 @@ static ssize_t send_some(int fd, const uint8_t *bytes, uint32_t len)
 	return sent;
 }
 
-/* Answers the whole frames at the front of the buffer in place; returns their bytes, or -1 for a bad one. */
+/* Answers the complete frames at the front of the buffer in place; returns their bytes, or -1 for an invalid frame. */
 static int64_t answer_frames(struct worker *worker, uint8_t *bytes, uint32_t len)
 {
 	uint32_t at = 0;
@@ -108,7 +108,7 @@ static int64_t answer_frames(struct worker *worker, uint8_t *bytes, uint32_t len
 	}
 }
 
-/* Takes what has arrived, answers it, and keeps the rest for the next time. */
+/* Reads and answers complete frames, and keeps the rest for the next call. */
 static bool client_receive(struct worker *worker, struct client *client)
 {
 	uint32_t len = client->partial_len;
@@ -163,7 +163,7 @@ static void pin(const struct worker *worker)
 	CPU_ZERO(&set);
 	CPU_SET(worker->cpu, &set);
 	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
-		DOCA_LOG_WARN("cpu %d is not there to pin a thread to", worker->cpu);
+		DOCA_LOG_WARN("cannot pin a thread to cpu %d, which does not exist", worker->cpu);
 }
 
 static void *run(void *argument)

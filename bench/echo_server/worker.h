@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread of the echo server: an epoll loop. Requests are answered in place, in the buffer that they were received in, and
- * a whole burst goes out in one send. A client that does not read is not read from either.
+ * One thread of the echo server: an epoll loop. It answers requests in their receive buffer, and sends a whole burst in one
+ * call. It does not read from a client that does not read.
  */
 #ifndef ECHO_WORKER_H
 #define ECHO_WORKER_H
@@ -28,10 +28,10 @@ struct worker {
 	uint64_t messages;
 };
 
-/* Makes the thread and starts it. */
+/* Creates and starts the thread. */
 bool worker_start(struct worker *worker, const struct echo_config *config, int cpu);
 
-/* Hands a connected socket over, from another thread. */
+/* Passes a connected socket to the thread; called by another thread. */
 bool worker_add(struct worker *worker, int fd);
 
 /* Ends the thread and closes its sockets. */

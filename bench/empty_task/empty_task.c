@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What submitting and completing a task costs when the task does nothing: a private ctx on a progress engine, tasks submitted,
- * progressed, and submitted again, many and one at a time. Prints the medians of several runs in ns a task; fails over the limit.
+ * The cost of submitting and completing a task that does nothing: a private ctx on a progress engine, tasks submitted,
+ * progressed, and submitted again, many and one at a time. Prints the medians of several runs in ns per task; fails above the
+ * limit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void completed(struct doca_task *task, union doca_data task_user_data, un
 	num_completed++;
 }
 
-/* So many tasks submitted before each progress call. */
+/* Submits so many tasks before each progress call. */
 static double run(struct doca_pe *pe, struct doca_task **tasks, int depth)
 {
 	uint64_t begin = sf_now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Redundancy blocks by create tasks, submitted again from their completion callback, beside ISA-L's ec_encode_data on the same
- * blocks: alternating runs, medians. Small blocks show what the task itself costs. Fails above or under the limits.
+ * Redundancy blocks by create tasks, submitted again from their completion callback, compared to ISA-L's ec_encode_data on
+ * the same blocks: alternating runs, medians. Small blocks show the cost of the task itself. Fails beyond the limits.
  */
 #include <string.h>
 
@@ -17,10 +17,10 @@
 #include "measure.h"
 #include "support/test_dev.h"
 
-#define RUNS 101 /* short ones: most of them are not interrupted, on a busy machine too */
+#define RUNS 101 /* short runs: most are not interrupted even on a busy machine */
 #define DEPTH 8
 #define MEMORY (UINT64_C(64) << 20)
-#define RUN_BYTES (UINT64_C(8) << 20) /* that a run reads */
+#define RUN_BYTES (UINT64_C(8) << 20) /* read in a run */
 #define RUN_TASKS 20000		      /* at most */
 #define RATIO_LIMIT 0.95
 #define TASK_NS_LIMIT 60
@@ -60,7 +60,7 @@ static void failed(struct doca_ec_task_create *task, union doca_data task_user_d
 	check(doca_task_get_status(doca_ec_task_create_as_task(task)), "create");
 }
 
-/* A code whose tasks take their blocks from one set after the other. */
+/* A code whose tasks use one set of blocks after the other. */
 struct code {
 	uint32_t num_data, num_rdnc, size, num_sets;
 	uint64_t num_tasks;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a message costs between two processes, each on a core of its own:
+ * The cost of a message between two processes, each on its own core:
  *
  *   bench_fabric_latency [provider [bytes]]
  *
- * prints the time one way of a message and its echo, and how many messages and bytes a second go one way.
+ * prints half the round-trip time of a message and its echo, and the one-way rates in messages and bytes per second.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #define SENDS 64
 #define MESSAGE_MAX (1 << 20)
 #define POLL_BUDGET 64
-#define ROUNDS 100 /* short ones, so that the best runs undisturbed even on a busy machine */
+#define ROUNDS 100 /* short rounds, so that the best one is undisturbed even on a busy machine */
 
 struct side {
 	struct sf_domain *domain;
@@ -33,7 +33,7 @@ struct side {
 	char *memory; /* RECVS buffers of a size */
 	size_t size;
 	uint64_t received, sent;
-	bool echo; /* every message is sent back */
+	bool echo; /* returns every message */
 	bool over;
 	struct sf_recv recvs[RECVS];
 	struct sf_iov recv_iovs[RECVS];
@@ -104,8 +104,8 @@ static void closed(struct sf_conn *conn, doca_error_t reason)
 	side.over = true;
 }
 
-/* ready: written when the listener is there. The first message may come in the poll that accepts the connection, so echo is known
- * by then. */
+/* ready: written once the listener exists. The first message may arrive in the poll that accepts the connection, so echo is set
+ * before. */
 static void side_open(const char *provider, const char *name, bool listens, size_t size, bool echo, int ready)
 {
 	static const struct sf_ep_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
@@ -150,7 +150,7 @@ static void side_open(const char *provider, const char *name, bool listens, size
 	}
 }
 
-/* BENCH_CPUS=a,b: which cores. */
+/* BENCH_CPUS=a,b selects the cores. */
 static void pin(int which)
 {
 	const char *cpus = getenv("BENCH_CPUS");
@@ -204,7 +204,7 @@ static double stream(uint64_t num)
 	return (double)(sf_now_ns() - start) / 1e9 / (double)num;
 }
 
-/* The best of a few rounds: the machine has other work too. */
+/* Returns the best of several rounds, because the machine may be busy. */
 static void measure(const char *provider, size_t size, bool echo, uint64_t num)
 {
 	char name[64];

@@ -11,7 +11,7 @@ SOFTFIELD_DEVICE int good(const struct bench_args *args, doca_error_t result)
 	return softfield_load_word(args->failed) == 0;
 }
 
-/* rounds times depth operations of size bytes, of which each depth are committed and waited for together. */
+/* rounds times depth operations of size bytes; commits and awaits depth operations together. */
 SOFTFIELD_KERNEL(bench_flood, struct bench_args, args)
 {
 	const struct bench_queue *q = &args->queues[softfield_block_index()];
@@ -67,7 +67,7 @@ SOFTFIELD_DEVICE doca_error_t post(const struct bench_queue *q, uint32_t num)
 	return result == DOCA_SUCCESS ? doca_gpu_dev_rdma_recv_commit_strong(recv) : result;
 }
 
-/* Answers so many messages, or writes of numbers from 1 on, by as many. */
+/* Answers so many messages, or writes of numbers from 1 on. */
 SOFTFIELD_KERNEL(bench_ping, struct bench_args, args)
 {
 	const struct bench_queue *q = &args->queues[softfield_block_index()];

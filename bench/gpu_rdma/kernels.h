@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host tells the kernels of the benchmark. */
+/* Arguments from the host to the benchmark's kernels. */
 #ifndef BENCH_GPU_RDMA_KERNELS_H
 #define BENCH_GPU_RDMA_KERNELS_H
 
@@ -19,7 +19,7 @@ struct bench_queue {
 	struct doca_gpu_buf_arr *host; /* of the host: the peer writes to its first word */
 };
 
-/* A block for each queue, of whose threads the first works. */
+/* One block per queue; only its first thread works. */
 struct bench_args {
 	struct bench_queue queues[QUEUES_MAX];
 	volatile uint32_t *failed; /* a doca_error_t */

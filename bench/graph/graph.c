@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a graph costs beyond its tasks: instances of ten tasks on a private ctx whose tasks do nothing, against the same ten tasks
- * submitted plainly, in the same run and by turns. Shapes: ten that wait for nothing (the plain side submits all, then
- * progresses), and a chain of ten (the plain side submits each task from the callback of the one before); one instance at a time,
- * and many in flight. Prints the medians; fails when an instance costs more than a microsecond of its own.
+ * The cost of a graph beyond its tasks: instances of ten tasks that do nothing, on a private ctx, compared to the same ten
+ * tasks submitted directly, alternating in the same run. Shapes: ten independent tasks (the plain side submits all, then
+ * progresses), and a chain of ten (the plain side submits each task from the previous callback); one instance at a time, and
+ * many in flight. Prints the medians; fails if an instance adds more than a microsecond.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void wait_for(struct doca_pe *pe, uint64_t num)
 		doca_pe_progress(pe);
 }
 
-/* ns for ten tasks, submitted plainly */
+/* Returns ns for ten directly submitted tasks. */
 static double run_plain(struct doca_pe *pe)
 {
 	num_ended = 0;
@@ -67,7 +67,7 @@ static double run_plain(struct doca_pe *pe)
 	return (double)(sf_now_ns() - begin) / TOTAL;
 }
 
-/* ns for an instance of ten nodes */
+/* Returns ns for an instance of ten nodes. */
 static double run_graph(struct doca_pe *pe)
 {
 	num_ended = 0;
@@ -109,7 +109,7 @@ static void graph_destroy(struct doca_graph *graph)
 	check(doca_graph_destroy(graph), "destroy the graph");
 }
 
-/* Measures both sides by turns, prints, and answers whether the limit is kept. */
+/* Measures both sides alternately, prints, and returns whether the limit is kept. */
 static bool measure(struct doca_pe *pe, struct test_ctx *test, bool chain, int in_flight)
 {
 	double of_plain[RUNS], of_graph[RUNS];

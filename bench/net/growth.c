@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Comch server and its clients, each a process of its own: how fast they connect, what a connection takes of the server's
- * memory, and how many messages of 64 bytes arrive while all send. With `socket` the same by bare TCP sockets and epoll.
+ * A Comch server and its clients, each in its own process: the rate of connecting, the server's memory per connection, and
+ * the rate of messages of 64 bytes while all send. With `socket` the same with plain TCP sockets and epoll.
  *
  *   bench_growth comch|socket PEERS SECONDS
  */
@@ -32,7 +32,7 @@
 #define PEERS_MAX 1024
 #define CONNECT_LIMIT_S 60
 
-/* What the processes tell each other. */
+/* Memory shared by the processes. */
 struct shared {
 	atomic_uint ready, connected;
 	atomic_bool connect, send, end;
@@ -69,7 +69,7 @@ static void await(const atomic_bool *flag)
 		usleep(100);
 }
 
-/* Both servers go by these steps; progress takes in what is there. */
+/* The steps of both servers; progress handles what has arrived. */
 static void serve(uint32_t peers, double seconds, void (*progress)(void), const uint32_t *connections, const uint32_t *messages,
 		  struct result *result)
 {
@@ -154,7 +154,7 @@ static void comch_peer(void)
 	}
 }
 
-/* ---- bare sockets ---- */
+/* ---- plain sockets ---- */
 
 static uint32_t num_accepted, num_arrived;
 static int listener, epoll;
@@ -226,7 +226,7 @@ static void socket_peer(void)
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	atomic_fetch_add(&shared->connected, 1);
 	await(&shared->send);
-	while (!atomic_load(&shared->end)) /* a message is 64 bytes, of which the socket takes all or none but near its limit */
+	while (!atomic_load(&shared->end)) /* the socket accepts all 64 bytes of a message or none, except near its limit */
 		(void)!send(fd, message, SIZE, MSG_NOSIGNAL);
 }
 
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 		if (child < 0)
 			die("fork");
 		if (child == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL); /* a server that fails leaves nobody behind */
+			prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing server leaves no process behind */
 			(comch ? comch_peer : socket_peer)();
 			_exit(0);
 		}

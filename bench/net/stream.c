@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a stream between two processes carries without any library of ours: a TCP connection over the loopback interface, bare or
- * by OpenSSL with the cipher that the tcp provider has. The sender has as many buffers as the provider has messages in flight in
- * bench/net/run. Both sides poll, as the provider does.
+ * The rate of a stream between two processes without our libraries: a TCP connection over the loopback interface, plain or
+ * with OpenSSL and the tcp provider's cipher. The sender has as many buffers as the provider has messages in flight in
+ * bench/net/run. Both sides poll, like the provider.
  *
  *   bench_stream plain|tls SIZE COUNT CPU,CPU
  */
@@ -61,7 +61,7 @@ static struct sf_tls *tls_begin(int fd, bool server)
 	return tls;
 }
 
-/* All of a buffer, in one direction. */
+/* Transfers a whole buffer in one direction. */
 static void transfer(int fd, struct sf_tls *tls, uint8_t *bytes, size_t len, bool send_it)
 {
 	for (size_t at = 0; at < len;) {

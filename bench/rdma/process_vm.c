@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program would otherwise use on ordinary memory: one process_vm_writev of 8 bytes into another process, which waits on
- * another core. Prints the median time of a call in ns.
+ * The alternative for ordinary memory: one process_vm_writev of 8 bytes into another process, which waits on another core.
+ * Prints the median time of a call in ns.
  *
  *   process_vm [--cpus 0,1]
  */
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && (strcmp(argv[1], "--cpus") != 0 || sscanf(argv[2], "%d,%d", &cpus[0], &cpus[1]) != 2))
 		check(DOCA_ERROR_INVALID_VALUE, argv[1]);
 	child = fork();
-	if (child == 0) { /* polls its memory, as a peer of RDMA does */
+	if (child == 0) { /* polls its memory, like an RDMA peer */
 		pin(cpus[0]);
 		while (*(volatile uint64_t *)word != UINT64_MAX)
 			;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SHA-256 of 16 KiB messages, tasks submitted again from their completion callback, beside what `openssl speed` reaches with the
- * same library: alternating runs, medians. openssl speed is run as a program where there is one; what it does, EVP_Digest in a
- * loop, is done here too. Fails under the limit.
+ * SHA-256 of 16 KiB messages, with tasks submitted again from their completion callback, compared to `openssl speed` with the
+ * same library, if installed, and to the same loop of EVP_Digest in this process: alternating runs, medians. Fails below the
+ * limit.
  */
 #include <string.h>
 
@@ -83,7 +83,7 @@ static double run_evp(const uint8_t *message, const EVP_MD *algorithm)
 	return (double)(sf_now_ns() - begin) / TASKS;
 }
 
-/* ns a message as openssl speed tells it, or 0 without that program, or when it is of another version than the library. */
+/* Returns ns per message from openssl speed; 0 if it is missing or has another version than the library. */
 static double run_speed(void)
 {
 	char line[512], version[64] = "";

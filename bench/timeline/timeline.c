@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the timeline costs while it is on: tasks that do nothing, submitted and completed with it and without it in turns. Four
- * things happen to each, in three records: its submit, its end at which its callback begins, and the callback's end. Prints the
- * medians of the processor's time; fails over the limit, which is a thing's. How long the processor takes to tell the time is
- * most of it, and printed too.
+ * The cost of the timeline while it is on: tasks that do nothing, submitted and completed with and without it in turns. Each
+ * task has four events in three records: its submit, its completion together with the start of its callback, and the
+ * callback's end. Prints medians of CPU time; fails above the limit per event. Reading the time is most of the cost, and
+ * printed too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define RUNS 15
 #define TASKS 16
 #define SUBMITS 800000
-#define THINGS 4 /* that happen to a task */
+#define THINGS 4 /* events of a task */
 #define LIMIT_NS 10.0
 #define VARIABLE "SOFTFIELD_TRACE"
 
@@ -32,7 +32,7 @@ static void completed(struct doca_task *task, union doca_data task_user_data, un
 	num_completed++;
 }
 
-/* Of this thread: others may be on its processor too. */
+/* CPU time of this thread: other threads may share its CPU. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -65,7 +65,7 @@ static double counter(void)
 	return (double)(cpu_ns() - begin) / SUBMITS;
 }
 
-/* The variable is read when the library is loaded. */
+/* The library reads the variable when it is loaded. */
 static int run_again(char **argv)
 {
 	char folder[] = "/tmp/softfield-bench-XXXXXX", file[64], command[96];
@@ -75,7 +75,7 @@ static int run_again(char **argv)
 		return 1;
 	snprintf(file, sizeof(file), "%s/timeline", folder);
 	setenv(VARIABLE, file, 1);
-	status = system(argv[0]); // NOLINT: itself
+	status = system(argv[0]); // NOLINT: runs itself
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	return system(command) != 0 || status != 0; // NOLINT
 }

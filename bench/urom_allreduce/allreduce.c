@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The allreduce plugin beside MPI_Iallreduce: sums of a vector of floats over all ranks. Rank 0 prints one JSON object.
+ * The allreduce plugin compared to MPI_Iallreduce: sums of a vector of floats over all ranks. Rank 0 prints one JSON object.
  *
  *   mpirun -np 4 urom_allreduce_bench [--bytes 1048576] [--message 65536] [--count 50] [--seconds 2] [--rate 50] [--factor 4]
  *
- * Latency: from the call until the result is there, the slowest rank's, median over so many.
- * Kept: each rank computes in slices of some 50 us for so many seconds and asks in between whether the allreduce is there; the
- * next begins at once ("without_pause"), or so often a second ("at_rate"). Its slices beside those without any allreduce in the
- * same run, of the time that passes ("wall") and of the processor's time that the ranks themselves take ("cpu"). Overlap: the
- * pattern of osu_iallreduce. An allreduce begins, a rank computes for factor times the latency, and waits; the share of the
- * latency that this hides. Asked in between ("overlap_asking"), or only in the end ("overlap").
+ * Latency: from the call to the result on the slowest rank; median over --count. Kept: each rank computes in slices of about
+ * 50 us for --seconds and polls the allreduce in between; the next begins immediately ("without_pause"), or --rate times a
+ * second ("at_rate"). Compares its slices to those without any allreduce in the same run, by elapsed time ("wall") and by CPU
+ * time of the ranks ("cpu"). Overlap: the pattern of osu_iallreduce. An allreduce begins, a rank computes for factor times
+ * the latency, and waits; the result is the part of the latency that this hides. Polled in between ("overlap_asking"), or
+ * only at the end ("overlap").
  */
 #include <getopt.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ struct side {
 	const char *name;
 	void (*begin)(struct side *side);
 	bool (*is_done)(struct side *side);
-	void (*rest)(struct side *side); /* it is not done, and there is nothing else to do */
+	void (*rest)(struct side *side); /* called while it is pending and there is no other work */
 	float *in, *out;
 	size_t count;
 	uint64_t tag;
@@ -66,7 +66,7 @@ static bool urom_is_done(struct side *side)
 	return side->done;
 }
 
-/* Sleeps, and leaves its core to others, the workers say. */
+/* Sleeps and leaves its core to others, for example to the workers. */
 static void urom_rest(struct side *side)
 {
 	struct pollfd fd = {.events = POLLIN};
@@ -119,7 +119,7 @@ static void await_done(struct side *side)
 		side->rest(side);
 }
 
-/* The median of what the slowest rank took each time. */
+/* Returns the median of the slowest rank's times. */
 static double median_us(void (*once)(struct side *side), struct side *side)
 {
 	double *times = (double *)malloc((size_t)options.count * sizeof(*times));
@@ -152,10 +152,10 @@ static void slice(void)
 	keep = sum;
 }
 
-/* ---- so much computing for each allreduce ---- */
+/* ---- fixed computing time per allreduce ---- */
 
 static int num_slices;
-static bool asks; /* between slices, whether it is done */
+static bool asks; /* polls between slices */
 
 static void computed_alone(struct side *side)
 {
@@ -177,7 +177,7 @@ static void overlapped(struct side *side)
 		await_done(side);
 }
 
-/* The mean: of some that follow each other, as the ranks share cores and one alone is as long as the scheduler's turns. */
+/* Returns the mean of consecutive allreduces: the ranks share cores, so a single one takes a scheduler period. */
 static double mean_us(void (*once)(struct side *side), struct side *side)
 {
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -190,10 +190,10 @@ static double mean_us(void (*once)(struct side *side), struct side *side)
 }
 
 struct overlap {
-	double pure_us, compute_us, total_us, share; /* of the time for an allreduce that is hidden, as osu_iallreduce has it */
+	double pure_us, compute_us, total_us, share; /* the hidden part of an allreduce's time, as in osu_iallreduce */
 };
 
-/* Computing that takes all ranks together as long as factor times an allreduce alone. */
+/* Computes for factor times the duration of an allreduce, on all ranks together. */
 static struct overlap overlap_of(struct side *side, bool asking)
 {
 	struct overlap found = {.pure_us = mean_us(pure, side)};
@@ -208,15 +208,15 @@ static struct overlap overlap_of(struct side *side, bool asking)
 	return found;
 }
 
-/* ---- as much computing as there is time for ---- */
+/* ---- computing for a fixed time ---- */
 
 struct work {
-	double slices, cpu_slices; /* a second, of all ranks together: of time, and of their processors' time */
-	double rounds;		   /* allreduces a second */
+	double slices, cpu_slices; /* per second of elapsed time and of CPU time, of all ranks together */
+	double rounds;		   /* allreduces per second */
 };
 
-/* Begins an allreduce whenever period_s has passed and the last one is there. All ranks end after the same one: the first in
- * which any of them found the time over. */
+/* Begins an allreduce when period_s has passed and the last one is complete. All ranks end after the same one: the first in which
+ * any rank found the time over. */
 static struct work compute(struct side *side, double period_s, double seconds)
 {
 	double mine[2], sums[2];
@@ -254,7 +254,7 @@ struct kept {
 	double wall, cpu, per_s;
 };
 
-/* Beside computing without any: before and after, for machines change their pace. */
+/* Also measures computing without allreduces, before and after, because machines change their speed. */
 static struct kept kept_of(struct side *side, double period_s)
 {
 	struct side none = {.name = "none", .begin = none_begin};
@@ -276,7 +276,7 @@ static void prepare(struct side *side)
 	side->count = options.bytes / sizeof(float);
 	side->in = (float *)malloc(options.bytes);
 	side->out = (float *)malloc(options.bytes);
-	for (size_t i = 0; i < side->count; i++) /* whole numbers: the order does not matter */
+	for (size_t i = 0; i < side->count; i++) /* integers, so the order does not matter */
 		side->in[i] = (float)((i * 31 + (size_t)rank * 17) % 1000);
 }
 

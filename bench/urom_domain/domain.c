@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a domain's start costs one process of it. All other processes are played within this one, with entries of the sizes that
- * are asked for; the workers, their connections and their process are real. Starts a daemon of its own (UROM_DAEMON,
- * UROM_PLUGIN_PATH).
+ * The cost of a domain's start for one of its processes. This process simulates all others, with entries of the given sizes;
+ * the workers, their connections and their process are real. Starts its own daemon (UROM_DAEMON, UROM_PLUGIN_PATH).
  *
  *   urom_domain_bench [--processes 64] [--workers 1] [--shared] [--buffers 2] [--key 128] [--address 300] [--count 5]
  *
- * --workers: worker contexts of this process in the domain, each with a process of its own; --shared: all of them with one.
- * Against it stands the directory sent to as many processes' threads by plain TCP, each byte once. Prints one JSON object; times
- * are medians.
+ * --workers: worker contexts of this process in the domain, each with its own process; --shared: all with one process.
+ * Compares it to sending the directory to as many threads by plain TCP, each byte once. Prints one JSON object; times are
+ * medians.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -46,7 +45,7 @@ static void must(bool good, const char *what)
 	exit(1);
 }
 
-/* ---- what the kernel counts ---- */
+/* ---- counters of the kernel ---- */
 
 static uint64_t read_number(const char *path, const char *after)
 {
@@ -66,7 +65,7 @@ static uint64_t loopback_bytes(void)
 	return read_number("/sys/class/net/lo/statistics/tx_bytes", "");
 }
 
-/* Makes the peak the present. */
+/* Resets the peak to the current value. */
 static uint64_t reset_peak_kib(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -226,7 +225,7 @@ int main(int argc, char **argv)
 		directory += players.lens[i];
 	}
 	start_workers();
-	uint64_t peak_kib = start_domain(&players).peak_kib; /* later ones use the same memory again */
+	uint64_t peak_kib = start_domain(&players).peak_kib; /* later starts reuse the memory */
 	for (uint32_t i = 0; i < options.count; i++) {
 		start = start_domain(&players);
 		times[i] = start.ns - start.played_ns;

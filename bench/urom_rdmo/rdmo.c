@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote direct memory operations by a worker, beside UCX's own puts from the initiator to the same memory over the same network.
- * Starts a daemon of its own (UROM_DAEMON, UROM_PLUGIN_PATH); this process is the target, a child the initiator.
+ * Remote direct memory operations by a worker, compared to UCX puts from the initiator to the same memory over the same
+ * network. Starts its own daemon (UROM_DAEMON, UROM_PLUGIN_PATH); this process is the target, a child the initiator.
  *
  *   urom_rdmo_bench [--kind append] [--size 64] [--pieces 16] [--count 20000] [--window 64]
  *
- * One operation at a time, each with its flush; and as many as that in windows, with a flush after each. --kind scatter: an
- * operation is so many pieces of that size, which stand against as many puts. Prints one JSON object.
+ * Measures one operation at a time, each with its flush, and the same number in windows, with a flush after each. --kind
+ * scatter: an operation has --pieces pieces of that size, compared to as many puts. Prints one JSON object.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static struct {
 	size_t size;
 } options = {.pieces = 16, .window = 64, .count = 20000, .size = 64};
 
-/* What target and initiator tell each other. */
+/* Memory shared by target and initiator. */
 static struct board {
 	_Atomic int initiator_is_there, target_is_there, wants_reset, done;
 	uint8_t initiator[ADDRESS_MAX], target[ADDRESS_MAX], worker[ADDRESS_MAX], rkey[ADDRESS_MAX];
@@ -55,8 +55,8 @@ static void must(bool good, const char *what)
 	exit(1);
 }
 
-/* Three processes on two processors: the worker has the second, and the initiator, which puts by itself only while the worker
- * sleeps, the other that the worker leaves. */
+/* Three processes on two CPUs: the worker gets the second, target and initiator the first. For its own puts, while the worker
+ * sleeps, the initiator moves to the second. */
 static int bench_cpus[2];
 
 static void run_on(int which)
@@ -177,7 +177,7 @@ static double rate(void (*operation)(void), void (*flush)(void))
 	return (double)options.count * 1e9 / (double)(sf_now_ns() - from);
 }
 
-/* Between flushes the pointer is the target's to set. */
+/* Between flushes the target may set the pointer. */
 static void reset_pointer(void)
 {
 	board->wants_reset = 1;
@@ -225,7 +225,7 @@ static void initiate(void)
 	       rdmo_ns, put_ns, rdmo_rate, put_rate);
 	fflush(stdout);
 	board->done = 1;
-	_exit(0); /* the target ends everything else */
+	_exit(0); /* the target cleans up the rest */
 }
 
 /* ---- the target ---- */
@@ -357,7 +357,7 @@ int main(int argc, char **argv)
 	bench_cpus[0] = sf_usable_cpu(0);
 	bench_cpus[1] = sf_usable_cpu(1);
 	board = (struct board *)mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t child = fork(); /* before UCX is there */
+	pid_t child = fork(); /* before UCX is initialized */
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		initiate();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a work queue of the 2.2 API costs over a task and a progress engine: copies of 64 bytes, submitted and retrieved, by
- * both in turns. Prints the medians in ns a copy and their ratio; fails over the limit.
+ * The cost of a work queue of the 2.2 API compared to a task and a progress engine: copies of 64 bytes, submitted and
+ * retrieved, by both in turns. Prints the medians in ns per copy and their ratio; fails above the limit.
  */
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static double measure(void (*run)(uint32_t num, uint32_t depth), uint32_t depth)
 	return (double)(sf_now_ns() - begin) / NUM;
 }
 
-/* The ratio of the medians. */
+/* Returns the ratio of the medians. */
 static double compare(uint32_t depth)
 {
 	double tasks[RUNS], workq[RUNS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By the 2.2 API: jobs and a work queue. */
+/* The 2.2 API: jobs and a work queue. */
 #include <stdio.h>
 #include <stdlib.h>
 

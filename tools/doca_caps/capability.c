@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table. A line of QUERIES gives a query's shape, library, name and function. */
+/* The table. Each line of QUERIES has a query's signature, library, name and function. */
 #include "capability.h"
 
 #include <string.h>
@@ -89,7 +89,7 @@
 	U32(compress, task_decompress_lz4_block_max_buf_list_len,                                                                \
 	    doca_compress_cap_task_decompress_lz4_block_get_max_buf_list_len)
 
-/* Both types of AES-GCM's tasks answer the same questions. */
+/* Both types of AES-GCM tasks have the same queries. */
 #define AES_GCM_QUERIES(YES_NO, KEY, U32, U64, type)                                                                             \
 	YES_NO(aes_gcm, task_##type, doca_aes_gcm_cap_task_##type##_is_supported)                                                \
 	YES_NO(aes_gcm, task_##type##_tag_96, doca_aes_gcm_cap_task_##type##_is_tag_96_supported)                                \
@@ -99,14 +99,14 @@
 	U64(aes_gcm, task_##type##_max_buf_size, doca_aes_gcm_cap_task_##type##_get_max_buf_size)                                \
 	U32(aes_gcm, task_##type##_max_list_buf_num_elem, doca_aes_gcm_cap_task_##type##_get_max_list_buf_num_elem)
 
-/* Queries that need more than the device: asked about a context, or about each algorithm. */
+/* Queries that need a context or an algorithm besides the device. */
 #define SHA_QUERIES(PER_ALGORITHM)                                                                                               \
 	PER_ALGORITHM(task_hash, doca_sha_cap_task_hash_get_supported, CAPABILITY_FLAG)                                          \
 	PER_ALGORITHM(task_partial_hash, doca_sha_cap_task_partial_hash_get_supported, CAPABILITY_FLAG)                          \
 	PER_ALGORITHM(min_dst_buf_size, doca_sha_cap_get_min_dst_buf_size, CAPABILITY_NUMBER)                                    \
 	PER_ALGORITHM(partial_hash_block_size, doca_sha_cap_get_partial_hash_block_size, CAPABILITY_NUMBER)
 
-/* Those of libraries that a build may lack. */
+/* Queries of optional libraries. */
 #ifdef HAVE_ISAL
 #define ERASURE_CODING_QUERIES(YES_NO, U32, U64)                                                                                 \
 	YES_NO(erasure_coding, task_create, doca_ec_cap_task_create_is_supported)                                                \
@@ -119,7 +119,7 @@
 #define ERASURE_CODING_QUERIES(YES_NO, U32, U64)
 #endif
 
-/* ---- one function for each, all of one shape ---- */
+/* ---- one function for each query, with a common signature ---- */
 
 static doca_error_t yes_no(doca_error_t result, uint64_t *value)
 {
@@ -180,7 +180,7 @@ ASK_ALGORITHM(doca_sha_cap_get_partial_hash_block_size)
 AES_GCM_QUERIES(ASK_YES_NO, ASK_KEY, ASK_U32, ASK_U64, encrypt)
 AES_GCM_QUERIES(ASK_YES_NO, ASK_KEY, ASK_U32, ASK_U64, decrypt)
 
-/* ---- limits of a context, which is made on the device for the question ---- */
+/* ---- limits of a context, which is created for the query ---- */
 
 #define ASK_CONTEXT(function, type, create, destroy)                                                                             \
 	ASK(function)                                                                                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every capability that DOCA's libraries can be asked for, in one table. */
+/* A table of all capability queries of DOCA's libraries. */
 #ifndef CAPS_CAPABILITY_H
 #define CAPS_CAPABILITY_H
 
@@ -25,11 +25,11 @@ struct capability {
 extern const struct capability capabilities[];
 extern const size_t num_capabilities;
 
-/* The library's capabilities are next to each other. NULL when there is no library of that name. */
+/* Returns the first of the library's capabilities, which are adjacent. NULL: unknown library. */
 const struct capability *capability_find_library(const char *library);
 
-/* SUCCESS and *value: what the device answers; "not supported" is the value 0 of a flag. Else the query failed: with
- * NOT_SUPPORTED when a limit has no meaning on this device. */
+/* SUCCESS: *value is the device's answer; a flag that is not supported is 0. NOT_SUPPORTED: the limit does not apply to this
+ * device. Other errors: the query failed. */
 doca_error_t capability_ask(const struct capability *capability, struct doca_devinfo *devinfo, uint64_t *value);
 
 #endif

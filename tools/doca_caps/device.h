@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device and a representor tell about themselves, as text. */
+/* Attributes of a device or representor, as text. */
 #ifndef CAPS_DEVICE_H
 #define CAPS_DEVICE_H
 
@@ -9,7 +9,7 @@
 
 #define ATTRIBUTES_MAX 12
 
-/* In the order in which they are shown; those that a device does not have are left out. */
+/* In the order of output; attributes that a device lacks are omitted. */
 struct attributes {
 	unsigned num;
 	struct {
@@ -22,11 +22,11 @@ struct attributes {
 void device_attributes(const struct doca_devinfo *devinfo, struct attributes *attributes);
 void representor_attributes(const struct doca_devinfo_rep *rep, struct attributes *attributes);
 
-/* Its value, or NULL. */
+/* Returns the attribute's value, or NULL. */
 const char *attribute_find(const struct attributes *attributes, const char *name);
 
-/* The representors on a device: *list is NULL and *num 0 when it has none. Opens the device and closes it again; the list is
- * given back with doca_devinfo_rep_destroy_list. */
+/* Lists the representors of a device: *list is NULL and *num 0 without any. Opens and closes the device; the caller destroys the
+ * list with doca_devinfo_rep_destroy_list. */
 doca_error_t device_representors(struct doca_devinfo *devinfo, struct doca_devinfo_rep ***list, uint32_t *num);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_caps: devices, representors and what each library can do on them. */
+/* doca_caps: devices, representors and the capabilities of each library on them. */
 #include <stdio.h>
 
 #include <doca_log.h>
@@ -42,10 +42,10 @@ static void parse(struct cli *cli, struct options *options)
 	}
 	(void)cli_arguments(cli, 0, 0, &num);
 	if (options->report.library != NULL && capability_find_library(options->report.library) == NULL)
-		cli_wrong(cli, "no library (see --list-libs) is called %s", options->report.library);
+		cli_wrong(cli, "unknown library %s: see --list-libs", options->report.library);
 }
 
-/* What the flags leave open: everything, or with --lib its capabilities. */
+/* Sets defaults: everything, or with --lib its capabilities. */
 static void complete(struct report *report)
 {
 	bool any = report->devices || report->representors || report->libraries;
@@ -55,7 +55,7 @@ static void complete(struct report *report)
 		report->devices = report->representors = true;
 }
 
-/* Leaves only the device of that address in the list: moves it to the front. */
+/* Keeps only the device with that address: moves it to the front of the list. */
 static int choose(const struct cli *cli, struct report *report, const char *pci_addr)
 {
 	uint8_t is_equal = 0;
@@ -69,7 +69,7 @@ static int choose(const struct cli *cli, struct report *report, const char *pci_
 		report->num_devs = 1;
 		return TOOL_OK;
 	}
-	fprintf(stderr, "doca_caps: no device has the PCI address %s; doca_caps --list-devs shows those there are\n", pci_addr);
+	fprintf(stderr, "doca_caps: no device has the PCI address %s; see doca_caps --list-devs\n", pci_addr);
 	return TOOL_FAILED;
 }
 
@@ -85,7 +85,7 @@ static int show(const struct cli *cli, struct options *options)
 	return TOOL_OK;
 }
 
-/* Why a query failed is in the SDK's log. */
+/* The SDK's log has the reason of a failed query. */
 static void log_to_stderr(void)
 {
 	struct doca_log_backend *backend;
@@ -101,7 +101,7 @@ static int caps_run(struct cli *cli)
 	parse(cli, &options);
 	log_to_stderr();
 	complete(&options.report);
-	/* The libraries are the same whatever devices there are. */
+	/* The list of libraries needs no device. */
 	if (options.report.libraries && !options.report.devices && !options.report.representors && !options.report.capabilities)
 		return show(cli, &(struct options){.report = options.report, .json = options.json});
 	struct doca_devinfo **list;
@@ -127,9 +127,9 @@ int main(int argc, char **argv)
 	};
 	static const struct cli_command caps = {
 		.name = "",
-		.summary = "Print the devices that a DOCA program started here sees, their representors, and what each library "
-			   "can do on them.",
-		.text = "SOFTFIELD_TOPOLOGY and SOFTFIELD_NODE choose what is seen; see `softfield --help`.\n",
+		.summary = "Print the devices that a DOCA program sees here, their representors, and the capabilities of each "
+			   "library.",
+		.text = "SOFTFIELD_TOPOLOGY and SOFTFIELD_NODE select the visible devices; see `softfield --help`.\n",
 		.options = options,
 		.run = caps_run,
 	};

@@ -15,7 +15,7 @@
 
 #define WORDS_MAX 64 /* options of a command, or commands of a program */
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 _Noreturn void cli_wrong(const struct cli *cli, const char *format, ...)
 {
@@ -61,8 +61,8 @@ static _Noreturn void option_unknown(const struct cli *cli, const char *word)
 		nearest = sf_nearest_word(text, words, 0);
 	}
 	if (nearest != NULL)
-		cli_wrong(cli, "there is no option %s; did you mean --%s?", word, nearest);
-	cli_wrong(cli, "there is no option %s; --help lists those there are", word);
+		cli_wrong(cli, "unknown option %s; did you mean --%s?", word, nearest);
+	cli_wrong(cli, "unknown option %s; --help lists the options", word);
 }
 
 static const struct cli_option *option_of(const struct cli_command *command, int id)
@@ -74,7 +74,7 @@ static const struct cli_option *option_of(const struct cli_command *command, int
 	return option != NULL && option->name != NULL ? option : NULL;
 }
 
-/* What getopt_long has refused: an option that is not known, lacks its value, or has one that it does not take. */
+/* Reports an option that getopt_long rejected: unknown, without its value, or with an unexpected one. */
 static _Noreturn void option_refused(const struct cli *cli, int reason)
 {
 	const struct cli_option *option = option_of(cli->command, optopt);
@@ -91,7 +91,7 @@ static _Noreturn void option_refused(const struct cli *cli, int reason)
 
 /* ---- options ---- */
 
-/* The table in the form of getopt_long. letters begins with what stops it at the first argument, and its own messages. */
+/* Converts the table for getopt_long. The prefix of letters stops it at the first argument and disables its messages. */
 static void getopt_tables(const struct cli_command *command, struct option longs[WORDS_MAX + 3], char letters[4 * WORDS_MAX])
 {
 	char *letter = stpcpy(letters, command->takes_words ? "+:hv" : ":hv");
@@ -109,7 +109,7 @@ static void getopt_tables(const struct cli_command *command, struct option longs
 	longs[num] = (struct option){0};
 }
 
-/* An optional value may be a word of its own, unless that is an option. */
+/* An optional value may be the next word, unless that is an option. */
 static void take_optional_value(struct cli *cli, int id)
 {
 	const struct cli_option *option = option_of(cli->command, id);
@@ -118,7 +118,7 @@ static void take_optional_value(struct cli *cli, int id)
 		cli->value = cli->argv[optind++];
 }
 
-/* getopt_long takes the beginning of a name as well: a script with one would break when another option begins like it. */
+/* Rejects abbreviations, which getopt_long accepts: a new option with the same prefix would break scripts. */
 static void check_whole(const struct cli *cli, const char *name)
 {
 	const char *word = cli->argv[optind - (optarg != NULL && optarg == cli->argv[optind - 1] ? 2 : 1)];
@@ -178,7 +178,7 @@ long cli_number(const struct cli *cli, const char *option, long min, long max)
 
 /* ---- commands ---- */
 
-/* Is the command the word, or the first of its two words? */
+/* Is the word the command, or the first of its two words? */
 static bool command_begins(const struct cli_command *command, const char *word, char end)
 {
 	size_t len = strlen(word);
@@ -223,11 +223,11 @@ static _Noreturn void command_unknown(const struct cli_program *program, const c
 	fprintf(stderr, "%s%s%s: ", program->name, group != NULL ? " " : "", group != NULL ? group : "");
 	const char *nearest = word != NULL ? sf_nearest_word(word, words, 0) : NULL;
 	if (word == NULL)
-		fprintf(stderr, "no command given; --help lists those there are\n");
+		fprintf(stderr, "no command given; --help lists all\n");
 	else if (nearest != NULL)
 		fprintf(stderr, "unknown command %s; did you mean %s?\n", word, nearest);
 	else
-		fprintf(stderr, "unknown command %s; --help lists those there are\n", word);
+		fprintf(stderr, "unknown command %s; --help lists all\n", word);
 	exit(TOOL_USAGE);
 }
 
@@ -236,7 +236,7 @@ static bool is_word(const char *word, const char *name, const char *letter)
 	return word != NULL && (strcmp(word, name) == 0 || strcmp(word, letter) == 0);
 }
 
-/* Help and version of the program, or of a group of its commands. */
+/* Prints help or version of the program, or of a group of its commands. */
 static int run_no_command(const struct cli_program *program, const char *group, const char *word)
 {
 	if (is_word(word, "--help", "-h"))

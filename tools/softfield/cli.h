@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of a tool: a table of its commands and their options, from which the help, the errors and the parsing come.
- * --help and --version belong to every command. What is wrong with a command line is one line on stderr, and ends the program.
+ * The command line of a tool: a table of its commands and their options defines help, errors and parsing. Every command has
+ * --help and --version. An invalid command line ends the program with one line on stderr.
  */
 #ifndef TOOL_CLI_H
 #define TOOL_CLI_H
@@ -11,30 +11,30 @@
 
 enum tool_exit {
 	TOOL_OK = 0,
-	TOOL_FAILED = 1, /* told on stderr */
-	TOOL_USAGE = 2,	 /* the command line was wrong */
+	TOOL_FAILED = 1, /* the reason is on stderr */
+	TOOL_USAGE = 2,	 /* invalid command line */
 	TOOL_CANNOT_RUN = 126,
 	TOOL_NO_PROGRAM = 127,
 };
 
 #define CLI_END (-1)
-#define CLI_ID_LONG 256 /* ids from here on have no short form */
+#define CLI_ID_LONG 256 /* ids from here on have no short option */
 
 struct cli_option {
-	const char *name, *value; /* without its dashes; what the help calls its value, or NULL: it has none */
-	const char *text;	  /* of the help */
-	int id;			  /* what cli_next returns; a letter is the short form, too */
-	bool value_optional;	  /* the value may be left out */
+	const char *name, *value; /* without dashes; the value's name in the help, NULL: no value */
+	const char *text;	  /* for the help */
+	int id;			  /* returned by cli_next; a letter is also the short option */
+	bool value_optional;	  /* the value may be omitted */
 };
 
 struct cli;
 
 struct cli_command {
 	const char *name;		  /* "ps"; "topology check"; "" in a program of one command */
-	const char *arguments;		  /* what follows the options, for the help; NULL: nothing does */
-	const char *summary, *text;	  /* one line; what the help says after the options, or NULL */
+	const char *arguments;		  /* what follows the options, for the help; NULL: nothing */
+	const char *summary, *text;	  /* one line; text of the help after the options, or NULL */
 	const struct cli_option *options; /* the last one has no name; NULL: none */
-	bool takes_words;		  /* the first argument ends the options: what follows it is not looked at */
+	bool takes_words;		  /* the first argument ends the options; the rest is not parsed */
 	int (*run)(struct cli *cli);	  /* returns the exit status */
 };
 
@@ -49,26 +49,26 @@ struct cli {
 	const struct cli_command *command;
 	int argc;
 	char **argv;
-	char *value; /* of the option that cli_next returned last; NULL: none was given */
+	char *value; /* of the option that cli_next returned last; NULL: none */
 	bool begun;
 };
 
 /* Finds the command, runs it, and returns the exit status. */
 int cli_main(const struct cli_program *program, int argc, char **argv);
 
-/* The id of the next option, or CLI_END. */
+/* Returns the id of the next option, or CLI_END. */
 int cli_next(struct cli *cli);
 
-/* After CLI_END: the arguments, *num of them, at least min and at most max. */
+/* Called after CLI_END: returns the arguments and their number, from min to max. */
 char **cli_arguments(const struct cli *cli, int min, int max, int *num);
 
-/* The value as a number from min to max; the option is the one that cli_next returned last. */
+/* Returns the value of the last option as a number from min to max. */
 long cli_number(const struct cli *cli, const char *option, long min, long max);
 
-/* One line, with the command before it, and the end of the program with status 2. */
+/* Prints one line, with the command in front, and ends the program with status 2. */
 _Noreturn void cli_wrong(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The help; command NULL: of the program, or of those of its commands that begin with group and a blank. */
+/* Prints the help; command NULL: of the program, or of its commands that begin with group and a space. */
 void cli_help(const struct cli_program *program, const struct cli_command *command, const char *group);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#define COLUMN_MAX 36 /* where the texts begin at most; longer options stick out */
+#define COLUMN_MAX 36 /* last column where texts may begin; longer options overlap it */
 #define WIDTH 100
 
 static size_t option_label(const struct cli_option *option, char *label, size_t size)
@@ -17,7 +17,7 @@ static size_t option_label(const struct cli_option *option, char *label, size_t 
 				option->value != NULL ? option->value : "");
 }
 
-/* A text after its label, in lines that begin at the column. */
+/* Prints a text after its label, in lines that begin at the column. */
 static void print_entry(const char *label, size_t column, const char *text)
 {
 	printf("%-*s", (int)column, label);

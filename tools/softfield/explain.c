@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield explain: the long form of an error code or of a log line. */
+/* softfield explain: explains an error code, a rule or a log line. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define HEAD_FIELDS 6 /* [time][thread][DOCA][level][file:line][function] */
 
-/* A log line taken apart; what it does not have is empty. */
+/* A parsed log line; missing fields are empty. */
 struct log_line {
 	char file[64], function[64], message[1024];
 	int line;
@@ -26,7 +26,7 @@ static void copy(char *out, size_t size, const char *text, size_t len)
 	snprintf(out, size, "%.*s", (int)(len < size ? len : size - 1), text);
 }
 
-/* The fields of the brackets that the line begins with. Returns what follows them, or NULL: it is no log line. */
+/* Parses the fields in brackets at the beginning. Returns the rest, or NULL: it is no log line. */
 static const char *read_head(const char *text, struct log_line *line)
 {
 	const char *fields[HEAD_FIELDS], *colon;
@@ -107,7 +107,7 @@ static void print_rule(const struct sf_rule_text *rule)
 	print_field("fix", rule->fix);
 }
 
-/* The rule that a report of the validation layer begins with, or NULL. */
+/* Returns the rule at the beginning of a validation report, or NULL. */
 static const struct sf_rule_text *rule_of(const char *message)
 {
 	char id[SF_RULE_ID_MAX];
@@ -126,7 +126,7 @@ static int explain_line(char *text)
 	doca_error_t code;
 
 	read_line(text, &line);
-	/* A line may hold what a peer chose, and is printed to a terminal. */
+	/* The line may contain a peer's text, and goes to a terminal. */
 	make_printable(line.file);
 	make_printable(line.function);
 	make_printable(line.message);
@@ -148,7 +148,7 @@ static int explain_line(char *text)
 	return TOOL_OK;
 }
 
-/* The words of a line that the shell took apart. */
+/* Joins the words of a line that the shell has split. */
 static char *join(int argc, char **argv)
 {
 	size_t size = 1;
@@ -174,7 +174,7 @@ static int explain_word(const char *word)
 	else if (sf_rule_find(word) != NULL)
 		print_rule(sf_rule_find(word));
 	else
-		return tool_fail("%s is no error code of DOCA; give a name such as DOCA_ERROR_DRIVER, a number, a rule such as "
+		return tool_fail("%s is not a DOCA error code; give a name such as DOCA_ERROR_DRIVER, a number, a rule such as "
 				 "SF-MMAP-003, or a whole log line",
 				 word);
 	return TOOL_OK;
@@ -202,7 +202,7 @@ static int explain_run(struct cli *cli)
 const struct cli_command tool_explain = {
 	.name = "explain",
 	.arguments = "CODE|RULE|LINE",
-	.summary = "Say what an error code, a rule or a log line means, and what to do.",
+	.summary = "Explain an error code, a rule or a log line, with advice.",
 	.text = "CODE is a name such as DOCA_ERROR_DRIVER or a number, RULE one of validation such as SF-MMAP-003, LINE a line "
 		"that the\n"
 		"libraries logged, quoted or not.\n",

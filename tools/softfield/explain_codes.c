@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The long form of each doca_error_t: what usually is behind it here, and what to look at. */
+/* For each doca_error_t the usual cause and what to check. */
 #include "explain_codes.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #define CODES_NUM ((int)(sizeof(codes) / sizeof(codes[0])))
 
 static const struct explained_code codes[] = {
-	[DOCA_SUCCESS] = {"the call did what it should", "nothing"},
-	[DOCA_ERROR_UNKNOWN] = {"a failure without a code of its own", "see the error line of the call: SOFTFIELD_LOG=error"},
+	[DOCA_SUCCESS] = {"the call succeeded", "nothing"},
+	[DOCA_ERROR_UNKNOWN] = {"a failure without a more specific code", "see the error line of the call: SOFTFIELD_LOG=error"},
 	[DOCA_ERROR_NOT_PERMITTED] =
 		{"the call is not for this object at this time; memory without the access right; a file, device or "
 		 "process of another user",
@@ -19,8 +19,8 @@ static const struct explained_code codes[] = {
 	[DOCA_ERROR_IN_USE] = {"an object is destroyed or stopped while tasks, buffers or contexts still use it",
 			       "progress until the tasks have completed, then destroy in the opposite order of creation"},
 	[DOCA_ERROR_NOT_SUPPORTED] = {"the device, or Softfield, has no such feature; real hardware may have it",
-				      "ask the doca_*_cap_* call first; docs/COVERAGE.md says what is there"},
-	[DOCA_ERROR_AGAIN] = {"a queue is full, nothing has arrived, or something is under way: no error, and no line is logged",
+				      "ask the doca_*_cap_* call first; docs/COVERAGE.md lists what is implemented"},
+	[DOCA_ERROR_AGAIN] = {"a queue is full, nothing has arrived, or an operation is pending: not an error, and not logged",
 			      "call doca_pe_progress, then try again; if it never ends, see whether the peer progresses"},
 	[DOCA_ERROR_INVALID_VALUE] =
 		{"an argument is NULL or out of its range, or objects of different devices are used together",
@@ -30,20 +30,21 @@ static const struct explained_code codes[] = {
 	[DOCA_ERROR_INITIALIZATION] = {"a resource of the context could not be set up",
 				       "see the error line: SOFTFIELD_LOG=error"},
 	[DOCA_ERROR_TIME_OUT] = {"the peer or the service did not answer in time, and showed no sign of life",
-				 "see whether its process is stopped, or does not progress"},
+				 "check whether its process is stopped or does not call doca_pe_progress"},
 	[DOCA_ERROR_SHUTDOWN] = {"the object is stopping or was stopped",
 				 "submit nothing after doca_ctx_stop; start the context again"},
 	[DOCA_ERROR_CONNECTION_RESET] = {"the peer ended, was killed, or destroyed its side of the connection",
-					 "see why the peer ended, then connect again"},
+					 "find out why the peer ended, then connect again"},
 	[DOCA_ERROR_CONNECTION_ABORTED] =
-		{"the connection broke: nobody listens, the peer refused, or its machine is gone",
+		{"the connection failed: no process listens, the peer rejected it, or its machine is unreachable",
 		 "start the peer first; `softfield doctor` looks for a different runtime folder or user"},
-	[DOCA_ERROR_CONNECTION_INPROGRESS] = {"the connection is still being made", "progress until it is there, then use it"},
-	[DOCA_ERROR_NOT_CONNECTED] = {"the call needs a connection, and there is none yet or any more",
+	[DOCA_ERROR_CONNECTION_INPROGRESS] = {"the connection is still being established",
+					      "call doca_pe_progress until it is established, then use it"},
+	[DOCA_ERROR_NOT_CONNECTED] = {"the call needs a connection, which is not established yet or is closed",
 				      "wait for the state RUNNING, or for the connection's callback"},
-	[DOCA_ERROR_NO_LOCK] = {"a lock could not be taken", "see whether another process that holds it is stopped"},
+	[DOCA_ERROR_NO_LOCK] = {"a lock could not be acquired", "check whether another process that holds it is stopped"},
 	[DOCA_ERROR_NOT_FOUND] = {"no such device, representor, name, service or peer is visible to this process",
-				  "`softfield devices` shows what this process sees; `softfield doctor` looks for the rest"},
+				  "`softfield devices` shows what this process sees; `softfield doctor` checks the environment"},
 	[DOCA_ERROR_IO_FAILED] =
 		{"an operation of a task failed: memory that is gone, a peer without a receive, a broken connection",
 		 "see the error line on both sides: SOFTFIELD_LOG=error"},
@@ -56,26 +57,26 @@ static const struct explained_code codes[] = {
 	[DOCA_ERROR_OPERATING_SYSTEM] = {"a system call failed",
 					 "see the error line, which has the system's reason: SOFTFIELD_LOG=error"},
 	[DOCA_ERROR_DRIVER] = {"CUDA, libibverbs or UCX failed",
-			       "see the error line, which has its reason; `softfield doctor` looks at drivers"},
+			       "see the reason in the error line; `softfield doctor` checks drivers"},
 	[DOCA_ERROR_UNEXPECTED] =
-		{"what should not happen did: on NVIDIA's libraries often a mistake of the caller; here the peer broke the "
+		{"an unexpected state: with NVIDIA's libraries often a mistake of the caller; here the peer violated the "
 		 "protocol",
 		 "see the error line: SOFTFIELD_LOG=error"},
-	[DOCA_ERROR_ALREADY_EXIST] = {"a thing of this name or number exists already",
-				      "use that one, end it first, or take another name"},
-	[DOCA_ERROR_FULL] = {"there is no room: a list, the file system of the runtime folder, the table of open files",
-			     "make room, or raise the limit; `softfield doctor` looks at the limits"},
-	[DOCA_ERROR_EMPTY] = {"there is nothing in the list or queue", "progress, then look again"},
+	[DOCA_ERROR_ALREADY_EXIST] = {"an object of this name or number exists already",
+				      "use that object, end it first, or use another name"},
+	[DOCA_ERROR_FULL] = {"something is full: a list, the file system of the runtime folder, the table of open files",
+			     "make room, or raise the limit; `softfield doctor` checks the limits"},
+	[DOCA_ERROR_EMPTY] = {"the list or queue is empty", "call doca_pe_progress, then try again"},
 	[DOCA_ERROR_IN_PROGRESS] = {"a stop or a task has begun and ends later: no error",
-				    "call doca_pe_progress until the context is IDLE or the callback has come"},
+				    "call doca_pe_progress until the context is IDLE or the callback was called"},
 	[DOCA_ERROR_TOO_BIG] = {"a message, buffer or list is larger than the limit",
-				"ask the doca_*_cap_get_max_* call, and keep to it"},
+				"stay within the result of the doca_*_cap_get_max_* call"},
 	[DOCA_ERROR_AUTHENTICATION] = {"the keys or secrets of the two sides differ",
-				       "give both sides the same key file (docs/security.md)"},
-	[DOCA_ERROR_BAD_CONFIG] = {"a file or variable that sets Softfield up is not usable", "`softfield doctor` names it"},
-	[DOCA_ERROR_SKIPPED] = {"a task before this one failed, so this one was not carried out",
-				"see the first error; submit again from there"},
-	[DOCA_ERROR_DEVICE_FATAL_ERROR] = {"the device failed for good: on NVIDIA's libraries only, nothing here returns it",
+				       "use the same key file on both sides (docs/security.md)"},
+	[DOCA_ERROR_BAD_CONFIG] = {"a configuration file or variable of Softfield is invalid", "`softfield doctor` names it"},
+	[DOCA_ERROR_SKIPPED] = {"an earlier task failed, so this one was not executed",
+				"see the first error; submit again from that task"},
+	[DOCA_ERROR_DEVICE_FATAL_ERROR] = {"the device failed permanently: only NVIDIA's libraries return it",
 					   "close the device and open it again"},
 };
 
@@ -107,7 +108,7 @@ bool explain_find_code(const char *text, doca_error_t *code)
 	return false;
 }
 
-/* One name may be in another one: the longest counts. */
+/* A name may be part of another one: the longest counts. */
 bool explain_find_code_in(const char *line, doca_error_t *code)
 {
 	size_t longest = 0;

@@ -10,13 +10,13 @@ struct explained_code {
 	const char *causes, *fix;
 };
 
-/* NULL: there is no such code. */
+/* NULL: no such code. */
 const struct explained_code *explain_code(doca_error_t code);
 
-/* The code of a number or a name, with or without DOCA_ERROR_. */
+/* Finds the code for a number or a name, with or without DOCA_ERROR_. */
 bool explain_find_code(const char *text, doca_error_t *code);
 
-/* The code whose name or sentence is in the line. */
+/* Finds the code whose name or description is in the line. */
 bool explain_find_code_in(const char *line, doca_error_t *code);
 
 #endif

@@ -10,7 +10,7 @@ static const struct cli_command *const commands[] = {
 
 static const struct cli_program program = {
 	.name = "softfield",
-	.summary = "Shows, checks and measures what programs of DOCA find on this machine.",
+	.summary = "Show, check and measure the environment of DOCA programs on this machine.",
 	.text = "SOFTFIELD_TOPOLOGY names the topology file; without it there is one host with one BlueField.\n"
 		"SOFTFIELD_NODE names the node that a program runs on; without it a program sees every device.\n",
 	.commands = commands,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield node: tells processes of other machines where this one's listeners are. */
+/* softfield node: a service that tells processes of other machines the addresses of listeners here. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "tool.h"
 #include "topology/topology.h"
 
-/* The node that this is for: it has an address, and the topology a key. */
+/* Returns the node to serve; it must have an address, and the topology a key. */
 static const struct sf_node *own_node(const struct sf_topology *topology)
 {
 	if (topology->self == NULL)
-		(void)tool_fail("which node is this machine? Set SOFTFIELD_NODE, or start it by `softfield run --node NAME -- "
+		(void)tool_fail("SOFTFIELD_NODE is unset: set it to this machine's node, or use `softfield run --node NAME -- "
 				"softfield node`");
 	else if (topology->self->address == NULL)
-		(void)tool_fail("node %s has no address in the topology: it is reached by the processes of its own machine only",
+		(void)tool_fail("node %s has no address in the topology: only processes of its own machine can connect to it",
 				topology->self->name);
 	else if (topology->key == NULL)
 		(void)tool_fail(
@@ -57,7 +57,7 @@ static int node_run(struct cli *cli)
 
 const struct cli_command tool_node = {
 	.name = "node",
-	.summary = "Let processes of other machines find those of this one, until SIGINT or SIGTERM.",
+	.summary = "Let processes of other machines find processes of this one, until SIGINT or SIGTERM.",
 	.text = "SOFTFIELD_NODE names the node that this machine is; the topology gives it an address, and a key to all "
 		"machines.\n",
 	.run = node_run,

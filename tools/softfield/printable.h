@@ -2,7 +2,7 @@
 #ifndef TOOL_PRINTABLE_H
 #define TOOL_PRINTABLE_H
 
-/* Puts a question mark for each byte that is a control character or no UTF-8: what others chose may go to a terminal. */
+/* Replaces each control character and each byte that is no UTF-8 by '?', so that foreign text can go to a terminal. */
 void make_printable(char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield ps: what runs in the runtime folder's processes, by their status pages. */
+/* softfield ps: lists what the runtime folder's processes run, from their status pages. */
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct options {
 
 /* ---- collecting ---- */
 
-/* What the process wrote may go to a terminal. */
+/* Makes text of the process printable on a terminal. */
 static void page_clean(struct sf_status_page *page)
 {
 	make_printable(page->head.program);
@@ -69,7 +69,7 @@ static void list_read(struct ps_list *list)
 	struct sf_status_reader reader = {.page = page_keep, .user = list};
 
 	*list = (struct ps_list){.now_ns = sf_now_ns()};
-	(void)sf_status_folder_read(&reader); /* without a folder nothing runs */
+	(void)sf_status_folder_read(&reader); /* a missing folder means no process */
 	if (list->num > 0)
 		qsort(list->all, list->num, sizeof(*list->all), compare);
 }
@@ -132,7 +132,7 @@ static const char *age_text(const struct ps_list *list, uint64_t since_ns, char 
 	return text;
 }
 
-/* A page is as old as its last look: what was called in the moment before that is called now. */
+/* Calls just before the page's last update count as current. */
 static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, uint64_t last_call_ns,
 			     char text[PS_TEXT_MAX])
 {
@@ -277,7 +277,7 @@ static const struct cli_option ps_options[] = {
 	{.name = "json", .text = "one JSON object", .id = OPT_JSON},
 	{.name = "watch",
 	 .value = "[SECONDS]",
-	 .text = "again and again, every 2 seconds or as many as are given",
+	 .text = "repeat every SECONDS (default 2)",
 	 .id = OPT_WATCH,
 	 .value_optional = true},
 	{0},
@@ -285,7 +285,7 @@ static const struct cli_option ps_options[] = {
 
 const struct cli_command tool_ps = {
 	.name = "ps",
-	.summary = "List what runs here: processes, contexts, tasks in flight, connections.",
+	.summary = "List processes, contexts, tasks in flight and connections.",
 	.options = ps_options,
 	.run = ps_run,
 };

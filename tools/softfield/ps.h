@@ -12,7 +12,7 @@
 #define PS_TEXT_MAX 40
 
 struct ps_process {
-	pid_t pid; /* as seen from here; 0: it is in another container */
+	pid_t pid; /* in this pid namespace; 0: in another container */
 	struct sf_status_page *page;
 };
 
@@ -22,14 +22,14 @@ struct ps_list {
 	size_t num;
 };
 
-/* How long ago it was; 0 for a time to come. */
+/* Returns the age in ms; 0 for a future time. */
 uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns);
-/* The user's name, or number. */
+/* Returns the user's name, or number. */
 const char *ps_user(uint32_t user, char text[PS_TEXT_MAX]);
-/* The process of that number; NULL without one, and for 0. */
+/* Returns the process with that pid; NULL: none, or pid is 0. */
 const struct ps_process *ps_find(const struct ps_list *list, pid_t pid);
 
-/* one_line: for a reader that takes one object a line. */
+/* one_line: one object per line. */
 void ps_print_json(const struct ps_list *list, bool one_line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield run: a program on a node. */
+/* softfield run: runs a program on a node. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static const struct cli_option run_options[] = {
 const struct cli_command tool_run = {
 	.name = "run",
 	.arguments = "[--] PROGRAM [ARGUMENT ...]",
-	.summary = "Run a program that sees what a node of the topology sees.",
-	.text = "Exit status: that of the program; 126 if it cannot be run, 127 if there is none of that name.\n",
+	.summary = "Run a program with the devices of one node of the topology.",
+	.text = "Exit status: that of the program; 126 if it cannot be run, 127 if it does not exist.\n",
 	.options = run_options,
 	.takes_words = true,
 	.run = run_run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield topology: is a file right, and which topology is in use. */
+/* softfield topology: checks a file, and shows the topology in use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +119,12 @@ static int show_run(struct cli *cli)
 const struct cli_command tool_topology_check = {
 	.name = "topology check",
 	.arguments = "FILE",
-	.summary = "Say whether a topology file is usable; if not, what is wrong and where.",
+	.summary = "Check a topology file, and report where an error is.",
 	.run = check_run,
 };
 
 const struct cli_command tool_topology_show = {
 	.name = "topology show",
-	.summary = "Print the topology in use as JSON, a start for a file of your own.",
+	.summary = "Print the topology in use as JSON, as a template for your own file.",
 	.run = show_run,
 };

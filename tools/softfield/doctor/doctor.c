@@ -29,8 +29,8 @@ static int doctor_run(struct cli *cli)
 
 const struct cli_command tool_doctor = {
 	.name = "doctor",
-	.summary = "Find what keeps Softfield from working here, or makes it slower, and say what to do.",
-	.text = "Exit status: 0 if nothing is wrong, 1 if something is.\n",
+	.summary = "Find problems that keep Softfield from working here, or make it slower, with advice.",
+	.text = "Exit status: 0 without an error, 1 with one.\n",
 	.options = tool_json_option,
 	.run = doctor_run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield doctor: each function looks at one part of the system, and reports one line or more. */
+/* softfield doctor: each function checks one part of the system, and reports one or more lines. */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
@@ -11,7 +11,7 @@ void doctor_check_environment(struct doctor_report *report);
 void doctor_check_topology(struct doctor_report *report);
 void doctor_check_key(struct doctor_report *report);
 
-/* meeting.c: where processes meet, and with which libraries. */
+/* meeting.c: runtime folders and libraries of processes. */
 void doctor_check_folder(struct doctor_report *report, const struct doctor_processes *processes);
 void doctor_check_other_folders(struct doctor_report *report, const struct doctor_processes *processes);
 void doctor_check_libraries(struct doctor_report *report, const struct doctor_processes *processes);

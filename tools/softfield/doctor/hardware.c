@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Real devices, and the libraries for them. A library that is not needed here need not be here. */
+/* Real devices and their libraries. A library without a device is not required. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool wants_cuda(void)
 	return choice && !strncmp(choice, "cuda", 4);
 }
 
-/* The driver's version and number of GPUs, or false: it is not there, or does not work. */
+/* Gets the driver's version and the number of GPUs. False: the driver is missing or does not work. */
 static bool ask_cuda(int *version, int *num)
 {
 	void *cuda = library("libcuda.so.1");
@@ -100,13 +100,13 @@ static void check_rdma(struct doctor_report *report)
 		return;
 	}
 	if (num == 0) {
-		doctor_say(report, DOCTOR_OK, "rdma", "no RDMA device here: software devices go by shared memory and TCP");
+		doctor_say(report, DOCTOR_OK, "rdma", "no RDMA device here: software devices use shared memory and TCP");
 		return;
 	}
 	verbs = library("libibverbs.so.1");
 	if (!verbs)
 		doctor_say(report, DOCTOR_WARNING, "rdma",
-			   "%s is here, but libibverbs.so.1 is not: install libibverbs1 and its providers", devices[0].name);
+			   "%s exists, but libibverbs.so.1 does not: install libibverbs1 and its providers", devices[0].name);
 	else if (!may_open(devices[0].name))
 		doctor_say(report, DOCTOR_WARNING, "rdma",
 			   "%s may not be opened: load ib_uverbs, and give yourself (or the container) /dev/infiniband",
@@ -131,7 +131,7 @@ static void check_ucx(struct doctor_report *report)
 	} else {
 		doctor_say(report, DOCTOR_WARNING, "ucx", "libucp.so.0 cannot be loaded: UROM needs it; install ucx (libucx0)");
 	}
-	/* Not closed: UCX does not like it. */
+	/* No dlclose: UCX cannot be unloaded safely. */
 }
 
 void doctor_check_hardware(struct doctor_report *report)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Softfield asks of the kernel. Each is tried, because a container's filter may forbid what the kernel has. */
+/* Kernel features that Softfield needs. Each is tried, because a container's filter may forbid it. */
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <linux/membarrier.h>
@@ -48,7 +48,7 @@ static void check_userfaultfd(struct doctor_report *report)
 	}
 }
 
-/* Softfield tells sleeping threads apart by this barrier; without it each side pays for a stronger one. */
+/* Softfield uses this barrier to detect sleeping threads; without it each side needs a stronger one. */
 static void check_membarrier(struct doctor_report *report)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) < 0)
@@ -85,7 +85,7 @@ void doctor_check_kernel(struct doctor_report *report)
 	check_aio(report);
 }
 
-/* As one process of this user reaches into another that is not its child. 0, or why not. */
+/* Accesses the parent's memory like that of an unrelated process of this user. Returns 0 or errno. */
 static int reach_into_parent(pid_t parent)
 {
 	char path[32];

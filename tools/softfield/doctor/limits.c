@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of a process that is started here. */
+/* Limits that a process started here gets. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -8,10 +8,10 @@
 #include "topology/sysfs.h"
 
 #define FILES_FEW 1024
-#define FILES_NONE 64		    /* the agent and the C library need some */
+#define FILES_NONE 64		    /* the agent and the C library need a few */
 #define FILE_SIZE_LEAST (512 << 10) /* of the memfd in which memory is exported */
-#define LOCKED_FEW (64ull << 20)    /* that registered memory of a real device is counted against */
-#define SHM_FEW (64ull << 20)	    /* what a container gets that nobody gave more; UCX wants more */
+#define LOCKED_FEW (64ull << 20)    /* registered memory of a real device counts against it */
+#define SHM_FEW (64ull << 20)	    /* the default of containers, too little for UCX */
 
 static unsigned long long soft_limit(int resource)
 {
@@ -61,7 +61,7 @@ static void check_locked(struct doctor_report *report)
 
 	if (locked < LOCKED_FEW && sf_sysfs_rdma("", rdma) != 0)
 		doctor_say(report, DOCTOR_WARNING, "locked memory",
-			   "%llu bytes, and a real RDMA device locks all memory that it may reach: set ulimit -l unlimited",
+			   "%llu bytes, but a real RDMA device locks all memory that it may access: set ulimit -l unlimited",
 			   locked);
 	else
 		doctor_say(report, DOCTOR_OK, "locked memory", "%s (ulimit -l); only real RDMA devices need it",

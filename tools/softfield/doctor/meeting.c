@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where processes meet: the runtime folder, others that are in use, and the libraries of those who meet. */
+/* Checks the runtime folder, other runtime folders in use, and the libraries of the processes there. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "doctor/doctor.h"
 
 #define NFS_MAGIC 0x6969
-#define SHOWN_MAX 64 /* lines of a kind */
+#define SHOWN_MAX 64 /* lines of one kind */
 
 static const char *reason(void)
 {
@@ -42,22 +42,22 @@ static void say_missing(struct doctor_report *report, const char *path)
 	if (slash)
 		slash[slash == parent] = '\0';
 	if (access(slash ? parent : ".", W_OK | X_OK) == 0)
-		doctor_say(report, DOCTOR_OK, "runtime folder", "%s (%s) is not there yet: the first process makes it", path,
+		doctor_say(report, DOCTOR_OK, "runtime folder", "%s (%s) does not exist yet: the first process creates it", path,
 			   reason());
 	else
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
-			   "%s (%s) cannot be made: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, reason(),
+			   "%s (%s) cannot be created: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, reason(),
 			   strerror(errno));
 }
 
-/* Returns whether there is a fault, which is reported. */
+/* Reports a fault and returns whether there is one. */
 static bool has_fault(struct doctor_report *report, const char *path, const struct stat *st)
 {
 	struct statfs fs;
 
 	if (!S_ISDIR(st->st_mode))
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
-			   "%s (%s) is no folder: set SOFTFIELD_RUNTIME to one of your own", path, reason());
+			   "%s (%s) is not a folder: set SOFTFIELD_RUNTIME to one of your own", path, reason());
 	else if (st->st_uid != geteuid())
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
 			   "%s (%s) belongs to user %u, you are user %u: set SOFTFIELD_RUNTIME to a folder of your own", path,
@@ -74,7 +74,7 @@ static bool has_fault(struct doctor_report *report, const char *path, const stru
 			   sf_runtime_folder_advice(ENOSPC));
 	else if (statfs(path, &fs) == 0 && fs.f_type == NFS_MAGIC)
 		doctor_say(report, DOCTOR_WARNING, "runtime folder",
-			   "%s (%s) is on a network file system, where processes of other machines cannot meet: set "
+			   "%s (%s) is on a network file system, which does not connect processes of other machines: set "
 			   "SOFTFIELD_RUNTIME to a "
 			   "local folder",
 			   path, reason());
@@ -87,12 +87,12 @@ static void say_relative(struct doctor_report *report, const char *path)
 {
 	if (path[0] != '/')
 		doctor_say(report, DOCTOR_WARNING, "runtime folder",
-			   "%s begins at the working folder, so processes started elsewhere do not come here: give "
-			   "SOFTFIELD_RUNTIME a whole path",
+			   "%s is relative to the working folder, so processes started elsewhere use another one: give "
+			   "SOFTFIELD_RUNTIME an absolute path",
 			   path);
 }
 
-/* Whoever starts a program by sudo, cron or ssh may not have the variable. */
+/* A program started by sudo, cron or ssh may lack the variable. */
 static void say_default(struct doctor_report *report, const char *path)
 {
 	const char *own = getenv("SOFTFIELD_RUNTIME");
@@ -134,7 +134,7 @@ static bool is_same_folder(const char *a, const char *b)
 				 a_stat.st_ino == b_stat.st_ino);
 }
 
-/* The folder's processes are one line, which names the first. */
+/* One line for all processes of a folder names the first. */
 static void say_elsewhere(struct doctor_report *report, const struct doctor_process *process, size_t num, const char *path)
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
@@ -144,7 +144,7 @@ static void say_elsewhere(struct doctor_report *report, const struct doctor_proc
 		 num - 1);
 	if (process->uid != geteuid())
 		doctor_say(report, DOCTOR_WARNING, "other folders",
-			   "%s of user %u: %s; programs meet those of their own user only, so run both as one user",
+			   "%s of user %u: %s; programs find only those of their own user, so run both as one user",
 			   process->folder, (unsigned)process->uid, who);
 	else if (strcmp(process->xdg, xdg ? xdg : ""))
 		doctor_say(report, DOCTOR_WARNING, "other folders",
@@ -152,11 +152,11 @@ static void say_elsewhere(struct doctor_report *report, const struct doctor_proc
 			   process->folder, who, *process->xdg ? process->xdg : "unset", xdg && *xdg ? xdg : "unset");
 	else
 		doctor_say(report, DOCTOR_WARNING, "other folders",
-			   "%s: %s; programs started here meet in %s, so set the same SOFTFIELD_RUNTIME for both",
-			   process->folder, who, path);
+			   "%s: %s; programs started here use %s, so set the same SOFTFIELD_RUNTIME for both", process->folder,
+			   who, path);
 }
 
-/* The first of those in the same folder. */
+/* Is it the first of the processes in its folder? */
 static bool is_first_there(const struct doctor_processes *processes, size_t index)
 {
 	for (size_t i = 0; i < index; i++) {
@@ -180,7 +180,7 @@ void doctor_check_other_folders(struct doctor_report *report, const struct docto
 			say_elsewhere(report, process, num_in(processes, process->folder), path);
 	}
 	if (num == 0)
-		doctor_say(report, DOCTOR_OK, "other folders", "no process that can be seen from here uses another one");
+		doctor_say(report, DOCTOR_OK, "other folders", "no process visible from here uses another one");
 	else if (num > SHOWN_MAX)
 		doctor_say(report, DOCTOR_WARNING, "other folders", "%zu more are in use", num - SHOWN_MAX);
 }
@@ -200,7 +200,7 @@ static bool is_first_with(const struct doctor_processes *processes, size_t index
 	return true;
 }
 
-/* Returns whether there is a difference, which is reported. */
+/* Reports a difference and returns whether there is one. */
 static bool say_library(struct doctor_report *report, const struct doctor_process *process, const char *own)
 {
 	if (*process->stranger)

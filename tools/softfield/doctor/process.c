@@ -30,7 +30,7 @@ static size_t folder_len(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* The path of a line of /proc/PID/maps, or NULL. */
+/* Returns the path in a line of /proc/PID/maps, or NULL. */
 static char *mapped_path(char *line)
 {
 	char *path = strchr(line, '/');
@@ -44,7 +44,7 @@ struct image {
 	size_t len;
 };
 
-/* A process chooses its own root and files: nothing of them is waited for, and only regular ones are read. */
+/* The process controls its root and files, so this never blocks and reads only regular files. */
 static struct image image_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -56,7 +56,7 @@ static struct image image_open(const char *path)
 		return image;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= LIBRARY_MAX &&
 	    (bytes = malloc((size_t)st.st_size)) != NULL) {
-		/* Read, not mapped: a file that is cut short meanwhile ends no process. */
+		/* read, not mapped: truncating the file would raise SIGBUS */
 		while (image.len < (size_t)st.st_size) {
 			ssize_t len = read(fd, bytes + image.len, (size_t)st.st_size - image.len);
 
@@ -75,7 +75,7 @@ static void image_close(struct image image)
 	free((void *)image.bytes);
 }
 
-/* A file that the process sees. */
+/* Opens a file as the process sees it. */
 static struct image image_of(const struct doctor_process *process, const char *file)
 {
 	char path[PATH_MAX + 32];
@@ -84,7 +84,7 @@ static struct image image_of(const struct doctor_process *process, const char *f
 	return image_open(path);
 }
 
-/* NVIDIA's libraries have the same names. What cannot be read is ours until shown otherwise. */
+/* NVIDIA's libraries have the same names. An unreadable file counts as ours. */
 static bool is_softfield(const struct doctor_process *process, const char *file)
 {
 	struct image image = image_of(process, file);
@@ -104,7 +104,7 @@ bool doctor_library_is_own(const struct doctor_process *process, const char *own
 	return same;
 }
 
-/* The next mapped library of DOCA, or NULL. */
+/* Returns the next mapped library of DOCA, or NULL. */
 static const char *next_library(FILE *maps, char *line, size_t size, bool *deleted)
 {
 	while (fgets(line, (int)size, maps)) {
@@ -136,7 +136,7 @@ static void find_stranger(struct doctor_process *process, FILE *maps)
 	}
 }
 
-/* Fills in what the process has mapped. Returns whether that includes our library. */
+/* Reads the process's mapped libraries. Returns whether they include ours. */
 static bool read_maps(struct doctor_process *process)
 {
 	char path[64], line[PATH_MAX + 128];
@@ -159,7 +159,7 @@ static bool read_maps(struct doctor_process *process)
 	return *process->library != '\0';
 }
 
-/* Is a socket with this inode the process's? */
+/* Does the process have a socket with this inode? */
 static bool has_socket(pid_t pid, unsigned long inode)
 {
 	char path[64], wanted[48], target[48];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes that use Softfield, as /proc shows them: which library each has loaded, and in which runtime folder it listens. A
- * process of another user, or of another container, may not be visible.
+ * The processes that use Softfield, from /proc: the library that each has loaded, and the runtime folder where it listens.
+ * Processes of other users or containers may be invisible.
  */
 #ifndef DOCTOR_PROCESS_H
 #define DOCTOR_PROCESS_H
@@ -16,10 +16,10 @@ struct doctor_process {
 	uid_t uid;
 	char name[32];
 	char library[PATH_MAX];	 /* its libdoca_common */
-	bool library_is_deleted; /* another file has this name by now */
+	bool library_is_deleted; /* the file was replaced */
 	char stranger[PATH_MAX]; /* a library of DOCA from another folder; empty: none */
-	char folder[PATH_MAX];	 /* empty: it listens nowhere yet, or that cannot be seen */
-	char xdg[PATH_MAX];	 /* XDG_RUNTIME_DIR as it was started with; empty: unset */
+	char folder[PATH_MAX];	 /* empty: it does not listen yet, or the folder is invisible */
+	char xdg[PATH_MAX];	 /* its XDG_RUNTIME_DIR at start; empty: unset */
 };
 
 struct doctor_processes {
@@ -31,7 +31,7 @@ struct doctor_processes {
 void doctor_processes_find(struct doctor_processes *processes);
 void doctor_processes_free(struct doctor_processes *processes);
 
-/* Whether two processes' libraries are the same file, or files of the same bytes. */
+/* Returns whether both libraries are the same file, or have the same bytes. */
 bool doctor_library_is_own(const struct doctor_process *process, const char *own);
 
 #endif

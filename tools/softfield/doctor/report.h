@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the doctor found: one line for each thing looked at. A line that is not ok says what to do. */
+/* The doctor's report: one line for each check. A line that is not ok ends with advice. */
 #ifndef DOCTOR_REPORT_H
 #define DOCTOR_REPORT_H
 
@@ -7,7 +7,7 @@
 
 enum doctor_state {
 	DOCTOR_OK,
-	DOCTOR_WARNING, /* something is slower, or does not work as somebody may expect */
+	DOCTOR_WARNING, /* something is slower or does not work as expected */
 	DOCTOR_ERROR,	/* Softfield does not work */
 };
 
@@ -15,7 +15,7 @@ struct doctor_report;
 
 struct doctor_report *doctor_report_create(void);
 
-/* What other processes chose, such as their names, is made printable. */
+/* Makes text from other processes, such as their names, printable. */
 void doctor_say(struct doctor_report *report, enum doctor_state state, const char *subject, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the environment says: variables, the topology, the key. */
+/* Checks variables, the topology and the key. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* Those that are set, for a reader who compares two shells. */
+/* Lists the variables that are set, so that a user can compare two shells. */
 void doctor_check_environment(struct doctor_report *report)
 {
 	char list[1024] = "";
@@ -44,8 +44,7 @@ void doctor_check_environment(struct doctor_report *report)
 	}
 	if (is_set("SOFTFIELD_FABRIC") && !sf_fabric_find(getenv("SOFTFIELD_FABRIC")))
 		doctor_say(report, DOCTOR_ERROR, "environment",
-			   "SOFTFIELD_FABRIC is %s, which is no provider: set it to shm, loop, tcp or verbs, or unset it",
-			   getenv("SOFTFIELD_FABRIC"));
+			   "SOFTFIELD_FABRIC is %s: set it to shm, loop, tcp or verbs, or unset it", getenv("SOFTFIELD_FABRIC"));
 	doctor_say(report, DOCTOR_OK, "environment", "%s", *list ? list : "no variable of Softfield is set");
 }
 
@@ -79,7 +78,7 @@ void doctor_check_topology(struct doctor_report *report)
 	if (topology)
 		say_node(report, topology, origin);
 	else
-		doctor_say(report, DOCTOR_ERROR, "topology", "%s; mend the file, or unset SOFTFIELD_TOPOLOGY",
+		doctor_say(report, DOCTOR_ERROR, "topology", "%s; correct the file, or unset SOFTFIELD_TOPOLOGY",
 			   message ? message : "no memory");
 	sf_topology_free(topology);
 	free(message);
@@ -96,10 +95,11 @@ void doctor_check_key(struct doctor_report *report)
 		return;
 	if (sf_secret_file_read(AT_FDCWD, path, path, key, sizeof(key), &len) == DOCA_SUCCESS && len == KEY_LEN &&
 	    strspn(key, "0123456789abcdefABCDEF") >= KEY_LEN)
-		doctor_say(report, DOCTOR_OK, "key", "%s can be read, and by nobody else", path);
+		doctor_say(report, DOCTOR_OK, "key", "%s is readable, and only by you", path);
 	else
 		doctor_say(report, DOCTOR_ERROR, "key",
-			   "%s is no key: make it with `(umask 077; openssl rand -hex 32 > FILE)`, as the user who runs the "
+			   "%s is not a valid key: make it with `(umask 077; openssl rand -hex 32 > FILE)`, as the user who runs "
+			   "the "
 			   "programs",
 			   path);
 	memset(key, 0, sizeof(key));

@@ -17,7 +17,7 @@ static void on_received(struct doca_comch_consumer_task_post_recv *task, union d
 	bench_check(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)), "comch: posting a receive again");
 }
 
-/* What is still posted when the consumer stops. */
+/* A receive that is still posted when the consumer stops. */
 static void on_receive_flushed(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data,
 			       union doca_data ctx_data)
 {
@@ -159,7 +159,7 @@ void perf_queue_close(struct perf_side *side, struct perf_comch *comch)
 	perf_memory_close(comch->mmap, comch->memory);
 	bench_check(doca_pe_destroy(comch->data_pe), "destroying a progress engine");
 	comch->data_pe = NULL;
-	comch->remote_consumer = 0; /* the peer makes another after the next meeting */
+	comch->remote_consumer = 0; /* the peer creates another after the next perf_meet */
 	comch->submitted = comch->sent = comch->received = comch->taken = 0;
 }
 

@@ -21,7 +21,7 @@ struct dma {
 	struct doca_mmap *mmap, *remote_mmap;
 	struct doca_buf_inventory *inventory;
 	uint8_t *memory, *remote;
-	struct copy *copies, **idle; /* all, and those that are not in flight */
+	struct copy *copies, **idle; /* all copies, and those not in flight */
 	uint32_t num_idle;
 	uint64_t completed;
 };
@@ -145,7 +145,7 @@ static void dma_release(struct perf_side *side)
 		free(dma->idle);
 		dma->num_idle = 0;
 	}
-	perf_meet(side); /* the import is gone */
+	perf_meet(side); /* the peer has destroyed the import */
 	perf_memory_close(dma->mmap, dma->memory);
 }
 

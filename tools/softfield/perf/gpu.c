@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPUNetIO: a kernel on the host's GPU sends each message of the DPU's process back, through a GPU queue of Comch. */
+/* GPUNetIO: a kernel on the host's GPU returns each message of the DPU's process through a GPU queue of Comch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ extern const unsigned char perf_echo_image[], perf_echo_image_end[];
 
 struct gpu {
 	struct perf_comch comch; /* near: with a queue on the CPU; far: the connection only */
-	struct doca_gpu *gpu;	 /* all below: of the far process */
+	struct doca_gpu *gpu;	 /* from here on: of the far process */
 	struct doca_comch_consumer *consumer;
 	struct doca_comch_producer *producer;
 	struct doca_mmap *mmap;
@@ -38,7 +38,7 @@ struct gpu {
 
 /* ---- the GPU ---- */
 
-/* A CUDA device where there is one and nothing else was asked for, else the software GPU. */
+/* Opens a CUDA device if there is one and no other backend is set, else the software GPU. */
 static struct doca_gpu *create_gpu(const char *address)
 {
 	struct doca_gpu *gpu = NULL;
@@ -54,7 +54,7 @@ static struct doca_gpu *create_gpu(const char *address)
 	return gpu;
 }
 
-/* What the far process tells the near one. */
+/* Sends the far process's description to the near one. */
 static void far_open(struct perf_side *side, struct gpu *gpu)
 {
 	char what[PERF_NAME_MAX] = "";
@@ -78,7 +78,7 @@ static bool gpu_open(struct perf_side *side)
 	side->pe = NULL;
 	side->halves = true;
 	side->yields = !side->near;
-	if (!side->near) /* the threads of the software GPU are not where this one is */
+	if (!side->near) /* this thread's CPU is not for the software GPU's threads */
 		perf_side_pin(side, false);
 	if (side->near)
 		bench_channel_receive(side->channel, side->what, sizeof(side->what));
@@ -90,9 +90,9 @@ static bool gpu_open(struct perf_side *side)
 		return true;
 	}
 	if (!side->plan.skips_gpu && side->near)
-		bench_die("gpu: the topology has no GPU on the host: softfield devices shows what there is");
+		bench_die("gpu: the topology has no GPU on the host: see softfield devices");
 	if (side->near)
-		fprintf(stderr, "softfield: perf: gpu is left out: the topology has no GPU on the host\n");
+		fprintf(stderr, "softfield: perf: skipped gpu: the topology has no GPU on the host\n");
 	free(gpu);
 	return false;
 }
@@ -126,7 +126,7 @@ static void open_memory(struct perf_side *side, struct gpu *gpu)
 	bench_check(doca_mmap_start(gpu->mmap), "gpu: starting a memory map");
 }
 
-/* No task of these kinds ends on the CPU. */
+/* No task of these types completes on the CPU. */
 static void no_receive(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
 {
 	(void)task;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread sends every message back. Compiled by nvcc for a CUDA GPU and, through gpu_kernel_soft.c, as C for the software GPU.
- */
+/* One thread returns every message. Compiled by nvcc for a CUDA GPU and, through gpu_kernel_soft.c, as C for the software GPU. */
 #include <softfield/device.h>
 #include <doca_gpunetio_dev_comch.cuh>
 
@@ -29,7 +28,7 @@ SOFTFIELD_KERNEL(perf_echo, struct perf_echo_args, args)
 		if (status != DOCA_SUCCESS && status != DOCA_ERROR_AGAIN)
 			continue;
 		status = doca_dev_gpu_comch_producer_poll(a.producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
-		if (status == DOCA_SUCCESS) /* the buffer of an answer that has left */
+		if (status == DOCA_SUCCESS) /* the buffer of a completed answer */
 			doca_dev_gpu_comch_consumer_post_recv(a.consumer, mkey, (uintptr_t)id, a.buf_size);
 	}
 }

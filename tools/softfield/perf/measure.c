@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of a measurement: both processes go through it side by side. */
+/* The steps of a measurement, which both processes run in lockstep. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 
 #include "perf/perf.h"
 
-#define WARM_UP 64 /* operations before it is known how long one takes, fewer where they are large */
+#define WARM_UP 64 /* operations before the duration of one is known, fewer for large ones */
 #define WARM_UP_BYTES (UINT64_C(16) << 20)
 #define WARM_UP_MIN 2
 #define WARM_UP_PART 10
-#define TRIES 4 /* of them, the fastest counts: another process may interrupt one */
+#define TRIES 4 /* the fastest one counts: another process may interrupt one */
 #define ROUNDS_MIN 10
 #define FLIGHT_BYTES (UINT64_C(32) << 20) /* in flight at most, so that large sizes take no more memory */
 
@@ -47,7 +47,7 @@ static void measure_latency(struct perf_side *side, const struct perf_part *part
 	rounds = perf_agree(side, perf_fitting(side, rounds, fastest, PERF_ROUNDS_MAX), PERF_ROUNDS_MAX);
 	part->latency(side, rounds / WARM_UP_PART + 1, &none);
 	if (!timing_open(&timing, rounds, side->near))
-		bench_die("no memory for %llu samples: fewer --seconds", (unsigned long long)rounds);
+		bench_die("no memory for %llu samples: reduce --seconds", (unsigned long long)rounds);
 	timing_begin(&timing);
 	part->latency(side, rounds, &timing);
 	timing_close(&timing, side->halves, &result->latency);
@@ -80,7 +80,7 @@ static void report_result(const struct perf_result *result, int results)
 		written = write(results, result, sizeof(*result));
 	while (written < 0 && errno == EINTR);
 	if (written != (ssize_t)sizeof(*result))
-		bench_die("a result cannot be told: %s", strerror(errno));
+		bench_die("cannot send a result: %s", strerror(errno));
 }
 
 static void measure_tests(struct perf_side *side, const struct perf_part *part, struct perf_result *result)
@@ -126,7 +126,7 @@ static void measure_part(struct perf_side *side, const struct perf_part *part, i
 void perf_measure(struct perf_side *side, int results)
 {
 	perf_side_open(side);
-	perf_side_pin(side, true); /* the library's own threads are there by now, and stay on all CPUs */
+	perf_side_pin(side, true); /* the library's threads exist by now and stay on all CPUs */
 	for (uint32_t i = 0; i < PERF_PARTS; i++) {
 		if (side->plan.parts & 1u << i)
 			measure_part(side, perf_parts[i], results);

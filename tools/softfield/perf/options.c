@@ -36,7 +36,7 @@ const struct cli_option perf_option_table[] = {
 	{.name = "receives", .value = "N", .text = "rdma: posted receives of send and write_imm (256)", .id = OPT_RECEIVES},
 	{.name = "list", .value = "N", .text = "rdma: buffers of each local list (1)", .id = OPT_LIST},
 	{.name = "connections", .value = "N", .text = "rdma: connections, used in turn (1)", .id = OPT_CONNECTIONS},
-	{.name = "idle", .value = "N", .text = "rdma: connections besides these that nothing is sent on (0)", .id = OPT_IDLE},
+	{.name = "idle", .value = "N", .text = "rdma: additional idle connections (0)", .id = OPT_IDLE},
 	{.name = "events", .text = "rdma: sleep until something completes, instead of polling", .id = OPT_EVENTS},
 	{.name = "server",
 	 .value = "PORT",
@@ -97,7 +97,7 @@ static void take_part(const struct cli *cli, const char *word, struct perf_plan 
 		plan->skips_gpu = 1;
 	}
 	if (plan->parts == 0)
-		cli_wrong(cli, "there is no %s to measure; it takes %s", word, cli->command->arguments);
+		cli_wrong(cli, "unknown part %s: give %s", word, cli->command->arguments);
 }
 
 const char *perf_plan_refused(const struct perf_plan *plan)
@@ -105,16 +105,16 @@ const char *perf_plan_refused(const struct perf_plan *plan)
 	struct bench_plan common = plan->rdma;
 
 	if (plan->parts == 0 || plan->parts >> PERF_PARTS != 0)
-		return "there is no such part to measure";
+		return "unknown part";
 	if (plan->duration_ns == 0 || (double)plan->duration_ns > SECONDS_MAX * 1e9)
-		return "--seconds is out of its range";
+		return "--seconds is out of range";
 	for (uint32_t i = 0; i < plan->rdma.num_sizes && plan->rdma.num_sizes <= BENCH_SIZES_MAX; i++) {
 		if (plan->rdma.sizes[i] > SIZE_MAX_BYTES)
 			return "--size is at most 64M";
 	}
 	if (strnlen(plan->gpu, sizeof(plan->gpu)) == sizeof(plan->gpu))
-		return "the GPU's address has no end";
-	if ((plan->parts & 4) == 0) /* RDMA's own rules do not matter */
+		return "the GPU's address is not terminated";
+	if ((plan->parts & 4) == 0) /* RDMA's rules do not apply */
 		common.op = BENCH_WRITE;
 	common.events = common.events && (plan->parts & 4) != 0;
 	return bench_plan_refused(&common);

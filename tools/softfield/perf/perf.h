@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * softfield perf: what is asked for, what comes out, and the seam between the measuring and what is measured.
+ * softfield perf: options, results, and the interface between measuring and the measured parts.
  *
- *   options.c     the command line          perf.c      processes, and how far it is
- *   side.c        a process's device        measure.c   the order of a measurement, the same for all parts
- *   report.c      table, CSV and JSON       plot.c      a picture
+ *   options.c     the command line          perf.c      processes, and their progress
+ *   side.c        a process's device        measure.c   the steps of a measurement, the same for all parts
+ *   report.c      table, CSV and JSON       plot.c      a chart
  *   comch.c  dma.c  rdma.c  sync_event.c  gpu.c         the parts
  *
- * Two processes: the near one measures, on the DPU; the far one, on the host, answers. Both call the same functions of a part in
- * the same order. What breaks ends the process with a line.
+ * Two processes: the near one, on the DPU, measures; the far one, on the host, answers. Both call the same functions of a
+ * part in the same order. An error ends the process with one line.
  */
 #ifndef PERF_PERF_H
 #define PERF_PERF_H
@@ -30,17 +30,17 @@
 #define PERF_ROUNDS_MAX (UINT64_C(1) << 22)
 #define PERF_PARTS 5
 
-/* What both processes must agree on. Travels from the near one to the far one as it is. */
+/* Parameters of both processes. The near one sends the struct to the far one. */
 struct perf_plan {
-	struct bench_plan rdma;	 /* sizes, tests and depth are everybody's */
+	struct bench_plan rdma;	 /* sizes, tests and depth hold for all parts */
 	uint64_t duration_ns;	 /* of one test */
 	uint32_t parts;		 /* bits, by the index in perf_parts */
-	uint32_t skips_gpu;	 /* without a GPU, leave that part out instead of failing */
-	char gpu[PERF_NAME_MAX]; /* PCI address, or empty: the far process takes its first */
+	uint32_t skips_gpu;	 /* skip that part without a GPU instead of failing */
+	char gpu[PERF_NAME_MAX]; /* PCI address, or empty: the first of the far process */
 };
 
 struct perf_options {
-	struct bench_options bench; /* CPUs, the pair's address, and the plan of RDMA until it is in the plan */
+	struct bench_options bench; /* CPUs, addresses of both sides, and RDMA's plan before it is copied to plan */
 	struct perf_plan plan;
 	const char *json, *csv, *plot; /* files, or NULL */
 };
@@ -59,30 +59,30 @@ struct perf_side {
 	int channel;
 	bool near;
 	int cpu;				   /* -1: any */
-	char pci_addr[DOCA_DEVINFO_PCI_ADDR_SIZE]; /* of its device */
+	char pci_addr[DOCA_DEVINFO_PCI_ADDR_SIZE]; /* of the device */
 	struct doca_dev *dev;
-	struct doca_dev_rep *rep; /* near: of the far one's device */
-	uint32_t size;		  /* bytes of what is measured now */
+	struct doca_dev_rep *rep; /* near side: of the far side's device */
+	uint32_t size;		  /* bytes of the current measurement */
 	uint32_t depth;		  /* operations in flight, for the rate */
-	/* Of the part, set by its open. */
-	char what[PERF_NAME_MAX]; /* what it does, for the report */
-	bool halves;		  /* a round is a round trip, of which one way is told */
-	struct doca_pe *pe;	  /* moves while this process waits for the other; may be NULL */
-	bool yields;		  /* meanwhile it leaves its CPU to the threads of a kernel */
-	void *state;		  /* the part's */
+	/* Set by the part's open. */
+	char what[PERF_NAME_MAX]; /* description for the report */
+	bool halves;		  /* a round is a round trip, of which half is reported */
+	struct doca_pe *pe;	  /* progressed while this process waits for the other; may be NULL */
+	bool yields;		  /* meanwhile yields its CPU to the threads of a kernel */
+	void *state;		  /* of the part */
 };
 
 struct perf_part {
 	const char *name;
-	uint32_t fixed_size; /* 0: as the plan has them */
-	/* Returns false: it cannot be measured here, and the plan allows to leave it out. Both sides return the same. */
+	uint32_t fixed_size; /* 0: the sizes of the plan */
+	/* Returns false if it cannot be measured here and the plan allows skipping it. Both sides return the same. */
 	bool (*open)(struct perf_side *side);
 	void (*prepare)(struct perf_side *side); /* for side->size and side->depth */
 	void (*latency)(struct perf_side *side, uint64_t rounds, struct timing *timing);
 	void (*rate)(struct perf_side *side, uint64_t operations);
 	void (*release)(struct perf_side *side);
 	void (*close)(struct perf_side *side);
-	/* Instead of the four between: measures side->size, by its own ways. */
+	/* Replaces the four functions above: measures side->size. */
 	void (*measure)(struct perf_side *side, struct perf_result *result);
 };
 
@@ -93,40 +93,40 @@ extern const struct perf_part *const perf_parts[PERF_PARTS];
 
 extern const struct cli_option perf_option_table[];
 
-/* Returns an exit code. What is wrong is told on stderr. */
+/* Returns an exit code; prints errors to stderr. */
 int perf_options_parse(struct cli *cli, struct perf_options *options);
 
-/* Why a plan cannot be run, or NULL. */
+/* Returns why a plan cannot be run, or NULL. */
 const char *perf_plan_refused(const struct perf_plan *plan);
 
 /* ---- side.c ---- */
 
-/* The near process finds a device with a representor; the far one opens the function that this stands for. */
+/* The near process opens a device with a representor; the far one opens the represented function. */
 void perf_side_open(struct perf_side *side);
 void perf_side_close(struct perf_side *side);
 
-/* On the one CPU, or on all. Threads that this process starts meanwhile are on the same. */
+/* Pins this thread to its CPU, or unpins it. Threads that it starts inherit the setting. */
 void perf_side_pin(const struct perf_side *side, bool pinned);
 
-/* Whole pages, mapped for the device with these permissions. */
+/* Allocates whole pages, in a memory map for the device with these permissions. */
 struct doca_mmap *perf_memory_open(const struct perf_side *side, size_t len, uint32_t permissions, uint8_t **memory);
 void perf_memory_close(struct doca_mmap *mmap, uint8_t *memory);
 struct doca_buf_inventory *perf_inventory_open(uint32_t num);
 
-/* One progress call; now and then, if it finds nothing, a look whether the other process still lives. */
+/* Makes one progress call; if many find nothing, checks whether the other process is alive. */
 void perf_progress(const struct perf_side *side, struct doca_pe *pe);
 
-/* Both processes are here. */
+/* Waits until both processes have called it. */
 void perf_meet(const struct perf_side *side);
 
-/* The near side's number, which both know afterwards; at most max. */
+/* Returns the near side's number on both sides; at most max. */
 uint64_t perf_agree(const struct perf_side *side, uint64_t number, uint64_t max);
 
 /* ---- measure.c ---- */
 
 #define PERF_OPERATIONS_MAX (UINT64_C(1) << 32)
 
-/* How many operations fit the time of a test, by how long so many took; at most max. */
+/* Returns how many operations fit into the duration of a test, if `done` took ns; at most max. */
 uint64_t perf_fitting(const struct perf_side *side, uint64_t done, uint64_t ns, uint64_t max);
 
 /* Runs the plan. The near process writes each result to the descriptor; the far one writes nothing. */
@@ -142,7 +142,7 @@ struct perf_report {
 
 void perf_print_table(const struct perf_report *report);
 
-/* Return an exit code; what is wrong with the file is told on stderr. */
+/* Return an exit code; print errors of the file to stderr. */
 int perf_write_json(const struct perf_report *report, const char *path);
 int perf_write_csv(const struct perf_report *report, const char *path);
 int perf_write_plot(const struct perf_report *report, const char *path);

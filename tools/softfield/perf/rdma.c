@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA, by what softfield rdma bench measures with. */
+/* RDMA, measured with the code of softfield rdma bench. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perf/perf.h"
 #include "rdma/measure.h"
 
-#define COUNT_FIRST 64 /* operations before it is known how long one takes */
+#define COUNT_FIRST 64 /* operations before the duration of one is known */
 
 static bool rdma_open(struct perf_side *side)
 {
@@ -15,7 +15,7 @@ static bool rdma_open(struct perf_side *side)
 	if (bench == NULL)
 		bench_die("no memory");
 	bench->plan = side->plan.rdma;
-	bench->plan.progress = 1; /* over TCP a write needs it */
+	bench->plan.progress = 1; /* writes over TCP need it */
 	bench->channel = side->channel;
 	bench->client = side->near;
 	side->state = bench;

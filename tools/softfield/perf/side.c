@@ -7,11 +7,11 @@
 #include "perf/perf.h"
 
 #define PAGE 4096
-#define LOOKS (1u << 18) /* empty progress calls between two looks whether the other process lives */
+#define LOOKS (1u << 18) /* empty progress calls between checks whether the other process is alive */
 
 /* ---- devices ---- */
 
-/* Is the function one of the host? A scalable function is the DPU's own. */
+/* Is it a function of the host? A scalable function belongs to the DPU. */
 static bool is_host_function(const struct doca_devinfo_rep *rep)
 {
 	enum doca_pci_func_type type;
@@ -19,7 +19,7 @@ static bool is_host_function(const struct doca_devinfo_rep *rep)
 	return doca_devinfo_rep_get_pci_func_type(rep, &type) == DOCA_SUCCESS && type != DOCA_PCI_FUNC_TYPE_SF;
 }
 
-/* The first representor of a function that a process of the host opens. */
+/* Opens the representor of the first function of the host. */
 static bool rep_open(struct perf_side *side, char host_pci_addr[DOCA_DEVINFO_REP_PCI_ADDR_SIZE])
 {
 	struct doca_devinfo_rep **reps;
@@ -53,7 +53,7 @@ static void near_open(struct perf_side *side)
 	}
 	(void)doca_devinfo_destroy_list(devs);
 	if (side->rep == NULL)
-		bench_die("no device here has a representor: the DPU's process needs one; softfield devices shows what there is");
+		bench_die("no device here has a representor, which the DPU's process needs: see softfield devices");
 	bench_channel_send(side->channel, host_pci_addr, sizeof(host_pci_addr));
 }
 
@@ -73,12 +73,12 @@ static void far_open(struct perf_side *side)
 	}
 	(void)doca_devinfo_destroy_list(devs);
 	if (side->dev == NULL)
-		bench_die("the host's process sees no device %s: softfield devices shows what there is", side->pci_addr);
+		bench_die("the host's process sees no device %s: see softfield devices", side->pci_addr);
 }
 
 void perf_side_open(struct perf_side *side)
 {
-	_Static_assert(DOCA_DEVINFO_REP_PCI_ADDR_SIZE == DOCA_DEVINFO_PCI_ADDR_SIZE, "both are sent as one");
+	_Static_assert(DOCA_DEVINFO_REP_PCI_ADDR_SIZE == DOCA_DEVINFO_PCI_ADDR_SIZE, "both are sent in one message");
 	if (side->near)
 		near_open(side);
 	else
@@ -113,7 +113,7 @@ struct doca_mmap *perf_memory_open(const struct perf_side *side, size_t len, uin
 
 	*memory = aligned_alloc(PAGE, size);
 	if (*memory == NULL)
-		bench_die("no memory for %zu bytes: a smaller --size or --depth", size);
+		bench_die("no memory for %zu bytes: reduce --size or --depth", size);
 	memset(*memory, 0, size);
 	bench_check(doca_mmap_create(&mmap), "creating a memory map");
 	bench_check(doca_mmap_set_memrange(mmap, *memory, size), "creating a memory map");
@@ -148,7 +148,7 @@ void perf_progress(const struct perf_side *side, struct doca_pe *pe)
 		bench_channel_check(side->channel);
 }
 
-/* The other process may need this one's progress to get there. */
+/* Progresses while waiting, because the other process may need it. */
 static void receive_in_progress(const struct perf_side *side, void *data, size_t len)
 {
 	struct pollfd readable = {.fd = side->channel, .events = POLLIN};
@@ -174,7 +174,7 @@ uint64_t perf_agree(const struct perf_side *side, uint64_t number, uint64_t max)
 	}
 	receive_in_progress(side, &number, sizeof(number));
 	if (number > max)
-		bench_die("the other process asks for %llu operations, more than %llu", (unsigned long long)number,
+		bench_die("the other process requests %llu operations, more than %llu", (unsigned long long)number,
 			  (unsigned long long)max);
 	return number;
 }

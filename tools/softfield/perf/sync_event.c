@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events: the host's process owns one and the DPU's has its export. They answer each other by its value. */
+/* Sync events: the host's process owns one, the DPU's imports it. They answer each other through its value. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 struct sync {
 	struct doca_sync_event *event;
-	uint64_t value; /* the last that was set; both processes count alike */
+	uint64_t value; /* the last value set; both processes count alike */
 };
 
 static void create_own(struct perf_side *side, struct sync *sync)
@@ -62,7 +62,7 @@ static void set(struct sync *sync, uint64_t value)
 	bench_check(doca_sync_event_update_set(sync->event, value), "sync_event: setting");
 }
 
-/* Not until it is equal: after the last set of a rate the next may follow. */
+/* Waits for at least this value: the next set may follow already. */
 static void await(struct sync *sync, uint64_t value)
 {
 	bench_check(doca_sync_event_wait_gt(sync->event, value - 1, UINT64_MAX), "sync_event: waiting");
@@ -87,7 +87,7 @@ static void sync_latency(struct perf_side *side, uint64_t rounds, struct timing 
 	}
 }
 
-/* The DPU's process sets; the host's waits for the last value. */
+/* The DPU's process sets the values; the host's waits for the last. */
 static void sync_rate(struct perf_side *side, uint64_t operations)
 {
 	struct sync *sync = (struct sync *)side->state;
@@ -104,7 +104,7 @@ static void sync_close(struct perf_side *side)
 	struct sync *sync = (struct sync *)side->state;
 
 	if (!side->near)
-		perf_meet(side); /* the import is gone */
+		perf_meet(side); /* the peer has destroyed the import */
 	bench_check(doca_sync_event_stop(sync->event), "sync_event: stopping");
 	bench_check(doca_sync_event_destroy(sync->event), "sync_event: destroying");
 	if (side->near)

@@ -6,8 +6,8 @@
 
 #include "timing.h"
 
-#define SLOTS 4	   /* latency: one is submitted while the completion of another may not have been seen */
-#define WARM_UP 10 /* a tenth of the count, before */
+#define SLOTS 4	   /* latency: a submit may precede the completion of the last one */
+#define WARM_UP 10 /* divisor of count */
 #define IDLE_CALLS 200000
 
 /* ---- latency ---- */
@@ -29,8 +29,7 @@ static void post_again(struct bench_side *side)
 	}
 }
 
-/* Waits for the peer's byte. The loop that progresses nothing is one of its own: what it does between its looks is in the figure.
- */
+/* Waits for the peer's byte. The loop without progress is separate, because all its work is part of the result. */
 static void await_memory(struct bench_side *side, const volatile uint8_t *seen, uint8_t number)
 {
 	uint64_t spins = 0;
@@ -46,7 +45,7 @@ static void await_memory(struct bench_side *side, const volatile uint8_t *seen, 
 	}
 }
 
-/* Each side waits for the other's byte at the end of its target, and then writes its own there. */
+/* Each side waits for the other's byte at the end of its target, and then writes its own to the other. */
 static void ping_pong_memory(struct bench_side *side, uint64_t rounds, uint64_t *turn, struct timing *timing)
 {
 	const volatile uint8_t *seen = side->target + side->size_now - 1;
@@ -148,7 +147,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 
 /* ---- bandwidth ---- */
 
-/* Submits count tasks, as many as there are slots at a time. */
+/* Submits count tasks, with all slots in flight. */
 static void stream(struct bench_side *side, uint64_t count)
 {
 	uint64_t wanted = side->completed + count, first = count < side->num_slots ? count : side->num_slots;
@@ -160,7 +159,7 @@ static void stream(struct bench_side *side, uint64_t count)
 		bench_side_progress(side);
 }
 
-/* The receiver's part: ns between the last message of the warm-up and the last of all. */
+/* The receiver's part: returns the ns between the last message of the warm-up and the last of all. */
 static uint64_t take_stream(struct bench_side *side, uint64_t warm_up, uint64_t count)
 {
 	uint64_t begin;
@@ -170,7 +169,7 @@ static uint64_t take_stream(struct bench_side *side, uint64_t warm_up, uint64_t 
 		bench_side_progress(side);
 	begin = side->marked_ns;
 	side->mark += count;
-	if (side->received >= side->mark) /* more than the warm-up came in one call, and all of it */
+	if (side->received >= side->mark) /* one call received everything */
 		return sf_now_ns() - begin;
 	while (side->received < side->mark)
 		bench_side_progress(side);

@@ -18,7 +18,7 @@ struct bench_result {
 void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *result);
 void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result *result);
 
-/* What one doca_pe_progress costs that finds nothing, ns. */
+/* Returns the cost of a doca_pe_progress that finds nothing, ns. */
 double bench_idle_progress(struct bench_side *side);
 
 #endif

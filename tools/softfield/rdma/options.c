@@ -12,7 +12,7 @@
 
 #define LATENCY_COUNT 100000
 #define BANDWIDTH_COUNT 2000000
-#define BANDWIDTH_BYTES (UINT64_C(8) << 30) /* no more than these by default */
+#define BANDWIDTH_BYTES (UINT64_C(8) << 30) /* limit of the default counts */
 #define LATENCY_BYTES (UINT64_C(2) << 30)
 #define COUNT_MIN 100
 
@@ -26,7 +26,7 @@ static int refuse(const char *option, const char *value, const char *wanted)
 	return TOOL_USAGE;
 }
 
-/* A number with an optional K, M or G, up to the separator or the end. */
+/* Parses a number with an optional K, M or G, up to the separator or the end. */
 static bool parse_size(const char *text, const char **end, uint64_t *size)
 {
 	char *after;
@@ -140,7 +140,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 	uint32_t port;
 
 	if (options->role != BENCH_BOTH) {
-		fprintf(stderr, "softfield: %s: --server and --client are given once, and not both\n", bench_label);
+		fprintf(stderr, "softfield: %s: use --server or --client once, and not both\n", bench_label);
 		return TOOL_USAGE;
 	}
 	options->role = role;
@@ -156,7 +156,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 			      &port);
 }
 
-/* The first two CPUs that this process may use, or nowhere in particular when there is one only. */
+/* The first two CPUs that this process may use; -1 if there is only one. */
 static void default_cpus(int cpus[2])
 {
 	cpu_set_t set;
@@ -171,7 +171,7 @@ static void default_cpus(int cpus[2])
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- all options ---- */
 
 const struct cli_option bench_options[] = {
 	{.name = "op", .value = "write|read|send|write_imm|cas|faa", .text = "what is measured (write)", .id = OPT_OP},
@@ -188,7 +188,7 @@ const struct cli_option bench_options[] = {
 	{.name = "receives", .value = "N", .text = "posted receives of send and write_imm (256)", .id = OPT_RECEIVES},
 	{.name = "list", .value = "N", .text = "buffers of each local list, 1 to 16; with send 1 to 6 (1)", .id = OPT_LIST},
 	{.name = "connections", .value = "N", .text = "connections of the one instance, used in turn (1)", .id = OPT_CONNECTIONS},
-	{.name = "idle", .value = "N", .text = "connections besides these that nothing is sent on (0)", .id = OPT_IDLE},
+	{.name = "idle", .value = "N", .text = "additional idle connections (0)", .id = OPT_IDLE},
 	{.name = "events", .text = "sleep until something completes, instead of polling", .id = OPT_EVENTS},
 	{.name = "progress",
 	 .text = "latency of write: progress the engine while the memory is polled, which software that receives needs",
@@ -201,7 +201,7 @@ const struct cli_option bench_options[] = {
 	 .id = OPT_SERVER},
 	{.name = "client",
 	 .value = "HOST:PORT",
-	 .text = "only the client: the server takes all but --cpus and --device from here",
+	 .text = "for the client only: the server gets all options but --cpus and --device from it",
 	 .id = OPT_CLIENT},
 	{.name = "json", .text = "one JSON object", .id = OPT_JSON},
 	{0},
@@ -264,7 +264,7 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 	    plan->depth > BENCH_DEPTH_MAX || plan->receives == 0 || plan->receives > BENCH_RECEIVES_MAX || plan->list == 0 ||
 	    plan->list > BENCH_LIST_MAX || plan->connections == 0 || plan->connections > BENCH_CONNECTIONS_MAX ||
 	    plan->idle > BENCH_CONNECTIONS_MAX)
-		return "a number is out of its range";
+		return "a number is out of range";
 	if (plan->connections + plan->idle > BENCH_CONNECTIONS_MAX)
 		return "--connections and --idle are more than 1024 together";
 	for (uint32_t i = 0; i < plan->num_sizes; i++) {
@@ -280,7 +280,7 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 	if (op == BENCH_SEND && plan->list > BENCH_RECEIVE_LIST_MAX)
 		return "a receive has at most 6 buffers: a smaller --list for send";
 	if (op == BENCH_WRITE && plan->events && (plan->tests & BENCH_LATENCY))
-		return "no event tells that a write arrived: with --events measure write_imm, or --test bandwidth";
+		return "no event reports the arrival of a write: with --events measure write_imm, or --test bandwidth";
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the benchmark is asked for: by the command line, or at a server by its client. */
+/* The benchmark's options, from the command line or, at a server, from its client. */
 #ifndef BENCH_RDMA_OPTIONS_H
 #define BENCH_RDMA_OPTIONS_H
 
@@ -39,7 +39,7 @@ enum bench_role {
 	BENCH_CLIENT,
 };
 
-/* What both sides must agree on. Travels from the client to the server as it is. */
+/* Parameters of both sides. The client sends the struct to the server. */
 struct bench_plan {
 	uint32_t op, tests; /* enum bench_op, bits of enum bench_test */
 	uint32_t num_sizes;
@@ -51,9 +51,9 @@ struct bench_plan {
 struct bench_options {
 	struct bench_plan plan;
 	enum bench_role role;
-	const char *host, *port; /* of a pair */
-	const char *device;	 /* PCI address, or NULL: the first that can */
-	int cpus[2];		 /* server's, client's; -1: anywhere */
+	const char *host, *port; /* of the server */
+	const char *device;	 /* PCI address, or NULL: the first with RDMA */
+	int cpus[2];		 /* server's, client's; -1: any */
 	bool json;
 };
 
@@ -64,7 +64,7 @@ static inline bool bench_op_is_atomic(enum bench_op op)
 	return op == BENCH_CAS || op == BENCH_FAA;
 }
 
-/* Do receives take part in it? */
+/* Does it use receives? */
 static inline bool bench_op_receives(enum bench_op op)
 {
 	return op == BENCH_SEND || op == BENCH_WRITE_IMM;
@@ -88,24 +88,24 @@ enum bench_option_id {
 	OPT_CLIENT,
 	OPT_JSON,
 	OPT_SIZE,   /* another name of OPT_SIZES */
-	OPT_OTHERS, /* of softfield perf, from here on */
+	OPT_OTHERS, /* from here on: of softfield perf */
 };
 
 extern const struct cli_option bench_options[];
 
-/* Everything but the sizes. */
+/* Sets defaults for everything but the sizes. */
 void bench_options_default(struct bench_options *options);
 
-/* One option. Returns an exit code; what is wrong is told on stderr. */
+/* Handles one option. Returns an exit code; prints errors to stderr. */
 int bench_option_take(int option, char *value, struct bench_options *options);
 
-/* Returns an exit code. What is wrong is told on stderr. */
+/* Returns an exit code; prints errors to stderr. */
 int bench_options_parse(struct cli *cli, struct bench_options *options);
 
-/* Why the plan cannot be run, or NULL. */
+/* Returns why the plan cannot be run, or NULL. */
 const char *bench_plan_refused(const struct bench_plan *plan);
 
-/* Operations of one test with messages of size bytes. */
+/* Returns the operations of one test with messages of size bytes. */
 uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size);
 
 uint32_t bench_plan_largest(const struct bench_plan *plan);

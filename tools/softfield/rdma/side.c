@@ -10,7 +10,7 @@
 #include "rdma/tasks.h"
 
 #define PAGE 4096
-#define LOOKS (1u << 20) /* empty polls between two looks whether the other side still lives */
+#define LOOKS (1u << 20) /* empty polls between checks whether the other side is alive */
 #define PERMISSIONS                                                                                                              \
 	(DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE |                          \
 	 DOCA_ACCESS_FLAG_RDMA_ATOMIC)
@@ -39,8 +39,7 @@ static struct doca_dev *open_device(const char *wanted)
 	}
 	doca_devinfo_destroy_list(list);
 	if (dev == NULL)
-		bench_die("there is no device %s with RDMA: softfield devices shows what there is",
-			  wanted != NULL ? wanted : "here");
+		bench_die("there is no device %s with RDMA: see softfield devices", wanted != NULL ? wanted : "here");
 	return dev;
 }
 
@@ -113,7 +112,7 @@ static void exchange_memory(struct bench_side *side)
 
 /* ---- connections ---- */
 
-/* Bytes that this process really takes, shared memory in parts. */
+/* Memory of this process (Pss: shared memory proportionally). */
 static uint64_t memory_used(void)
 {
 	FILE *file = fopen("/proc/self/smaps_rollup", "re");
@@ -148,7 +147,7 @@ static void connect_all(struct bench_side *side)
 	side->num_connections = side->plan.connections;
 }
 
-/* Both sides wait for each other here, and go on with their progress meanwhile: a connection needs both. */
+/* Waits for the other side, and progresses meanwhile: a connection needs progress of both. */
 static void meet_in_progress(struct bench_side *side)
 {
 	char byte = 1;
@@ -183,7 +182,7 @@ void bench_side_close(struct bench_side *side)
 	bench_check(doca_rdma_destroy(side->rdma), "destroying the instance");
 	bench_check(doca_buf_inventory_destroy(side->inventory), "destroying the inventory");
 	bench_check(doca_mmap_destroy(side->remote_mmap), "destroying a memory map");
-	bench_channel_meet(side->channel); /* the other side's import is gone too */
+	bench_channel_meet(side->channel); /* the other side has destroyed its import too */
 	bench_check(doca_mmap_destroy(side->mmap), "destroying a memory map");
 	bench_check(doca_pe_destroy(side->pe), "destroying the progress engine");
 	bench_check(doca_dev_close(side->dev), "closing the device");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One process's side of the benchmark: a device, an instance with its connections, memory, and tasks that are used again. */
+/* One process's side of the benchmark: a device, an instance with its connections, memory, and reusable tasks. */
 #ifndef BENCH_RDMA_SIDE_H
 #define BENCH_RDMA_SIDE_H
 
@@ -18,7 +18,7 @@
 struct bench_slot {
 	struct doca_task *task;
 	struct doca_buf *local, *remote; /* head of a list; NULL: none */
-	struct doca_buf *grows;		 /* what a completion makes longer, to be set back before the next submit */
+	struct doca_buf *grows;		 /* the buffer that a completion extends; reset before the next submit */
 	struct bench_slot *next;
 };
 
@@ -34,8 +34,8 @@ struct bench_side {
 	enum doca_ctx_states state;
 	struct doca_buf_inventory *inventory;
 	struct doca_mmap *mmap, *remote_mmap;
-	void *block;		 /* of malloc */
-	uint8_t *local, *target; /* of this side's tasks; of the other's, and of receives */
+	void *block;		 /* from malloc */
+	uint8_t *local, *target; /* for this side's tasks; for the other side's tasks and for receives */
 	uint8_t *remote;	 /* the other side's target */
 	size_t size;		 /* of each, whole pages */
 	struct doca_rdma_connection *connections[BENCH_CONNECTIONS_MAX];
@@ -43,30 +43,30 @@ struct bench_side {
 	/* tasks */
 	struct bench_slot slots[BENCH_DEPTH_MAX], receives[BENCH_RECEIVES_MAX];
 	struct bench_slot *free;    /* slots that are not in flight */
-	struct bench_slot *to_post; /* receives that are to be posted again, where that is put off */
+	struct bench_slot *to_post; /* receives to post later */
 	uint32_t num_slots;
 	uint32_t size_now;  /* bytes of a message */
-	bool puts_off;	    /* receives go to to_post */
-	uint64_t to_submit; /* a completion submits again as long as this is not 0 */
+	bool puts_off;	    /* completed receives go to to_post */
+	uint64_t to_submit; /* completions submit again while this is not 0 */
 	uint64_t completed, received;
-	uint64_t mark, marked_ns;	      /* when the receive number mark came */
-	uint64_t memory_before, memory_after; /* this process's, by what its connections take */
+	uint64_t mark, marked_ns;	      /* the time of receive number `mark` */
+	uint64_t memory_before, memory_after; /* of this process, before and after connecting */
 };
 
 void bench_check(doca_error_t result, const char *what);
 
-/* This process runs on that CPU alone; -1: anywhere. */
+/* Pins this process to that CPU; -1: any. */
 void bench_pin(int cpu);
 
-/* Everything up to connections that work. */
+/* Opens everything up to established connections. */
 void bench_side_open(struct bench_side *side, const char *device);
 void bench_side_close(struct bench_side *side);
 
-/* Tasks of the plan's kind with messages of that size, and with receives if the plan wants them: side->free holds them all. */
+/* Allocates tasks of the plan's type with messages of that size, and receives if the plan needs them; fills side->free. */
 void bench_side_prepare(struct bench_side *side, uint32_t size, uint32_t num_slots);
 void bench_side_release(struct bench_side *side);
 
-/* Does what is due; sleeps before if there is nothing and events are asked for. */
+/* Progresses; with events it sleeps first if nothing is due. */
 void bench_side_progress(struct bench_side *side);
 
 /* Submits a slot that was taken from side->free, or a receive. */

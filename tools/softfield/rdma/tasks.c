@@ -30,7 +30,7 @@ static void received(struct doca_rdma_task_receive *task, union doca_data task_d
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
 
 	if (side->plan.op == BENCH_SEND && doca_rdma_task_receive_get_result_len(task) != side->size_now)
-		bench_die("a message of %u bytes came, %u were sent", doca_rdma_task_receive_get_result_len(task),
+		bench_die("received a message of %u bytes, %u were sent", doca_rdma_task_receive_get_result_len(task),
 			  side->size_now);
 	if (++side->received == side->mark)
 		side->marked_ns = sf_now_ns();
@@ -54,7 +54,7 @@ static void receive_ended(struct doca_rdma_task_receive *task, union doca_data t
 		bench_check(doca_buf_dec_refcount(slot->local, NULL), "releasing a buffer");
 }
 
-/* ---- the kinds ---- */
+/* ---- task types ---- */
 
 struct kind {
 	doca_error_t (*configure)(struct doca_rdma *rdma, uint32_t num_tasks);
@@ -62,7 +62,7 @@ struct kind {
 	void (*set_connection)(struct doca_task *task, struct doca_rdma_connection *connection);
 };
 
-/* The task's base is its beginning: which as_task says, for one kind, and so for its callbacks. */
+/* The doca_task is the first member of each task, so as_task and the callbacks can convert between them. */
 #define KIND(name, ...)                                                                                                          \
 	static void name##_good(struct doca_rdma_task_##name *task, union doca_data task_data, union doca_data ctx_data)         \
 	{                                                                                                                        \
@@ -169,7 +169,7 @@ static struct doca_buf *make_buf(struct bench_side *side, struct doca_mmap *mmap
 	return buf;
 }
 
-/* A list of the plan's length, one buffer after the other in memory. */
+/* Creates a list of the plan's length, with contiguous buffers. */
 static struct doca_buf *make_list(struct bench_side *side, uint8_t *addr, uint32_t size, bool data)
 {
 	uint32_t num = side->plan.list, part = size / num;
@@ -211,7 +211,7 @@ static void post_receives(struct bench_side *side)
 		struct bench_slot *slot = &side->receives[i];
 		struct doca_rdma_task_receive *task;
 
-		/* Receives of write_imm take no data. */
+		/* Receives of write_imm get no data. */
 		slot->local = side->plan.op == BENCH_SEND ? make_list(side, side->target, (uint32_t)side->size, false) : NULL;
 		bench_check(doca_rdma_task_receive_allocate_init(side->rdma, slot->local, (union doca_data){.ptr = slot}, &task),
 			    "allocating a receive");
@@ -239,7 +239,7 @@ void bench_side_release(struct bench_side *side)
 	side->free = NULL;
 }
 
-/* ---- one write, to see that a connection works ---- */
+/* ---- one write, to test a connection ---- */
 
 void bench_tasks_try(struct bench_side *side, struct doca_rdma_connection *connection)
 {

@@ -17,7 +17,7 @@
 #define ENVIRON_MAX (1u << 20)
 #define VARIABLE "SOFTFIELD_TRACE="
 
-/* ---- which processes there are ---- */
+/* ---- finding processes ---- */
 
 static bool page_seen(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page)
 {
@@ -56,7 +56,7 @@ size_t trace_targets_find(pid_t *pids, size_t max)
 
 /* ---- a process with SOFTFIELD_TRACE ---- */
 
-/* What follows VARIABLE in the process's environment; NULL: it has none. To be freed. */
+/* Returns the value of VARIABLE in the process's environment, to be freed; NULL: unset. */
 static char *variable_of(pid_t pid)
 {
 	char path[64], *text = malloc(ENVIRON_MAX + 1), *value = NULL;
@@ -82,7 +82,7 @@ static char *variable_of(pid_t pid)
 	return value;
 }
 
-/* A timeline that the process keeps anyway, with all that is in it. */
+/* Opens the timeline of SOFTFIELD_TRACE, with all its events. */
 static bool variable_open(struct trace_target *target)
 {
 	char path[PATH_MAX], *value = variable_of(target->pid);
@@ -103,7 +103,7 @@ static bool variable_open(struct trace_target *target)
 	return false;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static bool request_make(struct trace_target *target)
 {
@@ -134,17 +134,17 @@ bool trace_target_ask(struct trace_target *target)
 	if (variable_open(target))
 		return true;
 	if (!request_make(target)) {
-		(void)tool_fail("process %d cannot be asked by %s: %s", (int)target->pid, target->request,
-				errno == EAGAIN || errno == EACCES ? "somebody asks already" : strerror(errno));
+		(void)tool_fail("cannot request the timeline of process %d with %s: %s", (int)target->pid, target->request,
+				errno == EAGAIN || errno == EACCES ? "another request is pending" : strerror(errno));
 		return false;
 	}
-	target->process.from_ns = now_ns; /* its file may be of an earlier time */
+	target->process.from_ns = now_ns; /* its file may have older events */
 	return true;
 }
 
 /* ---- reading ---- */
 
-/* The file is there when the process has looked for requests; it may be half made. */
+/* The file exists once the process has checked for requests; it may be incomplete. */
 static void file_try(struct trace_target *target)
 {
 	uint64_t from_ns = target->process.from_ns;

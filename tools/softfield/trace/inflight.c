@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of the first task behind the address. */
+/* Returns the index of the first task after the address. */
 static size_t place_behind(const struct inflight *list, uint64_t address)
 {
 	size_t low = 0, high = list->num;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of all processes in the order of their times, and which message each belongs to. */
+/* The events of all processes in order of time, each with its message. */
 #ifndef TOOL_TRACE_ORDER_H
 #define TOOL_TRACE_ORDER_H
 
@@ -9,7 +9,7 @@ struct trace_item {
 	uint64_t ns;
 	uint64_t flow; /* of the event itself, or of the message of its task */
 	uint32_t process, thread;
-	size_t event; /* of the thread; those of the same time stay in its order */
+	size_t event; /* index in the thread; keeps the thread's order for equal times */
 };
 
 struct trace_order {
@@ -18,7 +18,7 @@ struct trace_order {
 	size_t num;
 };
 
-/* To be freed by trace_order_fini in any case. */
+/* The caller must call trace_order_fini in any case. */
 enum trace_result trace_order_init(struct trace_order *order, const struct trace_process *processes, size_t num);
 void trace_order_fini(struct trace_order *order);
 

@@ -110,7 +110,7 @@ static void put_clock(struct message *to, uint32_t id, uint64_t ns)
 	put_message(to, SNAPSHOT_CLOCK, &clock);
 }
 
-/* Readers go by the time since the boot, unless they are told how the clocks compare. */
+/* Viewers expect time since boot, unless a clock snapshot relates the clocks. */
 void pftrace_begin(FILE *out, uint64_t ns)
 {
 	struct message snapshot, packet;
