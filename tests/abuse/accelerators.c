@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of compress, AES-GCM and erasure coding, with the memory and engines that they take, and graphs of their tasks.
- */
+/* The suite of compress, AES-GCM and erasure coding, with the memory and engines that they need, and graphs of their tasks. */
 #include <doca_buf_inventory.h>
 #include <doca_mmap.h>
 
 #include "abuse.h"
 #include "buf_calls.h"
 
-/* ---- bufs that suit: by chance alone few are of the context's device, and have room ---- */
+/* ---- suitable bufs: by chance alone, few belong to the context's device and have room ---- */
 
 #define SUITABLE_LEN 1024
 
@@ -34,7 +33,7 @@ static void buf_with_room(void)
 	take_suitable(false);
 }
 
-/* The memory map gets all devices, and bufs of it are taken. */
+/* Adds all devices to the memory map, and gets bufs from it. */
 static void prepare(void)
 {
 	struct object *mmap = object_any(MMAP);

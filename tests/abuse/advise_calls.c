@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Advice about memory; and the bridge to rdma-core, which has nothing to tell of a software device. */
+/* Advice about memory; and the bridge to rdma-core, which supports no software device. */
 #include <doca_dev.h>
 #include <doca_mmap_advise.h>
 #include <doca_rdma_bridge.h>
@@ -134,7 +134,7 @@ static void bridge_pd(void)
 static void bridge_open(void)
 {
 	struct doca_dev *dev;
-	struct ibv_pd *pd = or_null(memory); /* not looked at */
+	struct ibv_pd *pd = or_null(memory); /* never accessed */
 	struct doca_dev **place = or_null(&dev);
 
 	refuse_if(true);

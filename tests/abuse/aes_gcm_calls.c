@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AES-GCM. A key is made "of" its context. */
+/* AES-GCM. A key's `of` is its context. */
 #include <doca_aes_gcm.h>
 
 #include "task_calls.h"
@@ -40,7 +40,8 @@ static void key_create(void)
 		object_add(AES_GCM_KEY, key)->of = object_find(AES_GCM, aes_gcm)->id;
 }
 
-/* Is a task of that key's context in flight with it? And all that name it are to forget it, as far as they are not in flight. */
+/* *_uses: is a task of the key's context in flight with the key? *_forgets: all tasks that name the key name none from then
+ * on. */
 #define KEY_USERS(type, kind)                                                                                                    \
 	static bool type##_uses(const struct object *key)                                                                        \
 	{                                                                                                                        \
@@ -65,7 +66,7 @@ static void key_create(void)
 KEY_USERS(encrypt, ENCRYPT_TASK)
 KEY_USERS(decrypt, DECRYPT_TASK)
 
-/* Tasks that are not in flight may have it, and get another one before they are submitted. */
+/* Tasks that are not in flight may name the key; they get another one before they are submitted. */
 static void key_destroy(void)
 {
 	struct doca_aes_gcm_key *key = pick(AES_GCM_KEY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inventories and bufs. A buf counts as a user of its map and is made "of" its inventory or pool; its flag says that it is inside
- * a list, not the head. Users of a buf are tasks: with them it is not given back, for a task has no reference of its own.
+ * Inventories and bufs. A buf is a user of its map; its `of` is its inventory or pool; its flag says that it is inside a list,
+ * not its head. Tasks are users of a buf: a buf with users is not released, because a task holds no reference.
  */
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
@@ -19,7 +19,7 @@ static void map_user(const struct doca_buf *buf, int change)
 		mmap->users = (uint32_t)((int)mmap->users + change);
 }
 
-/* ---- which map a buf is in, by its place in the table ---- */
+/* ---- the map of each buf, by its place in the table ---- */
 
 static const struct doca_buf *bufs[OBJECTS_MAX];
 uint64_t map_of[OBJECTS_MAX];
@@ -132,14 +132,14 @@ INVENTORY_GETTER(get_num, doca_buf_inventory_get_num_elements, uint32_t)
 INVENTORY_GETTER(get_num_free, doca_buf_inventory_get_num_free_elements, uint32_t)
 INVENTORY_GETTER(get_user_data, doca_buf_inventory_get_user_data, union doca_data)
 
-/* ---- taking bufs ---- */
+/* ---- getting bufs ---- */
 
 static uint64_t id_of(enum kind kind, const void *pointer)
 {
 	return pointer != NULL ? object_find(kind, pointer)->id : 0;
 }
 
-/* The function's own arguments between the map and the buf. */
+/* `...` are the function's arguments between the map and the buf. */
 #define TAKE(name, function, ...)                                                                                                \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -159,7 +159,7 @@ TAKE(get_by_args, doca_buf_inventory_buf_get_by_args, addr, len, addr + len / 4,
 TAKE(get_by_addr, doca_buf_inventory_buf_get_by_addr, addr, len)
 TAKE(get_by_data, doca_buf_inventory_buf_get_by_data, addr, len)
 
-/* How many bufs a copy of it takes, and their map if all are in one, which they are here. */
+/* A copy needs as many bufs as the list has. Each copied buf is in the map of its original. */
 static void dup(void)
 {
 	struct doca_buf *copy, *next = NULL;
@@ -186,7 +186,7 @@ static void dup(void)
 	}
 }
 
-/* A range in the buf's own map, which must be running; of these calls nothing else is checked by them. */
+/* Returns whether the buf's map exists and no task uses the buf: these calls do not check more. */
 static bool can_reuse(const struct doca_buf *buf)
 {
 	struct object *object = object_find(BUF, buf), *mmap = object_by_id(MMAP, map_of[buf_index(buf)]);
@@ -219,7 +219,7 @@ static void inc_refcount(void)
 	CALL(doca_buf_inc_refcount, buf, chance(2) ? &count : NULL);
 }
 
-/* Is some task in need of a buf of this list? */
+/* Does a task use a buf of this list? */
 static bool list_has_users(struct doca_buf *buf)
 {
 	for (; buf != NULL; (void)doca_buf_get_next_in_list(buf, &buf)) {
@@ -266,7 +266,7 @@ GETTER(is_first, doca_buf_is_first_in_list, uint8_t, true)
 GETTER(is_in_list, doca_buf_is_in_list, uint8_t, true)
 GETTER(get_list_len, doca_buf_get_list_len, uint32_t, false)
 
-/* Inside the window: outside is undefined. A task in flight owns what it names. */
+/* Stays inside the buf; outside, the result is undefined. A task in flight owns the bufs that it names. */
 static void set_data(void)
 {
 	struct doca_buf *buf = pick(BUF);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of Comch, with the memory and engines that it takes. */
+/* The suite of Comch, with the memory and engines that it needs. */
 #include "comch_calls.h"
 
 static const struct group *const groups[] = {&ctx_group, &comch_group,	  &mmap_group,	  &buf_group,

@@ -9,12 +9,12 @@
 
 #include "comch_calls.h"
 
-#define ENDPOINTS_MAX 2 /* of each side */
+#define ENDPOINTS_MAX 2 /* of each kind */
 #define PROGRESS_MAX 200
 
 static uint32_t last_consumer_id;
 
-/* Names that no other process has; or one that must be refused. */
+/* Names that no other process uses; or one that must be rejected. */
 static char *any_name(void)
 {
 	static char name[64], too_long[4096];
@@ -86,7 +86,7 @@ static struct object *endpoint_of(const struct doca_ctx *ctx)
 	return NULL;
 }
 
-/* A client has its connection until it is idle, a server as long as it runs. */
+/* A client has its connection until it is idle; a server has its connections as long as it runs. */
 void comch_ctx_changed(void *ctx)
 {
 	struct object *endpoint = endpoint_of(ctx);
@@ -204,7 +204,7 @@ static void client_get_connection(void)
 	CALL(doca_comch_client_get_connection, client, place);
 }
 
-/* ---- what servers and clients have in common ---- */
+/* ---- shared by servers and clients ---- */
 
 #define GETTER(name, function, kind, object_type, type) CALL_GETTER(name, function, kind, object_type, type, true)
 GETTER(max_name, doca_comch_cap_get_max_name_len, DEVINFO, struct doca_devinfo, uint32_t)
@@ -279,7 +279,7 @@ static void client_create(void)
 		struct doca_devinfo *info = pick(DEVINFO);                                                                       \
 		CALL(doca_comch_cap_##side##_is_supported, info);                                                                \
 	}                                                                                                                        \
-	/* Configured while idle. */                                                                                             \
+	/* Settable while idle. */                                                                                               \
 	static struct doca_comch_##side *side##_to_set(void)                                                                     \
 	{                                                                                                                        \
 		struct doca_comch_##side *side = pick(kind);                                                                     \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch's data path: consumers and producers, each made "of" a connection. */
+/* Comch's data path: consumers and producers. The `of` of each is a connection. */
 #include <doca_comch_consumer.h>
 #include <doca_comch_producer.h>
 
@@ -15,14 +15,14 @@
 		CALL(function, object);                                                                                          \
 	}
 
-/* What a call without an error code says. */
+/* A call that returns a value and no error code. */
 #define TELL(name, function, kind, object_type)                                                                                  \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
 		(void)CALL_VALUE(function, (object_type *)pick(kind));                                                           \
 	}
 
-/* A value that a setter takes up to a capability. */
+/* A value that a setter accepts up to a capability. */
 static uint32_t any_number(uint32_t from)
 {
 	uint32_t number = chance(6) ? UINT32_MAX : random_below(5);
@@ -31,7 +31,7 @@ static uint32_t any_number(uint32_t from)
 	return number;
 }
 
-/* ---- what both have in common ---- */
+/* ---- shared by both ---- */
 
 #define SIDE(side, kind, member)                                                                                                 \
 	static void side##_made(struct doca_comch_##side *side, const struct doca_comch_connection *connection)                  \
@@ -90,7 +90,7 @@ SIDE(producer, PRODUCER, send)
 		"doca_comch_" #side "_get_gpu_handle", side##_gpu                                                                \
 	}
 
-/* A task whose arguments may change, or NULL. */
+/* True for a task whose arguments may change, and for NULL. */
 #define IS_SETTABLE(task, as_task) ((task) == NULL || !task_is_busy(as_task(task)))
 
 /* ---- consumers ---- */
@@ -169,7 +169,7 @@ TELL(recv_imm, doca_comch_consumer_task_post_recv_get_imm_data, RECV_TASK, struc
 TELL(recv_imm_len, doca_comch_consumer_task_post_recv_get_imm_data_len, RECV_TASK, struct doca_comch_consumer_task_post_recv)
 TELL(recv_as_task, doca_comch_consumer_task_post_recv_as_task, RECV_TASK, struct doca_comch_consumer_task_post_recv)
 
-/* ---- what a DPA would have ---- */
+/* ---- calls for a DPA ---- */
 
 static void completion_create(void)
 {

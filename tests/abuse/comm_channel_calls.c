@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Comm Channel. Addresses are made "of" their endpoint. */
+/* The Comm Channel. An address's `of` is its endpoint. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #define EPS_MAX 4
 
-/* Names that no other process has. */
+/* Names that no other process uses. */
 static char *service_name(bool other)
 {
 	static char names[2][64];
@@ -20,7 +20,7 @@ static char *service_name(bool other)
 	return names[other];
 }
 
-/* Or one that the next call must refuse. */
+/* Or one that the next call must reject. */
 static char *any_name(void)
 {
 	static char too_long[4096];
@@ -38,7 +38,7 @@ static void add_addr(const void *ep, struct doca_comm_channel_addr_t *addr)
 		object_add(CC_ADDR, addr)->of = object_find(CC_EP, ep)->id;
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static void create(void)
 {
@@ -161,7 +161,7 @@ static void connect_to(void)
 		add_addr(ep, addr);
 }
 
-/* An address of another endpoint is no address. */
+/* An address of another endpoint is invalid. */
 static bool is_of(const struct doca_comm_channel_addr_t *addr, const struct doca_comm_channel_ep_t *ep)
 {
 	return addr != NULL && ep != NULL && object_find(CC_ADDR, addr)->of == object_find(CC_EP, ep)->id;
@@ -247,7 +247,7 @@ static void addr_list(void)
 
 	if (CALL(doca_comm_channel_ep_get_peer_addr_list, ep, place, count) != DOCA_SUCCESS)
 		return;
-	/* A picture may be older than the end of one of its addresses: only those of a fresh one are used. */
+	/* The list may be older than the end of one of its addresses, so only the addresses of a fresh list are used. */
 	if (doca_comm_channel_ep_update_service_state_info(ep) != DOCA_SUCCESS ||
 	    doca_comm_channel_ep_get_peer_addr_list(ep, &list, &num) != DOCA_SUCCESS)
 		return;
@@ -257,7 +257,7 @@ static void addr_list(void)
 
 #define TRIES 50
 
-/* Until the client is connected and has sent something: the service accepts in its own calls. */
+/* Repeats until the client is connected and has sent something: the service accepts only in its own calls. */
 static void talk(struct doca_comm_channel_ep_t *service, struct doca_comm_channel_ep_t *client,
 		 struct doca_comm_channel_addr_t *addr)
 {
@@ -269,7 +269,8 @@ static void talk(struct doca_comm_channel_ep_t *service, struct doca_comm_channe
 	}
 }
 
-/* A client of the service, on one of the devices that there are: it is a host's, and behind the port, or cannot connect. */
+/* Opens a client of the service. Devices are tried in turn, because only a host's device behind the service's port can
+ * connect. */
 static void prepare_client(struct doca_comm_channel_ep_t *service)
 {
 	struct doca_comm_channel_ep_t *client;

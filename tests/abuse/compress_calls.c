@@ -12,7 +12,7 @@ static bool is_free(const struct doca_compress *compress)
 LIBRARY(doca_compress, COMPRESS, is_free)
 CALL_GETTER(max_num_tasks, doca_compress_cap_get_max_num_tasks, COMPRESS, struct doca_compress, uint32_t, true)
 
-/* What all types have. ... are the arguments of alloc_init between the context and the source. */
+/* Calls that all types share. `...` are alloc_init's arguments between the context and the source. */
 #define COMPRESS_TASK(type, kind, sum, ...)                                                                                      \
 	TASK_TYPE(doca_compress_task_##type, kind)                                                                               \
 	TASK_SET_CONF(doca_compress_task_##type, doca_compress, COMPRESS)                                                        \
@@ -66,7 +66,7 @@ static void stream_independence(void)
 	(void)CALL_VALUE(doca_compress_task_decompress_lz4_stream_get_are_blocks_independent, task);
 }
 
-/* Memory of short deflate streams, of no byte each, one behind the other. */
+/* Fills the memory with short deflate streams of no bytes, one after the other. */
 static void fill_memory(void)
 {
 	for (size_t i = 0; i < MEMORY_SIZE; i++)

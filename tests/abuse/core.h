@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random calls of every public function, held against the headers.
+ * Random calls of every public function, compared with the headers.
  *
- * A group (one file for each kind of object) lists its calls. A call picks its arguments from the objects that exist, sometimes
- * NULL, sometimes an object in a state that forbids the call, never one whose memory is gone; makes the call by CALL, which
- * judges what it returned; and notes what came to be or went. What it may return is what its header comment says, read by
- * codes.py; NULL must be INVALID_VALUE; and where a call knows more (refuse_if, expect_if) that must hold too.
+ * A group (one file for each kind of object) lists its calls. A call picks its arguments from the objects that exist: sometimes
+ * NULL, sometimes an object in a state that forbids the call, never one whose memory is gone. It makes the call by CALL, which
+ * checks the result, and records what was created or destroyed. The permitted results are those that the function's header
+ * comment names, extracted by codes.py. NULL must give INVALID_VALUE. Where a call knows more (refuse_if, expect_if), that must
+ * hold, too.
  *
- * This header knows no API but the error codes: one executable is made with today's headers (abuse.h), one with those of DOCA 2.2
+ * This header depends only on the error codes: one executable uses today's headers (abuse.h), another those of DOCA 2.2
  * (legacy/legacy.h). What they do not share is in the suite of each.
  */
 #ifndef ABUSE_CORE_H
@@ -25,8 +26,8 @@
 
 struct documented {
 	const char *function, *header;
-	bool has_code, is_wanted;      /* wanted: it must be called */
-	doca_error_t codes[CODES_MAX]; /* ends with DOCA_SUCCESS */
+	bool has_code, is_wanted;      /* wanted: some call must call it */
+	doca_error_t codes[CODES_MAX]; /* terminated by DOCA_SUCCESS */
 };
 
 extern const struct documented documented[];
@@ -37,14 +38,14 @@ extern const size_t num_documented;
 struct call {
 	const char *function;
 	void (*run)(void);
-	unsigned weight; /* how often, against the others; 0 means 1 */
-	bool ends;	 /* brings something nearer to its end: also made when a sequence clears up */
+	unsigned weight; /* relative frequency; 0 means 1 */
+	bool ends;	 /* brings an object closer to its end: also called when a sequence cleans up */
 };
 
 struct group {
 	const struct call *calls;
 	size_t num_calls;
-	void (*prepare)(void); /* makes an object of the group that can be used: by chance alone few ever would be */
+	void (*prepare)(void); /* creates a usable object of the group: by chance alone, few would ever be usable */
 };
 
 #define GROUP(calls, prepare)                                                                                                    \
@@ -52,33 +53,34 @@ struct group {
 		calls, sizeof(calls) / sizeof((calls)[0]), prepare                                                               \
 	}
 
-/* What the executable tests. */
+/* A function that the suite treats specially. */
 struct reason {
-	const char *function, *reason; /* a name that ends in * stands for all that begin with it */
+	const char *function, *reason; /* a name that ends in * stands for all that begin with the rest */
 };
 struct suite {
 	uint32_t num_sequences;
 	size_t num_groups;
 	const struct group *const *groups;
 	size_t num_excluded, num_never;
-	const struct reason *excluded;	     /* no call makes these */
-	const struct reason *never_succeeds; /* these are called in vain */
-	void (*ctx_changed)(void *ctx);	     /* the state of a context of today did, or NULL */
-	bool (*open)(void);		     /* before the first sequence, or NULL; false: it cannot be tested */
-	const char *(*check)(void); /* after a sequence, when all is given back: what is wrong with the rest of the world? */
-	void (*close)(void);	    /* behind the last, or NULL */
+	const struct reason *excluded;	     /* no call calls these */
+	const struct reason *never_succeeds; /* calls of these never succeed */
+	void (*ctx_changed)(void *ctx);	     /* called when the state of a context of today's API has changed, or NULL */
+	bool (*open)(void);	    /* called before the first sequence, or NULL; returns false if the suite cannot be tested */
+	const char *(*check)(void); /* called after a sequence, when everything is released: returns what is wrong with the
+				       environment, or NULL */
+	void (*close)(void);	    /* called after the last sequence, or NULL */
 };
 extern const struct suite suite;
 #define GROUPS_MAX 32
 
-/* Calls function with arguments that were picked before, and judges its result, which is the value. */
+/* Calls function with arguments that were picked before, checks its result, and evaluates to the result. */
 #define CALL(function, ...)                                                                                                      \
 	({                                                                                                                       \
 		struct verdict verdict_ = verdict_take();                                                                        \
 		judge(#function, verdict_, function(__VA_ARGS__));                                                               \
 	})
 
-/* The same for a function that returns no doca_error_t: the value is what it returns. */
+/* The same for a function that does not return doca_error_t: evaluates to what it returns. */
 #define CALL_VALUE(function, ...)                                                                                                \
 	({                                                                                                                       \
 		verdict_take();                                                                                                  \
@@ -86,7 +88,7 @@ extern const struct suite suite;
 		function(__VA_ARGS__);                                                                                           \
 	})
 
-/* Makes name(), which asks such an object for something. is_sure: where nothing is NULL, it must answer. */
+/* Defines name(), which calls a getter of such an object. is_sure: with no NULL argument it must succeed. */
 #define CALL_GETTER(name, function, kind, object_type, type, is_sure)                                                            \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -99,9 +101,9 @@ extern const struct suite suite;
 
 /* What is known about the next CALL from the arguments picked since the last one. */
 struct verdict {
-	bool null;   /* an argument that must not be NULL is: INVALID_VALUE */
-	bool refuse; /* it must not succeed */
-	bool expect; /* unless NULL, it must succeed */
+	bool null;   /* an argument that must not be NULL is NULL: INVALID_VALUE */
+	bool refuse; /* it must fail */
+	bool expect; /* unless an argument is NULL, it must succeed */
 };
 
 struct verdict verdict_take(void);
@@ -110,7 +112,7 @@ void count_call(const char *function);
 void refuse_if(bool condition);
 void expect_if(bool condition);
 
-/* Is the sequence over and everything on its way out? */
+/* Is the sequence over, so that everything is being released? */
 bool is_ending(void);
 
 /* ---- chance ---- */
@@ -118,7 +120,7 @@ bool is_ending(void);
 uint32_t random_below(uint32_t limit);
 bool chance(uint32_t one_in);
 
-/* p, or sometimes NULL, which the next CALL must then refuse. */
+/* Returns p, or sometimes NULL, which the next CALL must then reject. */
 void *or_null(void *p);
 
 /* ---- objects ---- */
@@ -223,44 +225,45 @@ enum kind {
 	KINDS,
 };
 
-#define OBJECTS_MAX 8 /* of one kind */
+#define OBJECTS_MAX 8 /* of each kind */
 
 struct object {
 	void *pointer;
-	uint64_t id;	/* never the same twice */
-	uint32_t users; /* of this test's objects that need it to stay */
-	uint32_t kept;	/* by objects that the library does not know to need it: it is not stopped or destroyed */
-	uint64_t of;	/* the id of what it was made from, or 0 */
-	bool flag;	/* its kind's */
+	uint64_t id;	/* never used twice */
+	uint32_t users; /* number of this test's objects that need it */
+	uint32_t kept;	/* number of objects that need it without the library knowing: it is not stopped or destroyed while any
+			   exist */
+	uint64_t of;	/* the id of the object that it was created from, or 0 */
+	bool flag;	/* its meaning depends on the kind */
 };
 
-bool has_room(enum kind kind);				  /* false while the sequence ends: nothing is made then */
-bool object_room(enum kind kind);			  /* at any time */
-struct object *object_add(enum kind kind, void *pointer); /* there is room */
-void object_drop(enum kind kind, void *pointer);	  /* one entry of it */
-void object_drop_of(enum kind kind, uint64_t of);	  /* all that were made from it */
+bool has_room(enum kind kind);				  /* false while the sequence ends: nothing is created then */
+bool object_room(enum kind kind);			  /* whether the table has room, at any time */
+struct object *object_add(enum kind kind, void *pointer); /* the table must have room */
+void object_drop(enum kind kind, void *pointer);	  /* drops one entry of it */
+void object_drop_of(enum kind kind, uint64_t of);	  /* drops all that were created from it */
 struct object *object_find(enum kind kind, const void *pointer);
 struct object *object_by_id(enum kind kind, uint64_t id);
-struct object *object_any(enum kind kind);	       /* one at random, or NULL */
-struct object *object_of(enum kind kind, uint64_t of); /* one made from it, or NULL */
-struct object *object_at(enum kind kind, uint32_t i);  /* by its place, which changes when objects go */
+struct object *object_any(enum kind kind);	       /* a random one, or NULL */
+struct object *object_of(enum kind kind, uint64_t of); /* one that was created from it, or NULL */
+struct object *object_at(enum kind kind, uint32_t i);  /* by its place, which changes when objects are dropped */
 uint32_t object_count(enum kind kind);
 uint32_t object_count_of(enum kind kind, uint64_t of);
 
-/* The pointer of one at random; NULL, which the next CALL must refuse, sometimes and when there is none. */
+/* Returns the pointer of a random one. Sometimes, and if there is none, returns NULL, which the next CALL must reject. */
 void *pick(enum kind kind);
 
 /* The same for an argument that may be NULL. */
 void *pick_or_none(enum kind kind);
 
-/* A few random calls, from inside a callback. */
+/* Makes a few random calls from inside a callback. */
 void act(void);
 
-/* Memory for ranges: MEMORY_SIZE bytes that always exist. */
+/* Memory for ranges: MEMORY_SIZE bytes that are never freed. */
 #define MEMORY_SIZE (1 << 16)
 extern uint8_t memory[MEMORY_SIZE];
 
-/* A range inside memory, sometimes of length 0. */
+/* Chooses a range inside memory, sometimes of length 0. */
 void random_range(uint8_t **addr, size_t *len);
 
 #endif

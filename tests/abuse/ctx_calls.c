@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress engines, the common part of contexts, and the common part of tasks. A task's flag: it is in flight. */
+/* Progress engines, and the common parts of contexts and tasks. A task's flag: it is in flight. */
 #include <doca_ctx.h>
 #include <doca_pe.h>
 
@@ -163,7 +163,7 @@ static void get_user_data(void)
 	CALL(doca_ctx_get_user_data, ctx, place);
 }
 
-/* A setter: allowed in IDLE, and there it works. */
+/* For a setter, which must succeed in IDLE and fail in other states. */
 static struct doca_ctx *pick_to_set(void)
 {
 	struct doca_ctx *ctx = pick(CTX);
@@ -191,7 +191,7 @@ static void set_state_cb(void)
 
 static void datapath_on_gpu(void)
 {
-	struct doca_ctx *ctx = chance(8) ? pick_to_set() : or_null(NULL); /* there is no way back */
+	struct doca_ctx *ctx = chance(8) ? pick_to_set() : or_null(NULL); /* rarely, because it cannot be undone */
 	struct doca_gpu *gpu = pick(GPU);
 
 	CALL(doca_ctx_set_datapath_on_gpu, ctx, gpu);
@@ -259,10 +259,10 @@ void ctx_run(struct doca_ctx *ctx)
 
 static struct {
 	struct doca_task *task;
-	enum kind kind; /* of its library's object */
+	enum kind kind; /* kind of its library's object */
 	void *typed;
 	void *uses[TASK_OBJECTS_MAX];
-	bool ends_free; /* freed in flight: it goes after its callback */
+	bool ends_free; /* freed in flight: it is dropped after its callback */
 } tasks[OBJECTS_MAX];
 
 static uint32_t task_index(const struct doca_task *task)
@@ -333,7 +333,7 @@ static void submitted(struct doca_task *task, doca_error_t result)
 		object_find(TASK, task)->flag = true;
 }
 
-/* A task in flight, or whose context does not run, must be refused. */
+/* Picks a task. A task in flight, or one whose context does not run, must be rejected. */
 static struct doca_task *pick_to_submit(void)
 {
 	struct doca_task *task = pick(TASK);
@@ -370,7 +370,7 @@ static void task_free(void)
 	struct doca_task *task = pick(TASK);
 
 	if (task != NULL && object_find(TASK, task)->users > 0)
-		return; /* the instance would be submitted without it */
+		return; /* otherwise the instance would be submitted without it */
 	if (task != NULL && task_is_inflight(task))
 		tasks[task_index(task)].ends_free = true;
 	else if (task != NULL)
@@ -382,7 +382,7 @@ static void get_status(void)
 {
 	struct doca_task *task = pick(TASK);
 
-	/* Its value is how the task ended, which may be any code. */
+	/* Returns the task's status, which may be any code. */
 	if (task != NULL)
 		(void)CALL_VALUE(doca_task_get_status, task);
 	else

@@ -67,7 +67,7 @@ static void dev_open(void)
 
 static void dev_close(void)
 {
-	struct doca_dev *dev = pick_or_none(DEV); /* no device is closed with success */
+	struct doca_dev *dev = pick_or_none(DEV); /* NULL, too: the call then succeeds */
 
 	expect_if(dev == NULL);
 	if (CALL(doca_dev_close, dev) == DOCA_SUCCESS && dev != NULL)
@@ -86,7 +86,7 @@ static void dev_as_devinfo(void)
 	(void)CALL_VALUE(doca_dev_as_devinfo, (struct doca_dev *)pick(DEV));
 }
 
-/* The info of an opened device, of a list, or NULL. */
+/* The info of an open device or of a list, or NULL. */
 static struct doca_devinfo *any_info(void)
 {
 	struct object *dev = chance(2) ? object_any(DEV) : NULL;
@@ -94,7 +94,7 @@ static struct doca_devinfo *any_info(void)
 	return dev != NULL ? doca_dev_as_devinfo(dev->pointer) : pick(DEVINFO);
 }
 
-/* Properties that are numbers: the device, and a place. */
+/* Numeric properties: the arguments are the device and the output. */
 #define GETTER(name, function, type)                                                                                             \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -117,7 +117,7 @@ GETTER(cap_all, doca_devinfo_rep_cap_is_filter_all_supported, uint8_t)
 GETTER(cap_net, doca_devinfo_rep_cap_is_filter_net_supported, uint8_t)
 GETTER(cap_emulated, doca_devinfo_rep_cap_is_filter_emulated_supported, uint8_t)
 
-/* Properties that are bytes: the device, a place and its size, which may be too small. */
+/* Properties in bytes: the arguments are the device, the output and its size, which may be too small. */
 #define BYTES_GETTER(name, function, type, right)                                                                                \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -259,7 +259,7 @@ REP_GETTER(rep_host, doca_devinfo_rep_get_host_index, uint32_t) /* the default t
 REP_GETTER(rep_pf, doca_devinfo_rep_get_pf_index, uint32_t)
 REP_GETTER(rep_is_uplink, doca_devinfo_rep_get_is_uplink_representor, uint8_t)
 
-/* What not every function has. */
+/* Properties that not every function has. */
 #define REP_SOME_GETTER(name, function)                                                                                          \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \

@@ -51,7 +51,7 @@ static void dma_cap_supported(void)
 	CALL(doca_dma_cap_task_memcpy_is_supported, info);
 }
 
-/* A capability or a number of a context, that always answers. */
+/* A capability, or a number of a context, whose getter always succeeds. */
 #define NUMBER(name, function, kind, object_type, type) CALL_GETTER(name, function, kind, object_type, type, true)
 NUMBER(dma_max_tasks, doca_dma_cap_get_max_num_tasks, DMA, struct doca_dma, uint32_t)
 NUMBER(dma_max_list, doca_dma_cap_task_memcpy_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t)
@@ -108,7 +108,7 @@ static void dma_as_task(void)
 	(void)CALL_VALUE(doca_dma_task_memcpy_as_task, (struct doca_dma_task_memcpy *)pick(DMA_TASK));
 }
 
-/* A task whose arguments may change, or NULL; false for one of which they may not. */
+/* Picks a task whose arguments may change, or NULL; false if they may not change. */
 #define PICK_SETTABLE(task, kind, as_task) (((task) = pick(kind)) == NULL || !task_is_busy(as_task(task)))
 
 static void dma_set_src(void)
@@ -199,7 +199,7 @@ const struct group dma_group = GROUP(dma_calls, dma_prepare);
 
 /* ---- SHA ---- */
 
-#define ALGORITHMS 3 /* a fourth number is none */
+#define ALGORITHMS 3 /* a fourth number is invalid */
 
 static void sha_create(void)
 {
@@ -270,7 +270,7 @@ SHA_SUPPORTED(sha_cap_partial, doca_sha_cap_task_partial_hash_get_supported)
 SHA_NUMBER(sha_min_dst, doca_sha_cap_get_min_dst_buf_size)
 SHA_NUMBER(sha_block, doca_sha_cap_get_partial_hash_block_size)
 
-/* The calls that a hash and a partial hash have alike: task is one of the two words. */
+/* Calls that exist for a hash and for a partial hash: `task` is one of these words. */
 #define SHA_TASK(task, kind)                                                                                                     \
 	static void task##_done(struct doca_sha_task_##task *ended, union doca_data task_data, union doca_data ctx_data)         \
 	{                                                                                                                        \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Erasure coding. A matrix's flag: it is one of a coding matrix, for some types of task. */
+/* Erasure Coding. A matrix's flag: it was created from a coding matrix, for update or recover tasks. */
 #include <doca_erasure_coding.h>
 
 #include "task_calls.h"
 
 #define BLOCKS_MAX 4
-#define BLOCK_MULTIPLE 128 /* of the bytes of two blocks */
+#define BLOCK_MULTIPLE 128 /* the bytes of two blocks are a multiple of this */
 
 static bool is_free(const struct doca_ec *ec)
 {
@@ -57,7 +57,7 @@ static void matrix_from_raw(void)
 		object_add(EC_MATRIX, matrix);
 }
 
-/* A matrix of blocks that changed or are missing; some of the indices are wrong. */
+/* Creates a matrix for changed or missing blocks; some of the indices are wrong. */
 #define MATRIX_OF_CODING(name, function)                                                                                         \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -122,7 +122,7 @@ EC_TASK(create, EC_CREATE_TASK, coding_matrix, original_data_blocks, rdnc_blocks
 EC_TASK(update, EC_UPDATE_TASK, update_matrix, original_updated_and_rdnc_blocks, updated_rdnc_blocks, updated_rdnc_blocks)
 EC_TASK(recover, EC_RECOVER_TASK, recover_matrix, available_blocks, recovered_data_blocks, recovered_data)
 
-/* A task has no reference of its own. */
+/* A task holds no reference to its matrix. */
 static void matrix_destroy(void)
 {
 	struct doca_ec_matrix *matrix = pick(EC_MATRIX);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Graphs. Nodes and instances are made "of" their graph. Tasks that an instance names have it as a user until it is destroyed. */
+/* Graphs. The `of` of a node or an instance is its graph. An instance is a user of the tasks that it names until it is
+ * destroyed. */
 #include <doca_graph.h>
 
 #include "abuse.h"
 
 #define BINDINGS_MAX 64
 
-/* Which tasks an instance names. */
+/* The tasks that each instance names. */
 static struct {
 	uint64_t instance;
 	struct doca_task *task;
@@ -237,7 +238,7 @@ static void set_ctx_data(void)
 	struct doca_task *task = pick(TASK);
 
 	if (task != NULL && task_ends_free(task))
-		return; /* the instance would be submitted without it */
+		return; /* otherwise the instance would be submitted without it */
 	if (can_bind() && CALL(doca_graph_instance_set_ctx_node_data, instance, node, task) == DOCA_SUCCESS)
 		bind(object_find(INSTANCE, instance)->id, task);
 }
@@ -265,7 +266,7 @@ static void submit(void)
 	CALL(doca_graph_instance_submit, instance);
 }
 
-/* A task followed by a function, and, often, that as a part of another graph. */
+/* A graph with a task followed by a function; often also another graph with that graph as a node. */
 static void prepare(void)
 {
 	struct object *task = object_any(TASK), *pe = object_any(PE);

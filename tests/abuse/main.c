@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thousands of sequences of random calls; see abuse.h. After each one everything is destroyed, in an order by chance, and must be
- * gone. At the end every public function of the headers was called, and has succeeded where it can.
+ * Thousands of sequences of random calls; see core.h. After each one everything is destroyed, in random order, and nothing may be
+ * left. At the end every public function of the headers must have been called, and must have succeeded where it can.
  *
- * SOFTFIELD_TEST_SEED repeats a run; a failure tells the seed and the sequence, and SOFTFIELD_TEST_SEQUENCE runs that one alone.
- * SOFTFIELD_TEST_VERBOSE prints how often each function was called and has succeeded.
+ * SOFTFIELD_TEST_SEED repeats a run. A failure prints the seed and the sequence, and SOFTFIELD_TEST_SEQUENCE runs that sequence
+ * alone. SOFTFIELD_TEST_VERBOSE prints how often each function was called and has succeeded.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -19,13 +19,13 @@
 #include "core.h"
 #include "run.h"
 
-#define CALLS 250	    /* of one sequence */
-#define PATIENCE 100000	    /* calls within which everything must have been given back, */
-#define PATIENCE_SECONDS 60 /* or this long: what waits for a peer's thread waits by the clock */
-#define HANG_SECONDS 120    /* that no sequence may take */
+#define CALLS 250	    /* calls in one sequence */
+#define PATIENCE 100000	    /* calls within which everything must be released, */
+#define PATIENCE_SECONDS 60 /* or seconds: what waits for a peer's thread waits by the clock */
+#define HANG_SECONDS 120    /* a sequence must take less time */
 #define MORE_TURNS 4
-#define WARM_UP 100 /* sequences after which the process's own descriptors exist */
-#define DEPTH_MAX 2 /* of calls inside callbacks */
+#define WARM_UP 100 /* after so many sequences, the process has opened all of its own descriptors */
+#define DEPTH_MAX 2 /* nesting of calls inside callbacks */
 
 struct tally *tallies;
 static uint64_t seed;
@@ -72,7 +72,7 @@ static void hung(int signal)
 
 /* ---- running ---- */
 
-/* Every call of some groups as often as its weight. */
+/* Every call of some groups, as often as its weight. */
 struct deck {
 	const struct call **calls;
 	uint32_t num;
@@ -117,10 +117,10 @@ static void run_one(void)
 
 	verdict_take();
 	deck->calls[random_below(deck->num)]->run();
-	verdict_take(); /* of a call that was not made in the end */
+	verdict_take(); /* of a call that was skipped */
 }
 
-/* Most sequences begin with objects of most groups, so that the rest of the calls has something to work on. */
+/* Most sequences begin with objects of most groups, so that the other calls have something to work on. */
 static void prepare(void)
 {
 	focus = &of_group[random_below(suite.num_groups)];
@@ -158,7 +158,7 @@ static void clear_up(void)
 		if (i >= PATIENCE && time(NULL) - begin > PATIENCE_SECONDS) {
 			for (enum kind kind = 0; kind < KINDS; kind++)
 				fprintf(stderr, "%u of kind %d\n", object_count(kind), kind);
-			abuse_fail("not everything could be given back");
+			abuse_fail("not everything could be released");
 		}
 		run_one();
 	}
@@ -193,7 +193,7 @@ static void run_sequence(void)
 		abuse_fail("%s", wrong);
 	uint32_t num = num_descriptors();
 
-	/* A library's thread may hear of a connection's end a moment later. */
+	/* A library's thread may learn of a connection's end a moment later. */
 	for (time_t begin = time(NULL); sequence >= WARM_UP && num > most_descriptors && time(NULL) - begin < PATIENCE_SECONDS;)
 		num = num_descriptors();
 	if (num > most_descriptors && most_descriptors > 0 && sequence >= WARM_UP)
@@ -202,7 +202,7 @@ static void run_sequence(void)
 		most_descriptors = num;
 }
 
-/* ---- was it all? ---- */
+/* ---- was everything called? ---- */
 
 static bool is_listed(const char *function, const struct reason *list, size_t num)
 {
@@ -216,7 +216,7 @@ static bool is_listed(const char *function, const struct reason *list, size_t nu
 	return false;
 }
 
-/* What more sequences might still bring, or NULL. */
+/* Returns what more sequences might still achieve, or NULL. */
 static const char *missing(size_t i)
 {
 	const char *function = documented[i].function;
@@ -248,7 +248,7 @@ static bool is_any_wrong(void)
 	return false;
 }
 
-/* Then a part of the turns is enough, and not every function needs to succeed: without faults it does. */
+/* With faults, fewer sequences are enough, and not every function must succeed, because it does without faults. */
 static bool has_faults(void)
 {
 	return getenv("SOFTFIELD_FAULTS") != NULL;
@@ -285,7 +285,7 @@ static void run_all(void)
 {
 	const uint32_t num = has_faults() ? suite.num_sequences / 3 : suite.num_sequences;
 
-	/* Chance may leave something out: then it gets more turns. */
+	/* If chance has left something out, more sequences run. */
 	for (sequence = 0; sequence < num || (sequence < MORE_TURNS * num && !has_faults() && is_any_missing()); sequence++)
 		run_sequence();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps. An object's flag: thread safety was enabled, so bufs are not counted. */
+/* Memory maps. A map's flag: thread safety was enabled, so bufs are not counted. */
 #include <doca_mmap.h>
 #include <unistd.h>
 
 #include "abuse.h"
 
-/* Without counting, keeping bufs and their map in order is the program's duty. */
+/* Without counting, the program must keep a map as long as its bufs. */
 static bool must_stay(const struct doca_mmap *mmap)
 {
 	const struct object *object = mmap != NULL ? object_find(MMAP, mmap) : NULL;
@@ -86,7 +86,7 @@ static void rm_dev(void)
 EXPORT(export_pci, doca_mmap_export_pci)
 EXPORT(export_rdma, doca_mmap_export_rdma)
 
-/* A descriptor of a map that exists, whole or damaged; or no descriptor at all. */
+/* Uses a descriptor of an existing map, whole or damaged, or bytes that are no descriptor. */
 static void create_from_export(void)
 {
 	uint8_t copy[4096];
@@ -161,7 +161,7 @@ static void set_dmabuf(void)
 static void set_dpa(void)
 {
 	struct doca_mmap *mmap = pick(MMAP);
-	struct doca_dpa *dpa = or_null(memory); /* there is none, and it is not looked at */
+	struct doca_dpa *dpa = or_null(memory); /* there is none, and the argument is never accessed */
 
 	refuse_if(true);
 	CALL(doca_mmap_set_dpa_memrange, mmap, dpa, 4096, 4096);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The objects that exist, chance, and the judge. */
+/* The objects that exist, random numbers, and the check of results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static uint64_t last_id;
 static uint64_t random_state;
 static struct verdict pending;
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 void random_seed(uint64_t seed)
 {
@@ -84,7 +84,7 @@ void object_drop(enum kind kind, void *pointer)
 			return;
 		}
 	}
-	abuse_fail("an object went that nobody knew");
+	abuse_fail("an unknown object was dropped");
 }
 
 void object_drop_of(enum kind kind, uint64_t of)
@@ -160,7 +160,7 @@ void *pick_or_none(enum kind kind)
 	return object != NULL ? object->pointer : NULL;
 }
 
-/* ---- the judge ---- */
+/* ---- the check of results ---- */
 
 struct verdict verdict_take(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools, which use their map when they start and when bufs are taken; and arrays of bufs for GPUs. Both are made of a map. */
+/* Pools, which use their map when they start and when bufs are allocated; and arrays of bufs for GPUs. The `of` of both is a
+ * map. */
 #include <doca_buf_array.h>
 #include <doca_buf_pool.h>
 #include <doca_gpunetio.h>
@@ -7,7 +8,7 @@
 #include "abuse.h"
 #include "buf_calls.h"
 
-/* Is the map that it needs still there? True for NULL. */
+/* Does the map that it needs still exist? True for NULL. */
 static bool has_map(enum kind kind, const void *pointer)
 {
 	const struct object *object = pointer != NULL ? object_find(kind, pointer) : NULL;

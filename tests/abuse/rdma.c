@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of RDMA, with the memory and engines that it takes. */
+/* The suite of RDMA, with the memory and engines that it needs. */
 #include "rdma_calls.h"
 
 static const struct group *const groups[] = {&ctx_group, &mmap_group,	   &rdma_group, &rdma_connection_group,

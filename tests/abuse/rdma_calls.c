@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA's instances: their life, their properties, what devices can do. */
+/* RDMA instances: life cycle, properties, capabilities. */
 #include <doca_dev.h>
 #include <doca_mmap.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct doca_rdma *rdma_of(const struct doca_ctx *ctx)
 	return NULL;
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static void made(struct doca_rdma *rdma)
 {
@@ -69,7 +69,7 @@ static struct doca_rdma *to_set(void)
 	return rdma;
 }
 
-/* A setter: what it refuses while idle is seen by the getter, and by the codes that it documents. */
+/* A setter. The getter shows which values it rejects while idle, and the result must be documented. */
 #define PROPERTY(name, type, value, is_wrong)                                                                                    \
 	static void set_##name(void)                                                                                             \
 	{                                                                                                                        \
@@ -145,7 +145,7 @@ static void dpa_attach(void)
 	CALL(doca_rdma_dpa_completion_attach, rdma, completion);
 }
 
-/* ---- what devices can do ---- */
+/* ---- capabilities ---- */
 
 #define CAP(name)                                                                                                                \
 	static void cap_##name(void)                                                                                             \
@@ -193,7 +193,7 @@ static void cap_receive_len(void)
 	CALL(doca_rdma_cap_task_receive_get_max_dst_buf_list_len, info, (enum doca_rdma_transport_type)type, place);
 }
 
-/* ---- to begin with: two instances, each other's memory, and bufs of it ---- */
+/* ---- beginnings: two instances, each with the other's memory and bufs of it ---- */
 
 static void prepare_memory(struct doca_dev *const devs[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA's tasks: of each type the same few calls, and the getters and setters of what it has. A task in flight is not changed.
- * Slot 0 of what a task keeps is its first buf, 1 its second.
+ * RDMA's tasks: the same few calls for each type, and the getters and setters of its fields. A task in flight is not changed.
+ * Slot 0 of a task's objects is its first buf, slot 1 its second.
  */
 #include <doca_dev.h>
 #include <doca_sync_event.h>
@@ -33,7 +33,7 @@ static struct doca_sync_event_remote_net *remote_event(void)
 	return remote;
 }
 
-/* ---- what each type has ---- */
+/* ---- the fields of each type ---- */
 
 #define TYPED(type) struct doca_rdma_task_##type
 
@@ -60,7 +60,7 @@ static struct doca_sync_event_remote_net *remote_event(void)
 	{                                                                                                                        \
 		(void)CALL_VALUE(doca_rdma_task_##type##_as_task, (TYPED(type) *)pick(kind));                                    \
 	}                                                                                                                        \
-	/* One that may be changed, or NULL. */                                                                                  \
+	/* Picks a task that may be changed, or NULL. */                                                                         \
 	static bool type##_to_set(TYPED(type) * *task)                                                                           \
 	{                                                                                                                        \
 		*task = pick(kind);                                                                                              \
@@ -247,7 +247,7 @@ GET(atomic_fetch_add, rdma_connection, RDMA_FETCH_ADD)
 
 #define EVENT_OR_NULL() (chance(16) ? NULL : remote_event())
 
-/* The event is the first argument, and no buf: slot 1 alone is used. */
+/* The first argument is the event, which is no buf, so only slot 1 is used. */
 #define EVENT_ALLOC(type, ...)                                                                                                   \
 	static void type##_alloc(void)                                                                                           \
 	{                                                                                                                        \
@@ -296,7 +296,7 @@ GET(remote_net_sync_event_notify_add, rdma_connection, RDMA_EVENT_ADD)
 void rdma_tasks_conf(struct doca_rdma *rdma)
 {
 #define CONF(type) CALL(doca_rdma_task_##type##_set_conf, rdma, type##_ended, type##_ended, 4)
-	(void)remote_event(); /* at the beginning of a run: its descriptors stay */
+	(void)remote_event(); /* at the beginning of a run, because its descriptors stay open */
 	CONF(receive);
 	CONF(send);
 	CONF(send_imm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tests of memory that runs out share: a scenario is made again and again, each time with the next allocation failing. To be
- * included after struct rig, which holds what a scenario makes, and is all zero at first.
+ * Shared by the out-of-memory tests: a scenario is repeated, each time with the next allocation failing. Include it after struct
+ * rig, which holds what a scenario creates and is zeroed at first.
  */
 #ifndef ABUSE_STARVED_H
 #define ABUSE_STARVED_H
@@ -14,10 +14,10 @@
 #include "base/clock.h"
 #include "support/starve.h"
 
-#define ALLOCATIONS_MAX 1000 /* of one scenario: more means that it never ends */
+#define ALLOCATIONS_MAX 1000 /* allocations of one scenario; more means that it never ends */
 #define SETTLE_NS UINT64_C(30000000000)
 
-/* Ends what there is of a rig. */
+/* Ends whatever exists in a rig. */
 static void rig_end(struct rig *rig);
 
 #define STEP(call)                                                                                                               \
@@ -45,7 +45,7 @@ static uint32_t num_descriptors(void)
 	return num;
 }
 
-/* Set where another process is at the other end: a descriptor that was given up is then closed when that has closed its own. */
+/* Set if another process is the peer: a descriptor is then closed only after the peer has closed its own. */
 static void (*progress)(void);
 
 static bool descriptors_settle(uint32_t expected)
@@ -59,14 +59,14 @@ static bool descriptors_settle(uint32_t expected)
 	return num_descriptors() == expected;
 }
 
-/* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only
- * answer, unless the allocation was of one of the library's own threads, which may have been about something else. */
+/* max_without: allocations that the library can do without (pages are then copied, not shared). Otherwise the call must return
+ * NO_MEMORY, unless the allocation was made by one of the library's own threads, possibly for another purpose. */
 static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig *rig), uint32_t max_without)
 {
 	uint32_t num_without = 0;
 	uint64_t n;
 
-	/* Once without a failure: what a process keeps for good is there after that. */
+	/* First without a failure: afterwards the process has opened all that it keeps. */
 	struct rig first = {0};
 	if (begin != NULL)
 		begin(&first);
@@ -103,7 +103,7 @@ static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig 
 	{                                                                                                                        \
 		run(begin, make_##name, max_without);                                                                            \
 	}
-/* A runtime folder of its own: the names of its services are those of other runs at the same time. */
+/* A new runtime folder, because other runs at the same time use the same service names. */
 static char folder[] = "/tmp/softfield-memory-XXXXXX";
 
 static int install(void **state)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events. An event's flag: it has a buf's memory, and keeps that map. Waits that nothing would end are not begun. */
+/* Sync events. An event's flag: its value lies in a buf's memory, so it keeps that map. Waits that nothing would end are not
+ * begun. */
 #include <doca_sync_event.h>
 #include <string.h>
 
 #include "abuse.h"
 
-static uint64_t words[4]; /* memory for events and results: always there */
+static uint64_t words[4]; /* memory for events and results, never freed */
 
 static uint64_t *any_word(void)
 {
 	return or_null(&words[random_below(4)]);
 }
 
-/* Which is looked at when the task is submitted. */
+/* The mask is checked when the task is submitted. */
 static uint64_t any_mask(void)
 {
 	static const uint64_t masks[] = {UINT64_MAX, 0xff, 0xffff000000000000, 0xff00ff, 0, 0xff0};
@@ -42,7 +43,7 @@ static void create(void)
 		made(event);
 }
 
-/* An export of some event, whole or damaged; else bytes that are none. */
+/* An export of some event, whole or damaged, or bytes that are no export. */
 static size_t any_export(uint8_t *copy, size_t size, bool net)
 {
 	const uint8_t *data = memory;
@@ -141,7 +142,7 @@ static void as_ctx(void)
 	(void)CALL_VALUE(doca_sync_event_as_ctx, (struct doca_sync_event *)pick(EVENT));
 }
 
-/* ---- where it is, and its memory ---- */
+/* ---- locations and memory ---- */
 
 #define LOCATION(name, function, ...)                                                                                            \
 	static void name(void)                                                                                                   \
@@ -184,7 +185,7 @@ static void set_addr(void)
 	CALL(doca_sync_event_set_addr, event, word);
 }
 
-/* The map must stay from here on: that the library looks after it only while started is the program's business. */
+/* The map must stay from here on, because the library keeps it only while the event is started. */
 static void set_buf(void)
 {
 	struct doca_sync_event *event = pick(EVENT);
@@ -288,7 +289,7 @@ static void update_set(void)
 	CALL(doca_sync_event_update_set, event, random_below(3));
 }
 
-/* Is the event such that a wait for its present value returns? Also when it is refused. */
+/* Returns whether a wait for the present value returns, or is rejected. */
 static bool present_value(struct doca_sync_event *event, uint64_t *value)
 {
 	*value = 0;
@@ -322,7 +323,7 @@ static bool is_running(struct doca_sync_event *event)
 	return event == NULL || (ctx != NULL && ctx_state(ctx) == DOCA_CTX_STATE_RUNNING);
 }
 
-/* What all five have; task is their name, the rest are arguments of alloc_init. */
+/* Calls that all five types share; `task` is the type's name, the rest are alloc_init's arguments. */
 #define TASK_CALLS(task, kind, ...)                                                                                              \
 	static void task##_done(struct doca_sync_event_task_##task *ended, union doca_data task_data, union doca_data ctx_data)  \
 	{                                                                                                                        \
@@ -358,7 +359,7 @@ TASK_CALLS(notify_add, ADD_TASK, random_below(3), chance(8) ? NULL : &words[1])
 TASK_CALLS(wait_eq, EQ_TASK, random_below(3), any_mask())
 TASK_CALLS(wait_neq, NEQ_TASK, random_below(3), any_mask())
 
-/* A field of a task: set unless it is in flight, and read. */
+/* A field of a task: set unless the task is in flight, and read. */
 #define FIELD(name, task, kind, set, get_field, value)                                                                           \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that the tasks of several libraries have alike. prefix is a task's type, as doca_ec_task_create; kind its objects'. */
+/* Calls that tasks of several libraries share. prefix is a task's type, such as doca_ec_task_create; kind is that of its
+ * objects. */
 #ifndef ABUSE_TASK_CALLS_H
 #define ABUSE_TASK_CALLS_H
 
@@ -9,7 +10,7 @@
 
 #define CONTEXTS_MAX 2 /* of each library */
 
-/* Makes ended_*, the callback of its tasks, and as_task_*. */
+/* Defines ended_*, the callback of its tasks, and as_task_*. */
 #define TASK_TYPE(prefix, kind)                                                                                                  \
 	static void ended_##prefix(struct prefix *task, union doca_data task_data, union doca_data ctx_data)                     \
 	{                                                                                                                        \
@@ -20,7 +21,7 @@
 		(void)CALL_VALUE(prefix##_as_task, (struct prefix *)pick(kind));                                                 \
 	}
 
-/* Makes set_conf_*. library is the context's type, as doca_ec. */
+/* Defines set_conf_*. library is the context's type, such as doca_ec. */
 #define TASK_SET_CONF(prefix, library, library_kind)                                                                             \
 	static void set_conf_##prefix(void)                                                                                      \
 	{                                                                                                                        \
@@ -32,8 +33,7 @@
 		CALL(prefix##_set_conf, object, completed, failed, num);                                                         \
 	}
 
-/* Makes a call of a setter and a getter of a buf, which is the slot's of what the task uses. A task that an instance of a graph
- * names keeps its own. */
+/* Defines a call that sets and gets a buf in that slot of the task's objects. A task in a graph's instance keeps its buf. */
 #define TASK_BUF(name, prefix, kind, set, get, slot)                                                                             \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -47,7 +47,8 @@
 			task_uses(prefix##_as_task(task), slot, (void *)(uintptr_t)kept);                                        \
 	}
 
-/* Makes create_*, destroy_* and as_ctx_*, for a library whose context can go when it is idle and is_free says so. */
+/* Defines create_*, destroy_* and as_ctx_*, for a library whose context can be destroyed when it is idle and is_free returns
+ * true. */
 #define LIBRARY(library, kind, is_free)                                                                                          \
 	static void create_##library(void)                                                                                       \
 	{                                                                                                                        \
@@ -77,7 +78,7 @@
 		(void)CALL_VALUE(library##_as_ctx, (struct library *)pick(kind));                                                \
 	}
 
-/* Makes name(), which asks of a device whether it supports something: each does. */
+/* Defines name(), which queries a capability that every device has. */
 #define CALL_SUPPORTED(name, function)                                                                                           \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -88,14 +89,14 @@
 
 #define CALL_LIMIT(name, function, type) CALL_GETTER(name, function, DEVINFO, struct doca_devinfo, type, true)
 
-/* Whether a task of that context may be allocated now; else it must be refused. */
+/* A task may be allocated only while the context runs; otherwise the call must fail. */
 static inline void refuse_alloc_unless_running(struct doca_ctx *ctx)
 {
 	refuse_if(ctx != NULL && ctx_state(ctx) != DOCA_CTX_STATE_RUNNING);
 }
 
-/* A buf for or_null, before any other argument is picked. As far as it is no task's, a destination is often emptied, and a source
- * often cut to a multiple of some bytes: by chance alone few would do. */
+/* Returns a buf for or_null; call it before any other argument is picked. If no task uses the buf, a destination is often
+ * emptied, and a source is often cut to a multiple of some bytes: by chance alone, few bufs would be suitable. */
 static inline struct doca_buf *buf_to_write(void)
 {
 	struct object *buf = object_any(BUF);

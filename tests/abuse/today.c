@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of today's API. */
+/* The suite of today's API. */
 #include "abuse.h"
 
 static const struct group *const groups[] = {&dev_group,	&mmap_group,  &buf_group,	  &pool_group, &array_group,

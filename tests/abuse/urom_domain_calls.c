@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UROM's domains, with exchanges that succeed, fail, never end, or bring garbage; and what plugins look up. */
+/* UROM's domains, with exchanges that succeed, fail, never end, or return garbage; and the look-ups of plugins. */
 #include <string.h>
 
 #include "run.h"
@@ -14,7 +14,7 @@ enum manner { PLAIN, SLOW, NEVER, REFUSES, FAILS, BAD_FREE, GARBAGE, MANNERS };
 
 static struct exchange {
 	enum manner manner;
-	uint32_t others; /* participants besides this one, which say what it says */
+	uint32_t others; /* further participants, which send the same as this one */
 } exchanges[MANNERS];
 
 struct gathering {
@@ -50,7 +50,7 @@ static doca_error_t req_test(void *req)
 	struct gathering *gathering = req;
 
 	if (!gathering->is_live)
-		abuse_fail("a gathering is asked for that was freed");
+		abuse_fail("a freed gathering is polled");
 	if (gathering->manner == FAILS)
 		return DOCA_ERROR_IO_FAILED;
 	bool goes_on = gathering->manner == NEVER || (gathering->manner == SLOW && gathering->asked++ < 20);
@@ -85,7 +85,7 @@ static struct doca_urom_domain_oob_coll any_exchange(void)
 						  0};
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static void made(struct doca_urom_domain *domain)
 {
@@ -192,7 +192,7 @@ static void set_workers(void)
 	CALL(doca_urom_domain_set_workers, domain, id_place, place, num);
 }
 
-/* ---- a plugin's questions, put to look-ups that know one answer ---- */
+/* ---- look-ups of a plugin, where only one key is known ---- */
 
 static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t id, void **addr)
 {
@@ -256,7 +256,7 @@ static void seg_lookup(void)
 KEY_LOOKUP(memh)
 KEY_LOOKUP(mkey)
 
-/* ---- to begin with: a domain of what workers there are ---- */
+/* ---- beginnings: a domain of the existing workers ---- */
 
 static void prepare(void)
 {

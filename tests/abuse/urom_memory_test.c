@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UROM without memory, and without descriptors. Each allocation of create, start, of what progress makes of a start, and of a
- * command fails in turn: a failed call says so, a start that goes on ends in IDLE, and nothing is left.
+ * UROM without memory and without descriptors. Each allocation of create, of start, of the progress of a start, and of a command
+ * fails in turn. A failed call reports it, a start that has begun ends in IDLE, and nothing is left.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 #define GRAPH "worker_graph"
 
-/* A daemon and a service for all; what a scenario makes besides. */
+/* A daemon and a service for all scenarios; a rig holds what a scenario creates. */
 static struct urom_rig urom;
 
 struct rig {
@@ -46,7 +46,7 @@ static doca_error_t make_service(struct rig *rig)
 
 /* ---- a worker, to its first answer ---- */
 
-/* A start that goes on ends in RUNNING or in IDLE. */
+/* Waits until a start that has begun ends in RUNNING or in IDLE. */
 static doca_error_t started(struct doca_ctx *ctx)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -144,8 +144,8 @@ static void rig_end(struct rig *rig)
 }
 
 TEST(service, NULL, 0)
-TEST(worker, NULL, 1)		   /* what is asked of the service is asked again when it could not be sent */
-TEST(domain, begin_with_worker, 1) /* as are the pieces of a directory */
+TEST(worker, NULL, 1)		   /* requests to the service are repeated if they could not be sent */
+TEST(domain, begin_with_worker, 1) /* so are the pieces of a directory */
 
 /* ---- descriptors ---- */
 
@@ -161,8 +161,8 @@ static void allow_descriptors(bool any)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Only none at all: what UCX has connected half when descriptors end it does not give back, and later connections find it in
- * their way. */
+/* Tested only with no descriptor at all: if descriptors run out during a connect, UCX does not release the half-made
+ * connection, which then disturbs later ones. */
 static void without_a_descriptor(void **state)
 {
 	struct rig rig = {0};

@@ -6,7 +6,7 @@
 
 #define SERVICES_MAX 2
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static void made(struct doca_urom_service *service)
 {
@@ -123,7 +123,7 @@ static void listed(group_task *task, union doca_data task_user_data, union doca_
 	size_t num = doca_urom_service_get_workers_by_gid_task_get_workers_count(task);
 
 	for (size_t i = 0; i < num; i++)
-		memory[0] ^= (uint8_t)ids[i]; /* they are there */
+		memory[0] ^= (uint8_t)ids[i]; /* reads the id: it must be accessible */
 	task_ended(BASE(task));
 }
 
@@ -213,7 +213,7 @@ static void get_ids(void)
 	(void)CALL_VALUE(doca_urom_service_get_workers_by_gid_task_get_worker_ids, (group_task *)pick(UROM_GROUP_TASK));
 }
 
-/* ---- to begin with: a service that runs, or might ---- */
+/* ---- beginnings: a service that runs, or that may fail to start ---- */
 
 static void prepare(void)
 {

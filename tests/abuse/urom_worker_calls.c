@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UROM's workers, and their commands: to a plugin that answers as it should, and to one that does not. */
+/* UROM's workers and their commands: to a plugin that answers correctly, and to one that does not. */
 #include <doca_buf.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct doca_urom_worker_cmd_task command_task;
 
 #define BASE(task) doca_urom_worker_cmd_task_as_task(task)
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static void made(struct doca_urom_worker *worker)
 {
@@ -68,7 +68,7 @@ static void set_service(void)
 	struct doca_urom_worker *worker = to_set();
 	struct doca_urom_service *service = pick(UROM_SERVICE);
 
-	CALL(doca_urom_worker_set_service, worker, service); /* it may have its workers */
+	CALL(doca_urom_worker_set_service, worker, service); /* the service may have its maximum of workers already */
 }
 
 static void set_id(void)
@@ -158,7 +158,7 @@ static void get_gid(void)
 
 /* ---- commands ---- */
 
-/* A response is whole as far as its buffer says, and the 32 bytes are what was put there. */
+/* All bytes of a response must be readable, and the 32 bytes of user data must be unchanged. */
 static void check_ended(command_task *task)
 {
 	const uint64_t *mark = doca_urom_worker_cmd_task_get_user_data(task);
@@ -170,7 +170,7 @@ static void check_ended(command_task *task)
 		abuse_fail("a command ended that was not in flight");
 	for (int i = 0; i < 4; i++) {
 		if (mark[i] != MARK + (uint64_t)i)
-			abuse_fail("the 32 bytes of a command are not what they were");
+			abuse_fail("the 32 bytes of user data of a command have changed");
 	}
 	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
 	    doca_buf_get_data_len(response, &len) != DOCA_SUCCESS)
@@ -185,7 +185,7 @@ static void ended(command_task *task, union doca_data task_user_data, union doca
 	task_ended(BASE(task));
 }
 
-/* Either half of what submit needs may be missing. */
+/* The callback or the payload that a submit needs may be missing. */
 static void taken(command_task *task, bool with_callback)
 {
 	uint64_t *mark = CALL_VALUE(doca_urom_worker_cmd_task_get_user_data, task);
@@ -199,7 +199,7 @@ static void taken(command_task *task, bool with_callback)
 		CALL_VALUE(doca_urom_worker_cmd_task_set_cb, task, ended);
 	if (doca_buf_get_data(payload, &data) == DOCA_SUCCESS) {
 		((uint8_t *)data)[0] = (uint8_t)(chance(200) ? HOSTILE_CRASH : random_below(HOSTILE_HARMLESS));
-		(void)doca_buf_set_data(payload, data, len); /* more than there is room for it refuses */
+		(void)doca_buf_set_data(payload, data, len); /* rejects more bytes than there is room for */
 	}
 	task_add(BASE(task), UROM_COMMAND_TASK, task);
 }
@@ -289,13 +289,13 @@ static void as_task(void)
 	(void)CALL_VALUE(doca_urom_worker_cmd_task_as_task, (command_task *)pick(UROM_COMMAND_TASK));
 }
 
-/* Answers take their time, which random calls alone would not give them. */
+/* Waits for answers, which random calls alone would not do. */
 static void settle(void)
 {
 	urom_settle(NULL, DOCA_CTX_STATE_IDLE);
 }
 
-/* ---- to begin with: one or two workers that run, or start ---- */
+/* ---- beginnings: one or two workers that run or start ---- */
 
 static void prepare_one(struct doca_urom_service *service)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin that does wrong what a plugin can do wrong, as its commands ask; see hostile.h. */
+/* A plugin that misbehaves as its commands request; see hostile.h. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AES-GCM tasks that cannot be done: altered messages, too little room, wrong sizes, missing rights, keys. Nothing is written but
- * where a task may write. Runs with and without engine threads. */
+/* AES-GCM tasks that fail: altered messages, too little room, wrong sizes, missing rights, keys. They write only where a task
+ * may write. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 
 #include "aes_gcm_fixture.h"
 
-#define MARGIN 64 /* bytes around a destination that stay as they are */
+#define MARGIN 64 /* bytes around a destination that must not change */
 
 /* ---- altered messages ---- */
 
-/* Seals len bytes of memory into its own second half. */
+/* Encrypts len bytes of the memory into its own second half. */
 static size_t seal(struct fixture *f, const struct how *how, size_t len)
 {
 	struct doca_buf *src = source(f, f->memory, len), *dst = destination(f, f->memory + HALF / 2, len + how->tag_size);
@@ -24,7 +24,7 @@ static size_t seal(struct fixture *f, const struct how *how, size_t len)
 	return len + how->tag_size;
 }
 
-/* The sealed message is not accepted, and the destination stays as it is. num pieces of each list. */
+/* The sealed message is rejected, and the destination does not change. Each list has num pieces. */
 static void expect_rejected(struct fixture *f, const struct how *how, size_t sealed, uint32_t num)
 {
 	uint8_t *from = f->memory + HALF / 2, *to = f->room + MARGIN;
@@ -46,7 +46,7 @@ static void expect_rejected(struct fixture *f, const struct how *how, size_t sea
 	put(dst);
 }
 
-/* Each bit of the byte at that place in turn, or one of them. */
+/* Flips each bit of the byte at that offset in turn, or only one of them. */
 static void alter(struct fixture *f, const struct how *how, size_t sealed, size_t at, bool all_bits)
 {
 	uint8_t *byte = f->memory + HALF / 2 + at;
@@ -99,12 +99,12 @@ static void other_key_iv_or_aad(void **state)
 	how.aad_size = 21;
 	expect_rejected(f, &how, sealed, 1);
 	how = usual;
-	how.tag_size = 12; /* other bytes of it */
+	how.tag_size = 12; /* reads other bytes as the tag */
 	expect_rejected(f, &how, sealed, 1);
 	expect_rejected(f, &usual, sealed - 1, 1);
 }
 
-/* A rejected message leaves nothing behind that would make the next one wrong. */
+/* A rejected message must not affect the next one. */
 static void right_message_after_an_altered_one(void **state)
 {
 	struct fixture *f = *state;
@@ -155,7 +155,7 @@ static void source_of_a_wrong_length(void **state)
 	src = source(f, f->memory, 19); /* shorter than its AAD */
 	expect_wrong(f, encrypt_task(f, &usual, src, dst), DOCA_ERROR_INVALID_VALUE);
 	put(src);
-	src = source(f, f->memory, 35); /* than AAD and tag */
+	src = source(f, f->memory, 35); /* shorter than AAD and tag */
 	expect_wrong(f, decrypt_task(f, &usual, src, dst), DOCA_ERROR_INVALID_VALUE);
 	put(src);
 	src = source(f, f->memory, LEN_MAX + 1);
@@ -165,7 +165,7 @@ static void source_of_a_wrong_length(void **state)
 
 	struct how how = usual;
 
-	how.aad_size = UINT32_MAX; /* with the tag more than 32 bits hold */
+	how.aad_size = UINT32_MAX; /* with the tag, the length exceeds 32 bits */
 	src = source(f, f->memory, 100);
 	expect_wrong(f, decrypt_task(f, &how, src, dst), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(data_len(dst), 0);
@@ -185,7 +185,7 @@ static void list_too_long(void **state)
 	put(dst);
 }
 
-/* What alloc_init would have refused, or what was not set. */
+/* Settings that alloc_init would have rejected, or that were not set. */
 static void wrong_settings(void **state)
 {
 	struct fixture *f = *state;
@@ -215,7 +215,7 @@ static void wrong_settings(void **state)
 	put(dst);
 }
 
-/* Of several tasks the first is wrong: what follows is flushed. */
+/* The first of several tasks is wrong: the others are flushed. */
 static void wrong_task_among_others(void **state)
 {
 	struct fixture *f = *state;
@@ -287,7 +287,7 @@ static void key_of_another_context(void **state)
 	struct doca_task *task = encrypt_task(f, &usual, src, dst);
 
 	ok(doca_task_submit(task));
-	ok(doca_aes_gcm_key_destroy(f->keys[1])); /* its own context has no task in flight */
+	ok(doca_aes_gcm_key_destroy(f->keys[1])); /* the key's own context has no task in flight */
 	ok(doca_aes_gcm_destroy(other));
 	f->keys[1] = kept;
 	WAIT(f, f->num_failed == 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An AES-GCM context with memory for each test, and libcrypto's answers to compare with. Include it after cmocka. */
+/* An AES-GCM context with memory for each test, and libcrypto's results to compare with. Include it after cmocka. */
 #ifndef AES_GCM_FIXTURE_H
 #define AES_GCM_FIXTURE_H
 
@@ -71,9 +71,9 @@ static inline void expect_guard(const uint8_t *at, size_t len)
 
 /* ---- tasks ---- */
 
-/* What a task does beside its buffers. */
+/* What a task needs besides its buffers. */
 struct how {
-	int key; /* of the fixture's */
+	int key; /* index in the fixture's keys */
 	const uint8_t *iv;
 	uint32_t iv_len, tag_size, aad_size;
 };
@@ -100,9 +100,9 @@ static inline struct doca_task *decrypt_task(struct fixture *f, const struct how
 	return doca_aes_gcm_task_decrypt_as_task(task);
 }
 
-/* ---- what libcrypto says ---- */
+/* ---- expected output, from libcrypto ---- */
 
-/* AAD, ciphertext and tag of a source of len bytes. */
+/* Expects AAD, ciphertext and tag of a source of len bytes. */
 static inline void expect_output(const uint8_t *output, const uint8_t *from, size_t len, const struct how *how)
 {
 	static uint8_t expected[LEN_MAX + TAG_MAX];

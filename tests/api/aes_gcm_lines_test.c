@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mistake with AES-GCM is answered by one line in the SDK's log, which says what is wrong, with the values, and what to do. */
+/* Each mistake with AES-GCM logs one line: what is wrong, with the values, and what to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void written(char *line)
 	num_lines++;
 }
 
-/* One line has come, with both of these. */
+/* Exactly one line was logged, and it contains both texts. */
 static void assert_line(const char *what, const char *advice)
 {
 	if (num_lines != 1 || strstr(last, what) == NULL || strstr(last, advice) == NULL)
@@ -46,7 +46,7 @@ static int quiet_setup(void **state)
 	return result;
 }
 
-/* The line of a task that fails; try_submit has the same one. */
+/* The line of a task that fails; try_submit logs the same line. */
 static void expect_line(struct fixture *f, struct doca_task *task, const char *what, const char *advice)
 {
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
@@ -65,13 +65,13 @@ static void wrong_configuration(void **state)
 
 	assert_int_equal(doca_aes_gcm_key_create(f->aes_gcm, raw_key, (enum doca_aes_gcm_key_type)192, &key),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("192 is no type of AES-GCM key", "enum doca_aes_gcm_key_type");
+	assert_line("AES-GCM key type 192 is unknown", "enum doca_aes_gcm_key_type");
 	stop(f);
 	assert_int_equal(doca_aes_gcm_task_encrypt_set_conf(f->aes_gcm, encrypted, not_encrypted, 70000),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("70000 aes_gcm encrypt tasks", "1 to 65528 are possible");
+	assert_line("70000 aes_gcm encrypt tasks", "1 to 65528");
 	assert_int_equal(doca_aes_gcm_task_decrypt_set_conf(f->aes_gcm, decrypted, NULL, 1), DOCA_ERROR_INVALID_VALUE);
-	assert_line("aes_gcm decrypt tasks need a callback", "one is missing");
+	assert_line("aes_gcm decrypt tasks need a success", "one is NULL");
 	assert_int_equal(doca_aes_gcm_destroy(f->aes_gcm), DOCA_ERROR_IN_USE);
 	assert_line("2 keys", "destroy them first");
 	start(f);
@@ -104,12 +104,13 @@ static void wrong_sizes(void **state)
 
 	assert_int_equal(doca_aes_gcm_task_encrypt_alloc_init(f->aes_gcm, NULL, NULL, NULL, NULL, 16, 16, 0, data, &none),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("an IV of 16 bytes", "12 are the most");
+	assert_line("the IV has 16 bytes", "give at most 12");
 	assert_int_equal(doca_aes_gcm_task_encrypt_alloc_init(f->aes_gcm, NULL, NULL, NULL, NULL, 12, 8, 0, data, &none),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("a tag of 8 bytes", "give 12 or 16");
-	expect_line(f, encrypt_task(f, &usual, src, dst), "room for 40 bytes after its data, and 46 are due", "give it more");
-	expect_line(f, decrypt_task(f, &usual, src, dst), "30 bytes, fewer than its AAD of 20 and its tag",
+	assert_line("the tag has 8 bytes", "give 12 or 16");
+	expect_line(f, encrypt_task(f, &usual, src, dst), "room for 40 bytes after its data, and the result has 46",
+		    "give a larger buffer");
+	expect_line(f, decrypt_task(f, &usual, src, dst), "30 bytes, fewer than its 20 bytes of AAD and its tag",
 		    "set its data length");
 	put(src);
 	put(dst);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where AES-GCM's bytes come from and go to: lists of odd pieces, behind data that is there, overlapping buffers. Runs with and
- * without engine threads. */
+/* Sources and destinations of AES-GCM: lists of odd pieces, results appended to existing data, overlapping buffers. Runs with
+ * and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void output_is_appended(void **state)
 	put(dst);
 }
 
-/* libcrypto takes no overlap but that of the same place; the result is right all the same. */
+/* libcrypto permits no overlap except of identical buffers; the result is correct all the same. */
 static void overlapping_buffers(void **state)
 {
 	static const int offsets[] = {0, 1, 16, 64, -1, -16, -50};

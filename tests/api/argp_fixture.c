@@ -53,7 +53,7 @@ static doca_error_t on_double(void *value, void *config)
 	return seen.answer;
 }
 
-/* The program's devices, which it closes. */
+/* Keeps the program's devices, which it closes. */
 static doca_error_t on_device(void *value, void *config)
 {
 	const struct doca_argp_device_ctx *device = value;
@@ -202,7 +202,7 @@ int teardown(void **state)
 	return doca_argp_destroy() == DOCA_SUCCESS ? 0 : -1;
 }
 
-/* Runs the line in a child that ends in exit; returns its status and what it printed. */
+/* Runs the line in a child, which ends with exit; returns its status and what it printed. */
 int parse_in_child(const char *line, char *output, size_t output_size)
 {
 	size_t len = 0;
@@ -231,7 +231,7 @@ int parse_in_child(const char *line, char *output, size_t output_size)
 	return WEXITSTATUS(status);
 }
 
-/* A parameter file with this text, passed with -j beside further words. */
+/* Parses a parameter file with this text, passed with -j, and further words. */
 doca_error_t parse_file(const char *text, const char *more)
 {
 	char path[] = "/tmp/argp_testXXXXXX";

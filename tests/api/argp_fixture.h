@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A parser with a few flags, callbacks that write down what they get, and ways to feed it. */
+/* A parser with a few flags, callbacks that record what they get, and helpers that parse a line or a file. */
 #ifndef ARGP_FIXTURE_H
 #define ARGP_FIXTURE_H
 
@@ -14,18 +14,18 @@
 #include <doca_argp.h>
 #include <doca_dev.h>
 
-/* What the callbacks saw, in order: "name=value;". */
+/* What the callbacks got, in order: "name=value;". */
 struct seen {
 	char text[1024];
-	doca_error_t answer;   /* of the callbacks */
-	doca_error_t validity; /* of the validation */
+	doca_error_t answer;   /* result that the callbacks return */
+	doca_error_t validity; /* result that the validation returns */
 	struct doca_dev *devs[8];
 	uint32_t num_devs;
-	bool keeps; /* devices stay open */
+	bool keeps; /* the callback leaves devices open */
 };
 
 extern struct seen seen;
-extern char message[1024]; /* the last one for the user */
+extern char message[1024]; /* the last message for the user */
 
 enum flag_option {
 	MANDATORY = 1,
@@ -50,10 +50,10 @@ struct doca_argp_cmd *cmd_make(const char *name);
 /* Splits a line at spaces and parses it. */
 doca_error_t parse(const char *line);
 
-/* A parameter file with this text, passed with -j in front of further words. */
+/* Parses a parameter file with this text, passed with -j before further words. */
 doca_error_t parse_file(const char *text, const char *more);
 
-/* Runs the line in a child that ends in exit; returns its status (98: start succeeded, 99: failed) and what it printed. */
+/* Runs the line in a child, which ends with exit; returns its status (98: start succeeded, 99: failed) and what it printed. */
 int parse_in_child(const char *line, char *output, size_t output_size);
 
 doca_error_t on_number(void *value, void *config);

@@ -45,7 +45,7 @@ static void bytes_lie_in_network_order(void **state)
 	assert_int_equal(DOCA_BE32_GENMASK(31, 0), 0xffffffff);
 }
 
-/* As initialisers of static objects: that it compiles is half of the test. */
+/* Initialisers of static objects: that they compile is half of the test. */
 static const uint16_t constant16 = DOCA_HTOBE16(0x0102), mask_constant16 = DOCA_BE16_GENMASK(11, 4);
 static const uint32_t constant32 = DOCA_BETOH32(0x01020304), field_constant32 = DOCA_BE32_SET(DOCA_BE32_GENMASK(15, 8), 3);
 static const uint64_t constant64 = DOCA_HTOBE64(UINT64_C(0x0102030405060708));

@@ -48,7 +48,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The memory map goes first, as programs do it. */
+/* Programs destroy the memory map first. */
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -182,7 +182,7 @@ static void pool_must_fit_its_map(void **state)
 	}
 }
 
-/* ---- arrays, on a GPU that is ordinary memory ---- */
+/* ---- arrays, on a GPU with ordinary memory ---- */
 
 static uint32_t num_allocated, num_mapped;
 static doca_error_t alloc_result;

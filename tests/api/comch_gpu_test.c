@@ -44,7 +44,7 @@ static bool wakes_within(struct doca_pe *pe, int ms)
 	return poll(&wait, 1, ms) == 1;
 }
 
-/* The consumer is announced on the control engine; the producer's own has to connect to it. */
+/* The consumer is announced on the control engine; the producer's own engine has to connect to it. */
 static void new_consumer_wakes_a_producer_on_a_gpu(void **state)
 {
 	struct data_side producer, consumer;
@@ -69,7 +69,7 @@ static void new_consumer_wakes_a_producer_on_a_gpu(void **state)
 	assert_int_equal(doca_gpu_destroy(gpu), DOCA_SUCCESS);
 }
 
-/* Both in one process: the consumer looks into the producer's GPU queue itself, not into a mapping of its own. */
+/* Both are in one process: the consumer reads the producer's GPU queue directly, not through a mapping. */
 static void consumer_outlives_a_producer_on_a_gpu_of_its_process(void **state)
 {
 	struct data_side producer, consumer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rig for each test: plain bytes, what they compress to, and the room for results. Include it after cmocka. */
+/* A rig for each test: plain bytes, their compressed form, and room for results. Include it after cmocka. */
 #ifndef COMPRESS_FIXTURE_H
 #define COMPRESS_FIXTURE_H
 
@@ -26,8 +26,8 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Decompresses what is at PACKED_AT into a room of exactly so many bytes or more: the plain bytes, their checksums, and nothing
- * behind the room is touched, nor, but by LZ4, behind the result. */
+/* Decompresses what is at PACKED_AT into room for exactly that many bytes or more. Expects the plain bytes and their
+ * checksums. Nothing after the room changes, nor, except for LZ4, after the result. */
 static inline void expect_plain(struct rig *rig, enum rig_kind kind, size_t packed_at, size_t packed_len, size_t len, size_t more)
 {
 	uint8_t *out = rig->memory + ROOM_AT;
@@ -46,7 +46,7 @@ static inline void expect_plain(struct rig *rig, enum rig_kind kind, size_t pack
 	rig_put(dst);
 }
 
-/* A task that fails: the status, no data in the destination, no checksums, and no byte behind the room is touched. */
+/* A task that fails: expects the status, no data in the destination, no checksums, and no change after the room. */
 static inline void expect_failure(struct rig *rig, enum rig_kind kind, size_t packed_at, size_t packed_len, size_t room,
 				  doca_error_t status)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every type of task on lists of odd pieces, empty ones among them, from an odd piece to another. Runs with and without engine
+/* Every type of task with lists of odd pieces, empty ones included, as source and destination. Runs with and without engine
  * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static uint32_t next_random(uint32_t below)
 	return (random_state >> 8) % below;
 }
 
-/* num bufs over len bytes; each as a source, or as room. */
+/* num bufs over len bytes, either as a source or as room for a result. */
 static struct doca_buf *split(struct rig *rig, uint8_t *at, size_t len, uint32_t num, bool is_source)
 {
 	struct doca_buf *head = NULL;
@@ -52,7 +52,7 @@ static size_t list_data_len(struct doca_buf *buf)
 	return len;
 }
 
-/* From a list to another: the packed bytes of that kind. */
+/* Runs a task from one list to another, with packed bytes of that kind. */
 static void expect_lists(struct rig *rig, enum rig_kind kind, size_t at, size_t packed, size_t len)
 {
 	uint8_t *out = rig->memory + ROOM_AT;
@@ -129,7 +129,7 @@ static void lz4_from_lists_to_lists(void **state)
 	}
 }
 
-/* Tasks of all types at once, more than one of each, large and small. */
+/* Tasks of all types in flight together, several of each, large and small. */
 static void many_in_flight(void **state)
 {
 	enum { NUM = 3 * RIG_TASKS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compression when memory runs out, at each allocation of create and start in turn, zlib's among them; and that tasks allocate
- * nothing, not in zlib either. Runs with and without engine threads. */
+/* Compression when memory runs out, at each allocation of create and start in turn, zlib's included; and tasks allocate
+ * nothing, not even in zlib. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void without_memory(void **state)
 {
 	struct made made = {.rig = *state};
 
-	failing_build(build, destroy, &made, 4); /* the context, its coders, deflate's four, inflate's two */
+	failing_build(build, destroy, &made, 4); /* the context, its coders, deflate's four allocations, inflate's two */
 }
 
 static void tasks_allocate_nothing(void **state)

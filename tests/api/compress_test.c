@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compress context: arguments, capabilities, limits, what is wrong with a task and the line that says so, stop. Runs with and
- * without engine threads. */
+/* The compress context: arguments, capabilities, limits, wrong tasks and their log lines, stop. Runs with and without engine
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static void capabilities(void **state)
 	assert_int_equal(doca_compress_destroy(rig->compress), DOCA_ERROR_IN_USE);
 }
 
-/* The limit counts all types together. */
+/* The limit counts the tasks of all types together. */
 static void numbers_of_tasks(void **state)
 {
 	struct rig *rig = *state;
@@ -134,7 +134,7 @@ static void numbers_of_tasks(void **state)
 	assert_int_equal(SET_CONF(UINT32_MAX), BAD);
 	log_lines_forget();
 	assert_int_equal(SET_CONF(MANY - 4 * RIG_TASKS + 1), BAD);
-	log_lines_expect("beside 32 of other types", "65536", "");
+	log_lines_expect("and 32 of other types", "65536", "");
 	ok(SET_CONF(MANY - 4 * RIG_TASKS));
 	assert_int_equal(
 		doca_compress_task_decompress_deflate_set_conf(rig->compress, NULL, rig_decompress_deflate_failed, RIG_TASKS),
@@ -164,7 +164,7 @@ static void all_tasks_are_allocated(void **state)
 	rig_put(buf);
 }
 
-/* A context does without the types that it was not configured for. */
+/* A context works without the types that were not configured. */
 static void one_type_alone(void **state)
 {
 	struct rig *rig = *state;
@@ -186,9 +186,9 @@ static void one_type_alone(void **state)
 	rig_put(buf);
 }
 
-/* ---- what is wrong with a task ---- */
+/* ---- wrong tasks ---- */
 
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with the status, one line each. */
+/* try_submit fails and the context runs on; submit accepts the task, which then fails with the status. Each logs one line. */
 static void expect_wrong(struct rig *rig, enum rig_kind kind, struct doca_buf *src, struct doca_buf *dst, doca_error_t status,
 			 const char *what, const char *by, const char *advice)
 {
@@ -222,10 +222,10 @@ static void source_that_is_too_long(void **state)
 		size_t max;
 		const char *what, *by;
 	} cases[] = {
-		{RIG_DEFLATE, (size_t)128 << 20, "compress deflate: the source has 134217729 bytes", "134217728 are possible"},
-		{RIG_INFLATE, (size_t)128 << 20, "decompress deflate: the source has 134217729 bytes", "134217728 are possible"},
-		{RIG_LZ4_STREAM, (size_t)128 << 20, "lz4 stream: the source has 134217729 bytes", "134217728 are possible"},
-		{RIG_LZ4_BLOCK, (size_t)4 << 20, "lz4 block: the source has 4194305 bytes", "4194304 are possible"},
+		{RIG_DEFLATE, (size_t)128 << 20, "compress deflate: the source has 134217729 bytes", "the limit of 134217728"},
+		{RIG_INFLATE, (size_t)128 << 20, "decompress deflate: the source has 134217729 bytes", "the limit of 134217728"},
+		{RIG_LZ4_STREAM, (size_t)128 << 20, "lz4 stream: the source has 134217729 bytes", "the limit of 134217728"},
+		{RIG_LZ4_BLOCK, (size_t)4 << 20, "lz4 block: the source has 4194305 bytes", "the limit of 4194304"},
 	};
 	struct rig *rig = *state;
 	size_t size = ((size_t)128 << 20) + 1;
@@ -282,7 +282,7 @@ static void list_that_is_too_long(void **state)
 	rig_put(dst);
 }
 
-/* What try_submit cannot see: one line, too. */
+/* Errors that try_submit cannot see also log one line. */
 static void lines_of_streams(void **state)
 {
 	struct rig *rig = *state;
@@ -293,11 +293,11 @@ static void lines_of_streams(void **state)
 
 	log_lines_forget();
 	expect_failure(rig, RIG_INFLATE, PACKED_AT, packed, 999, BAD);
-	log_lines_expect("decompress deflate: the result needs more", "999 bytes", "give it more");
+	log_lines_expect("decompress deflate: the result exceeds", "999 bytes", "pass a larger buffer");
 	expect_failure(rig, RIG_INFLATE, PACKED_AT, packed - 1, 1000, DOCA_ERROR_IO_FAILED);
-	log_lines_expect("ends before its stream does", "decompress deflate", "give all of it");
+	log_lines_expect("ends before its stream does", "decompress deflate", "pass the whole stream");
 	expect_failure(rig, RIG_DEFLATE, 0, 1000, 10, BAD);
-	log_lines_expect("compress deflate: the result needs more", "10 bytes", "give it more");
+	log_lines_expect("compress deflate: the result exceeds", "10 bytes", "pass a larger buffer");
 	rig->memory[PACKED_AT] = 7;
 	expect_failure(rig, RIG_INFLATE, PACKED_AT, packed, 1000, DOCA_ERROR_IO_FAILED);
 	log_lines_expect("decompress deflate: the source is corrupt", "invalid block type", "");
@@ -319,7 +319,7 @@ static void setters_of_a_task_in_flight(void **state)
 	doca_compress_task_compress_deflate_set_src(task, dst);
 	log_lines_expect("doca_compress_task_compress_deflate_set_src", "the task is in flight", "nothing is set");
 	doca_compress_task_compress_deflate_set_dst(task, NULL);
-	log_lines_expect("doca_compress_task_compress_deflate_set_dst", "no buffer given", "nothing is set");
+	log_lines_expect("doca_compress_task_compress_deflate_set_dst", "the buffer is NULL", "nothing is set");
 	assert_ptr_equal(doca_compress_task_compress_deflate_get_src(task), src);
 	RIG_WAIT(rig, rig->num_good == 1);
 	doca_task_free(doca_compress_task_compress_deflate_as_task(task));
@@ -329,7 +329,7 @@ static void setters_of_a_task_in_flight(void **state)
 
 /* ---- progress ---- */
 
-/* One progress call does a slice of a large task, and other contexts have their turn. */
+/* One progress call processes a slice of a large task, so other contexts make progress. */
 static void large_tasks_go_in_slices(void **state)
 {
 	struct rig *rig = *state;
@@ -343,7 +343,7 @@ static void large_tasks_go_in_slices(void **state)
 	size_t packed = rig_deflate(rig->memory + PACKED_AT, 8000, rig->memory, PLAIN_MAX, 9);
 
 	memcpy(rig->memory, rig->memory + PACKED_AT, packed);
-	task = rig_task(rig, RIG_INFLATE, src, dst); /* small enough to be no engine thread's */
+	task = rig_task(rig, RIG_INFLATE, src, dst); /* too small for an engine thread */
 	ok(doca_task_submit(task));
 	while (rig->num_good == 0 && rig->num_failed == 0) {
 		(void)doca_pe_progress(rig->pe);
@@ -368,7 +368,7 @@ static void stop_with_tasks_in_flight(void **state)
 		tasks[i] = rig_task(rig, RIG_DEFLATE, src, dst[i]);
 		ok(doca_task_submit(tasks[i]));
 	}
-	(void)doca_pe_progress(rig->pe); /* the first one is begun */
+	(void)doca_pe_progress(rig->pe); /* begins the first task */
 	assert_int_equal(doca_ctx_stop(rig->ctx), DOCA_ERROR_IN_PROGRESS);
 	RIG_WAIT(rig, rig->num_good + rig->num_failed == RIG_TASKS);
 	assert_true(rig->num_failed >= 2);
@@ -377,7 +377,7 @@ static void stop_with_tasks_in_flight(void **state)
 	for (int i = 0; i < RIG_TASKS; i++)
 		doca_task_free(tasks[i]);
 	RIG_WAIT(rig, rig->state == DOCA_CTX_STATE_IDLE);
-	rig_start(rig); /* what was begun is forgotten */
+	rig_start(rig); /* nothing is left of the begun task */
 	rig_fill(rig->memory, 1000, 0);
 	expect_plain(rig, RIG_INFLATE, PACKED_AT, rig_deflate(rig->memory + PACKED_AT, PACKED_MAX, rig->memory, 1000, 6), 1000,
 		     0);
@@ -386,7 +386,7 @@ static void stop_with_tasks_in_flight(void **state)
 	rig_put(src);
 }
 
-/* A program that sleeps for its tasks. */
+/* A program that sleeps until its tasks are done. */
 static void event_driven(void **state)
 {
 	struct rig *rig = *state;

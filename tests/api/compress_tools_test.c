@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams that the programs gzip and lz4 made, and one that gzip reads. Runs with and without engine threads. */
+/* Streams made by the programs gzip and lz4, and one that gzip reads. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void write_file(const char *name, const void *bytes, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* What a command that reads the file of that name prints. */
+/* Returns what a command prints that reads the named file. */
 static size_t read_command(const char *command, const char *name, uint8_t *bytes, size_t room)
 {
 	char line[160];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several contexts on one progress engine, driven at random from outside and from inside their callbacks, held against what
- * must always be true. The seed is printed; SEED repeats a run.
+ * Random operations on several contexts of one progress engine, from outside and inside their callbacks, checked against
+ * invariants. The seed is printed; SEED repeats a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,18 +22,18 @@
 
 struct slot {
 	struct test_ctx *test;
-	struct doca_task *tasks[TASKS]; /* that the test holds */
+	struct doca_task *tasks[TASKS]; /* allocated, not freed */
 	bool inflight[TASKS];
-	bool freed[TASKS];	    /* in flight: to be gone after a callback that does not submit it again */
-	enum doca_ctx_states state; /* as the callbacks said */
+	bool freed[TASKS];	    /* in flight: the callback frees the task unless it submits it again */
+	enum doca_ctx_states state; /* as the callbacks reported */
 	uint64_t num_accepted, num_done;
 };
 
 static struct slot slots[CONTEXTS];
 static struct doca_pe *pe;
 static uint64_t random_state;
-static int depth;				    /* of callbacks */
-static uint64_t num_idle, num_destroyed, num_tasks; /* how much happened at all */
+static int depth;				    /* of nested callbacks */
+static uint64_t num_idle, num_destroyed, num_tasks; /* how often anything happened */
 
 static uint32_t random_below(uint32_t limit)
 {
@@ -157,7 +157,7 @@ static void slot_start(struct slot *slot)
 		test->start_fail = random_below(4) == 0;
 	}
 	doca_error_t expected = idle ? test->start_result : DOCA_ERROR_BAD_STATE;
-	assert_int_equal(doca_ctx_start(&test->base), expected); /* the ctx may be another one now */
+	assert_int_equal(doca_ctx_start(&test->base), expected); /* another ctx may have the pointer now */
 }
 
 static void slot_stop(struct slot *slot)
@@ -199,7 +199,7 @@ static void slot_free(struct slot *slot, int i)
 		slot->tasks[i] = NULL;
 }
 
-/* One thing that a program might do, from outside or from a callback. */
+/* One random operation that a program might do, from outside or from a callback. */
 static void act(void)
 {
 	struct slot *slot = &slots[random_below(CONTEXTS)];
@@ -264,10 +264,10 @@ static void expect_counts(void)
 	assert_int_equal(num, all);
 }
 
-/* Without more interference every ctx ends. */
+/* Without further operations every ctx ends. */
 static void end_all(void)
 {
-	depth = 100; /* callbacks no longer act */
+	depth = 100; /* callbacks do nothing any more */
 	for (int calls = 0; calls < PATIENCE; calls++) {
 		for (int s = 0; s < CONTEXTS; s++) {
 			slots[s].test->not_drained = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A DMA context that runs, and memory of one memory map, for each test. Include it after cmocka. */
+/* A running DMA context and one memory map for each test. Include it after cmocka. */
 #ifndef DMA_FIXTURE_H
 #define DMA_FIXTURE_H
 
@@ -10,7 +10,7 @@
 
 struct fixture {
 	struct rig rig;
-	struct doca_mmap *mmap; /* of all of the memory */
+	struct doca_mmap *mmap; /* covers all of the memory */
 	uint8_t *memory;
 };
 
@@ -49,7 +49,7 @@ static inline struct doca_buf *destination(struct fixture *f, size_t offset, siz
 	return rig_destination(&f->rig, f->mmap, f->memory + offset, len);
 }
 
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with status and ends the run. */
+/* try_submit fails and the context runs on; submit accepts the task, which fails with status and ends the run. */
 static inline void expect_wrong(struct fixture *f, const struct doca_buf *src, struct doca_buf *dst, doca_error_t status)
 {
 	struct doca_task *task = rig_task(&f->rig, src, dst);

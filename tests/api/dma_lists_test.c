@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of bufs of random shapes, from memory of the process and imported memory to both, against a copy byte by byte. Every byte
- * of all memory is compared, and every buf's data section. SOFTFIELD_TEST_SEED=n repeats a run. Runs with and without engine
- * threads, on each fabric provider that reaches its own process.
+ * Random lists of bufs, from own and imported memory to both, compared with a copy byte by byte. Every byte of all memory and
+ * every buf's data section are checked. SOFTFIELD_TEST_SEED=n repeats a run. Runs with and without engine threads, on each fabric
+ * provider that reaches its own process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 
 #include "support/dma_rig.h"
 
-#define ARENAS 4 /* two of the process, two imported */
+#define ARENAS 4 /* two of this process, two imported */
 #define ARENA_SIZE (3 << 20)
-#define RAGGED 1234 /* so far off a page do arenas begin */
+#define RAGGED 1234 /* offset of an arena from a page */
 #define LIST_MAX 64
 #define ROUNDS 200
 
@@ -36,7 +36,7 @@ static uint32_t below(uint32_t end)
 }
 
 struct arena {
-	uint8_t *memory, *start, *shadow; /* what is allocated, where the arena begins in it, what it is to hold */
+	uint8_t *memory, *start, *shadow; /* the allocation, the arena's start in it, its expected contents */
 	size_t len, used;
 	struct doca_mmap *mmap, *exported;
 };
@@ -98,14 +98,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A buf of the list, and what it is to be afterwards. */
+/* A buf of the list, and its expected data section afterwards. */
 struct piece {
 	struct arena *arena;
 	struct doca_buf *buf;
-	size_t offset, len, data, data_len; /* from the arena's beginning; of the buf */
+	size_t offset, len, data, data_len; /* offset from the start of the arena; the rest is about the buf */
 };
 
-/* The next stretch of an arena that no other buf of this round has. */
+/* The next part of an arena that no other buf of this round uses. */
 static struct piece take(struct rig *rig, struct arena *arena, size_t len_max)
 {
 	struct piece piece = {.arena = arena};
@@ -146,7 +146,7 @@ static size_t length_max(void)
 	}
 }
 
-/* Copies in the shadows what the task is to copy. */
+/* Performs the task's copy in the shadows. */
 static void copy_shadows(const struct piece *from, uint32_t num_from, struct piece *to, uint32_t num_to)
 {
 	uint32_t t = 0;
@@ -161,7 +161,7 @@ static void copy_shadows(const struct piece *from, uint32_t num_from, struct pie
 	}
 }
 
-/* Destinations are made until their room is enough for len bytes. */
+/* Adds destinations until they have room for len bytes. */
 static uint32_t make_destinations(struct fixture *f, struct piece *to, size_t len)
 {
 	uint32_t num = 0;
@@ -212,7 +212,7 @@ static void one_round(struct fixture *f)
 	num_to = make_destinations(f, to, len);
 	chain(from, num_from);
 	chain(to, num_to);
-	if (len == 0 || num_to == 0) { /* nothing to copy, or no room: tests of their own */
+	if (len == 0 || num_to == 0) { /* nothing to copy, or no room: other tests cover these */
 		rig_put(from[0].buf);
 		rig_put(to[0].buf);
 		return;
@@ -236,7 +236,7 @@ static void random_lists(void **state)
 	assert_true(f->rig.num_good > ROUNDS / 2);
 }
 
-/* Large ones, so that slices and engine threads' parts begin anywhere in a list. */
+/* Large lists: slices and engine threads' parts begin anywhere in them. */
 static void large_lists(void **state)
 {
 	struct fixture *f = *state;
@@ -257,7 +257,7 @@ static void large_lists(void **state)
 			set_data(&from[i]);
 			len += from[i].len;
 		}
-		/* As much room, cut elsewhere. */
+		/* The same room, cut at other places. */
 		for (uint32_t i = 0; i < 2; i++) {
 			to[i] = (struct piece){
 				.arena = destination, .offset = i * (len / 3), .len = i == 0 ? len / 3 : len - len / 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An EC context that runs, and memory of one memory map, for each test. Include it after cmocka. */
+/* A running EC context and one memory map for each test. Include it after cmocka. */
 #ifndef ERASURE_CODING_FIXTURE_H
 #define ERASURE_CODING_FIXTURE_H
 
@@ -57,7 +57,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Bytes that repeat late. */
+/* Bytes with a long period. */
 static inline void fill(uint8_t *bytes, size_t len, uint32_t seed)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -66,7 +66,7 @@ static inline void fill(uint8_t *bytes, size_t len, uint32_t seed)
 	}
 }
 
-/* Appends to a list, or begins it. */
+/* Appends to a list, or starts one. */
 static inline void chain(struct doca_buf **head, struct doca_buf *buf)
 {
 	if (*head == NULL)
@@ -132,7 +132,7 @@ static inline void expect_filled(const uint8_t *at, size_t len, uint8_t byte)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (at[i] != byte)
-			fail_msg("byte %zu of %zu that nobody may touch is 0x%02x", i, len, at[i]);
+			fail_msg("byte %zu of %zu must not change, but is 0x%02x", i, len, at[i]);
 	}
 }
 

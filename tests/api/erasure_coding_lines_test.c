@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each mistake of a program with erasure coding is answered by one line, which says what is wrong and what to do. */
+/* Each mistake of a program with erasure coding logs one line: what is wrong and what to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static int listen(void **state)
 	return 0;
 }
 
-/* One line has come since the last look, with both of these words. */
+/* Exactly one line was logged since the last call, and it contains both texts. */
 static void expect_line(const char *what, const char *advice)
 {
 	assert_int_equal(num_lines, 1);
@@ -37,7 +37,7 @@ static void expect_line(const char *what, const char *advice)
 	num_lines = 0;
 }
 
-/* The context is as before afterwards. */
+/* Afterwards the context is as before. */
 static void expect_failure(struct fixture *f, struct doca_task *task, doca_error_t status, const char *what, const char *advice)
 {
 	num_lines = 0;
@@ -57,10 +57,10 @@ static void wrong_configuration(void **state)
 	expect_line("ec create", "before");
 	stop(f);
 	assert_int_equal(configure(f, RECOVER, 0), DOCA_ERROR_INVALID_VALUE);
-	expect_line("0 ec recover tasks asked for", "1 to 65536 are possible");
+	expect_line("0 ec recover tasks", "1 to 65536");
 	assert_int_equal(doca_ec_task_update_set_conf(f->ec, NULL, (doca_ec_task_update_completion_cb_t)failed, 1),
 			 DOCA_ERROR_INVALID_VALUE);
-	expect_line("ec update", "one is missing");
+	expect_line("ec update", "one is NULL");
 	start(f);
 	assert_int_equal(doca_ec_destroy(f->ec), DOCA_ERROR_BAD_STATE);
 	expect_line("erasure coding is RUNNING", "stop it");
@@ -75,18 +75,18 @@ static void wrong_matrices(void **state)
 
 	num_lines = 0;
 	assert_int_equal(doca_ec_matrix_create(f->ec, (enum doca_ec_matrix_type)0, 2, 2, &made), DOCA_ERROR_INVALID_VALUE);
-	expect_line("no matrix type 0", "use one of enum doca_ec_matrix_type");
+	expect_line("matrix type 0 is unknown", "use one of enum doca_ec_matrix_type");
 	assert_int_equal(doca_ec_matrix_create(f->ec, DOCA_EC_MATRIX_TYPE_CAUCHY, 200, 57, &made), DOCA_ERROR_INVALID_VALUE);
-	expect_line("200 data and 57 redundancy blocks", "256 together at most");
+	expect_line("200 data and 57 redundancy blocks", "at most 256 in total");
 	assert_int_equal(doca_ec_matrix_create_from_raw(f->ec, &raw, 513, 1, &made), DOCA_ERROR_INVALID_VALUE);
 	expect_line("513 input", "1 to 512");
 	assert_int_equal(doca_ec_matrix_create_update(f->ec, coding, descending, 2, &made), DOCA_ERROR_INVALID_VALUE);
 	expect_line("index 4 follows 5", "ascending");
 	assert_int_equal(doca_ec_matrix_create_recover(f->ec, coding, high, 2, &made), DOCA_ERROR_INVALID_VALUE);
-	expect_line("no block 205", "below 205");
+	expect_line("block index 205 is out of range", "below 205");
 	assert_int_equal(doca_ec_matrix_create_recover(f->ec, coding, descending, 6, &made), DOCA_ERROR_INVALID_VALUE);
-	expect_line("6 block indices", "1 to 5 are possible");
-	/* Two blocks whose numbers have the same cube, by the redundancy blocks of the powers 0 and 3 alone. */
+	expect_line("6 block indices", "give 1 to 5");
+	/* Two blocks whose numbers have the same cube, and only the redundancy blocks of the powers 0 and 3. */
 	for (uint8_t i = 1; cubes[1] == 0; i++) {
 		for (uint8_t j = 1; j < i; j++) {
 			if (ref_mul(ref_mul(i, i), i) == ref_mul(ref_mul(j, j), j)) {
@@ -98,7 +98,7 @@ static void wrong_matrices(void **state)
 	assert_int_equal(doca_ec_matrix_create_recover(f->ec, coding, cubes, 4, &made), DOCA_ERROR_INVALID_VALUE);
 	expect_line("do not determine the 4 missing ones", "use DOCA_EC_MATRIX_TYPE_CAUCHY");
 	assert_int_equal(doca_ec_matrix_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
-	expect_line("no matrix", "destroy");
+	expect_line("matrix is NULL", "");
 	ok(doca_ec_matrix_destroy(coding));
 }
 
@@ -115,13 +115,15 @@ static void wrong_tasks(void **state)
 	ok(doca_ec_matrix_create_update(f->ec, matrix, &index, 1, &update));
 	num_lines = 0;
 	assert_int_equal(allocate(f, CREATE, update, src, dst, &task), DOCA_ERROR_INVALID_VALUE);
-	expect_line("ec create", "doca_ec_matrix_create_update, for tasks of that type");
+	expect_line("ec create", "doca_ec_matrix_create_update: use it with tasks of that type");
 	assert_int_equal(allocate(f, MUL, NULL, src, dst, &task), DOCA_ERROR_INVALID_VALUE);
-	expect_line("ec galois mul", "the matrix given is NULL");
-	expect_failure(f, task_of(f, CREATE, matrix, odd, dst), DOCA_ERROR_INVALID_VALUE, "100 bytes is not 2 blocks", "pad");
+	expect_line("ec galois mul", "matrix is NULL");
+	expect_failure(f, task_of(f, CREATE, matrix, odd, dst), DOCA_ERROR_INVALID_VALUE, "100 bytes, but needs 2 equal blocks",
+		       "pad");
 	expect_failure(f, task_of(f, CREATE, matrix, large, dst), DOCA_ERROR_INVALID_VALUE, "blocks of 5242880 bytes",
 		       "use more blocks");
-	expect_failure(f, task_of(f, CREATE, matrix, src, small), DOCA_ERROR_INVALID_VALUE, "room for 63 bytes", "give it more");
+	expect_failure(f, task_of(f, CREATE, matrix, src, small), DOCA_ERROR_INVALID_VALUE, "room for 63 bytes",
+		       "give a larger buffer");
 	for (int i = 0; i < TASKS; i++)
 		tasks[i] = task_of(f, CREATE, matrix, src, dst);
 	assert_int_equal(allocate(f, CREATE, matrix, src, dst, &task), DOCA_ERROR_NO_MEMORY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks in lists of odd pieces: what is computed is the same, and nothing beside the destination's room is touched. */
+/* Blocks in lists of odd pieces: the results are the same, and nothing outside the destination's room changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #define NUM_DATA 5
 #define NUM_RDNC 3
 #define ROUNDS 150
-#define APART 128	 /* bytes between the pieces of a list, which nobody may touch */
+#define APART 128	 /* bytes between the pieces of a list, which must not change */
 #define PIECES 64	 /* in a list, at most */
 #define OTHER (12 << 20) /* where destinations are */
 
@@ -23,7 +23,7 @@ struct pieces {
 	size_t len[PIECES];
 };
 
-/* Cuts len bytes somewhere into num pieces, some of them empty, at and after begin. */
+/* Cuts len bytes into num pieces at random places at and after begin, some of them empty. */
 static void cut(struct fixture *f, struct pieces *pieces, uint8_t *begin, size_t len, uint32_t num, bool is_source)
 {
 	pieces->head = NULL;
@@ -46,7 +46,7 @@ static void pieces_write(const struct pieces *pieces, const uint8_t *bytes)
 		memcpy(pieces->at[i], bytes, pieces->len[i]);
 }
 
-/* The pieces have these bytes, and what is around them is untouched. */
+/* Expects these bytes in the pieces, and no change around them. */
 static void pieces_expect(const struct pieces *pieces, const uint8_t *bytes)
 {
 	expect_filled(pieces->at[0] - APART, APART, GUARD);
@@ -94,7 +94,7 @@ static void lists_of_odd_pieces(void **state)
 	ok(doca_ec_matrix_destroy(matrix));
 }
 
-/* Old data of a destination stay, what is computed follows, and what is behind it in the room stays too. */
+/* The destination's old data stays, the results follow it, and the rest of the room does not change. */
 static void blocks_are_appended(void **state)
 {
 	struct fixture *f = *state;
@@ -116,7 +116,7 @@ static void blocks_are_appended(void **state)
 	put(dst);
 }
 
-/* One byte of room is missing, in one buffer or in the last of a list: refused, and not a byte is written. */
+/* One byte of room is missing, in one buffer or in the last of a list: the task fails and writes nothing. */
 static void destination_too_small(void **state)
 {
 	static const size_t sizes[] = {64, 6400, 1 << 20};
@@ -143,7 +143,7 @@ static void destination_too_small(void **state)
 	ok(doca_ec_matrix_destroy(matrix));
 }
 
-/* Lengths that are not so many blocks of a multiple of 64 bytes, and blocks above the capability. */
+/* Lengths that are not that many blocks of a multiple of 64 bytes, and blocks larger than the capability. */
 static void wrong_sizes(void **state)
 {
 	struct fixture *f = *state;
@@ -190,7 +190,7 @@ static void lists_that_are_too_long(void **state)
 	put(list[1]);
 }
 
-/* A memory map without write access cannot be a destination, not even the second of a list; it can be a source. */
+/* A memory map without write access may be a source, but not a destination, nor the second buffer of one. */
 static void destination_that_is_read_only(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Erasure coding when memory runs out, at each allocation of create, start and matrices in turn; and that tasks allocate nothing.
+/* Erasure coding when memory runs out, at each allocation of create, start and matrices in turn; and tasks allocate nothing.
  * Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ struct made {
 	struct doca_ec_matrix *matrices[4];
 };
 
-/* Everything that can be made, as far as it goes. */
+/* Creates everything, up to the first error. */
 static doca_error_t build(void *arg)
 {
 	struct made *made = arg;
@@ -63,7 +63,7 @@ static void each_allocation_that_fails(void **state)
 	failing_build(build, destroy, &made, 10); /* context, tasks, staging; two for each matrix, and one to invert */
 }
 
-/* Of every type and size, in one buffer and in a list in which blocks straddle. */
+/* Tasks of every type and size, in one buffer and in a list whose pieces split blocks. */
 static void tasks_allocate_nothing(void **state)
 {
 	static const size_t sizes[] = {64, 6400, 1 << 20};

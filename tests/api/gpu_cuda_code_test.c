@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with kernels of nvcc's is warned, once, that the software GPU does not run what it launches with <<<>>>. */
+/* A program with kernels compiled by nvcc gets one warning: the software GPU does not run what it launches with <<<>>>. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <doca_gpunetio.h>
 #include <doca_log.h>
 
-#ifdef WITH_KERNELS /* what nvcc leaves in a program that has kernels, without nvcc */
+#ifdef WITH_KERNELS /* what nvcc leaves in a program with kernels, made without nvcc */
 __attribute__((section(".nvFatBinSegment"), used)) static const uint32_t kernels[6] = {0x466243b1, 1};
 #define WARNINGS 1
 #else

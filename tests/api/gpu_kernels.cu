@@ -36,7 +36,7 @@ SOFTFIELD_KERNEL(until_stopped, struct kernel_args, args)
 		;
 }
 
-/* Leaves the number of the check that failed in words[], or 0. */
+/* Stores the number of the failed check in words[], or 0. */
 SOFTFIELD_KERNEL(use_semaphore, struct kernel_args, args)
 {
 	struct doca_gpu_semaphore_gpu *s = args->semaphore;
@@ -80,7 +80,7 @@ SOFTFIELD_KERNEL(use_semaphore, struct kernel_args, args)
 	}
 }
 
-/* Adds value to the first word of each element, and says what it found. */
+/* Adds value to the first word of each element, and reports what it found. */
 SOFTFIELD_KERNEL(use_buf_array, struct kernel_args, args)
 {
 	struct doca_gpu_buf *buf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Graphs over compress, AES-GCM and EC: bytes are compressed, encrypted, decrypted, decompressed, and then get a parity block.
- * Some instances are in flight at a time, each several times. Runs with and without engine threads.
+ * Several instances are in flight together, each several times. Runs with and without engine threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void task_ended(struct doca_task *task, union doca_data task_user_data, u
 	fail_msg("a task of a graph called its own callback");
 }
 
-/* ---- what follows the tasks ---- */
+/* ---- after the tasks ---- */
 
 static doca_error_t check(void *cookie)
 {
@@ -92,7 +92,7 @@ static void failed(struct doca_graph_instance *instance, union doca_data instanc
 	((struct fixture *)graph_user_data.ptr)->num_failed++;
 }
 
-/* ---- building it ---- */
+/* ---- setup ---- */
 
 static void contexts_build(struct fixture *f)
 {
@@ -107,7 +107,8 @@ static void contexts_build(struct fixture *f)
 	ok(doca_ec_create(f->rig.dev, &f->ec));
 	ok(doca_ec_task_create_set_conf(f->ec, (doca_ec_task_create_completion_cb_t)task_ended,
 					(doca_ec_task_create_completion_cb_t)task_ended, INSTANCES));
-	ok(doca_ec_matrix_create(f->ec, DOCA_EC_MATRIX_TYPE_VANDERMONDE, NUM_BLOCKS, 1, &f->matrix)); /* one block: the parity */
+	ok(doca_ec_matrix_create(f->ec, DOCA_EC_MATRIX_TYPE_VANDERMONDE, NUM_BLOCKS, 1,
+				 &f->matrix)); /* one redundancy block: the parity */
 	ok(doca_pe_connect_ctx(f->rig.pe, doca_ec_as_ctx(f->ec)));
 	ok(doca_ctx_start(doca_ec_as_ctx(f->ec)));
 }
@@ -130,7 +131,7 @@ static void graph_build(struct fixture *f)
 	ok(doca_graph_start(f->graph));
 }
 
-/* Each task's destination is the next one's source. */
+/* The destination of each task is the source of the next one. */
 static void tasks_build(struct fixture *f, struct item *item)
 {
 	union doca_data none = {.u64 = 0};
@@ -224,10 +225,10 @@ static void bytes_pass_all_accelerators(void **state)
 	RIG_WAIT(&f->rig, f->num_completed + f->num_failed == INSTANCES * ROUNDS);
 	assert_int_equal(f->num_failed, 0);
 	assert_int_equal(f->num_checks, INSTANCES * ROUNDS);
-	assert_int_equal(f->rig.num_good + f->rig.num_failed, 0); /* no callback of a task */
+	assert_int_equal(f->rig.num_good + f->rig.num_failed, 0); /* no task's own callback ran */
 }
 
-/* A tag that does not match fails the instance, and what would follow does not run. */
+/* A tag that does not match fails the instance, and later nodes do not run. */
 static void an_altered_message_fails_its_instance(void **state)
 {
 	struct fixture *f = *state;

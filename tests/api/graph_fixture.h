@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the graph tests share: a progress engine with two private contexts, and what their callbacks saw. */
+/* Shared by the graph tests: a progress engine with two private contexts, and records of what their callbacks saw. */
 #ifndef SF_GRAPH_FIXTURE_H
 #define SF_GRAPH_FIXTURE_H
 
@@ -23,9 +23,9 @@
 struct fixture {
 	struct doca_pe *pe;
 	struct test_ctx a, b;
-	uint32_t num_task_callbacks; /* of tasks that were submitted plainly */
+	uint32_t num_task_callbacks; /* of tasks submitted outside a graph */
 	struct doca_graph *graph;    /* calls fixture_completed and fixture_failed */
-	/* seen by those */
+	/* counted by those two */
 	uint32_t num_completed, num_failed;
 	struct doca_graph_instance *last;
 	doca_error_t last_status;
@@ -33,7 +33,7 @@ struct fixture {
 
 static struct fixture the_fixture;
 
-/* What count_call saw, and what it answers. */
+/* Recorded by count_call, and its return value. */
 static int num_calls;
 static doca_error_t call_result;
 
@@ -93,10 +93,10 @@ static inline void fixture_drain(struct fixture *f)
 		if (doca_pe_progress(f->pe) == 0)
 			return;
 	}
-	fail_msg("progress never came to rest");
+	fail_msg("progress always found something to do");
 }
 
-/* Frees the tasks of a context that are not free. Tests leave theirs. */
+/* Frees the context's tasks that tests left allocated. */
 static inline void fixture_tasks_free(struct test_ctx *test)
 {
 	size_t slot = test->pool.slot_built;
@@ -161,7 +161,7 @@ static inline struct doca_graph_instance *fixture_instance(struct doca_graph *gr
 	return instance;
 }
 
-/* Gives the node a new task. */
+/* Sets a new task for the node. */
 static inline struct doca_task *fixture_task(struct doca_graph_instance *instance, struct doca_graph_node *node,
 					     struct test_ctx *test)
 {
@@ -172,7 +172,7 @@ static inline struct doca_task *fixture_task(struct doca_graph_instance *instanc
 	return task;
 }
 
-/* For user nodes. A cookie, if given, is set to the number of the call. */
+/* For user nodes. Sets the cookie, if not NULL, to the number of the call. */
 static inline doca_error_t count_call(void *cookie)
 {
 	num_calls++;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Graphs when memory runs out, at each allocation in turn; and that none is made once they are started. */
+/* Graphs when memory runs out, at each allocation in turn; and a started graph allocates nothing. */
 #include "graph_fixture.h"
 
 #include "support/failing_alloc.h"
 
 #define NODES 9
 #define INSTANCES 4
-#define GIVE_UP 200 /* allocations that a graph of this size never needs */
+#define GIVE_UP 200 /* more allocations than a graph of this size needs */
 
 static doca_error_t user_node(void *cookie)
 {
 	return DOCA_SUCCESS;
 }
 
-/* Everything that allocates, up to the first error. What was made is in graph[], for the caller to destroy. */
+/* Performs everything that allocates, up to the first error. The caller destroys the graphs in graph[]. */
 static doca_error_t build(struct fixture *f, struct doca_graph *graph[2], struct doca_graph_node *node[2][NODES])
 {
 	for (int i = 0; i < 2; i++) {
@@ -80,7 +80,7 @@ static void each_allocation_that_fails_is_no_memory_and_leaves_nothing(void **st
 	assert_in_range(n, 2 * NODES, GIVE_UP - 1);
 }
 
-/* What failed for want of memory can be done again. */
+/* What failed for lack of memory can be repeated. */
 static void a_start_without_memory_can_be_repeated(void **state)
 {
 	struct fixture *f = *state;
@@ -106,7 +106,7 @@ static void nothing_is_allocated_after_start(void **state)
 
 	ok(build(f, graph, node));
 	long before = failing_alloc_count();
-	f->a.room = 2; /* some wait */
+	f->a.room = 2; /* some nodes wait */
 	for (int i = 0; i < INSTANCES; i++) {
 		for (int k = 0; k < 2; k++) {
 			instance[i][k] = fixture_instance(graph[k]);

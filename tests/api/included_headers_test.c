@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled once for each header that published programs include without doca_ctx.h and lean on for what that declares. */
+/* Compiled once for each header that published programs include instead of doca_ctx.h to get its declarations. */
 #include HEADER
 
 doca_error_t start_and_wait(struct doca_ctx *ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A memory map that has a device and a range, and is not started, for each test. Include it after cmocka. */
+/* A memory map with a device and a range, not started, for each test. Include it after cmocka. */
 #ifndef MMAP_FIXTURE_H
 #define MMAP_FIXTURE_H
 
@@ -13,7 +13,7 @@
 
 struct fixture {
 	struct doca_dev *dev, *dev2;
-	struct doca_mmap *mmap; /* has a device and a range, not started; the test may destroy it and set NULL */
+	struct doca_mmap *mmap; /* not started; a test may destroy it and set NULL */
 	char *memory;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A context of one library, and memory, for each test: what SHA, AES-GCM and EC have alike. Include it after cmocka. */
+/* A context of one library, and memory, for each test: common to SHA, AES-GCM and EC. Include it after cmocka. */
 #ifndef OFFLOAD_FIXTURE_H
 #define OFFLOAD_FIXTURE_H
 
@@ -24,23 +24,23 @@ struct fixture {
 	struct doca_dev *dev;
 	struct doca_pe *pe;
 	struct doca_ctx *ctx;
-	union { /* whose context it is */
+	union { /* the library's object */
 		struct doca_sha *sha;
 		struct doca_aes_gcm *aes_gcm;
 		struct doca_ec *ec;
 	};
 	struct doca_buf_inventory *inventory;
-	struct doca_mmap *mmap; /* of memory */
+	struct doca_mmap *mmap; /* covers memory */
 	uint8_t *memory;
 	size_t size;
-	uint8_t *room;			  /* a part of it that the library's fixture chooses */
+	uint8_t *room;			  /* a part of memory, chosen by the library's fixture */
 	struct doca_aes_gcm_key *keys[2]; /* AES-GCM: of 128 and 256 bits */
 	uint32_t num_good, num_failed;
-	doca_error_t status; /* of the task that ended last */
+	doca_error_t status; /* of the last completed task */
 	enum doca_ctx_states state;
 };
 
-/* ---- callbacks: cast to those of the types of task ---- */
+/* ---- callbacks, cast to those of each type of task ---- */
 
 static inline void good(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
@@ -117,14 +117,14 @@ static inline void fixture_open(struct fixture *f, size_t size, size_t num_bufs)
 	ok(doca_pe_create(&f->pe));
 }
 
-/* All of the memory gets bytes that repeat late. */
+/* Fills all of the memory with bytes of a long period. */
 static inline void fixture_fill(struct fixture *f)
 {
 	for (size_t i = 0; i < f->size; i++)
 		f->memory[i] = (uint8_t)(i * 7 + (i >> 11));
 }
 
-/* The library's context, before it is configured. */
+/* Connects the library's context, which is not yet configured. */
 static inline void fixture_connect(struct fixture *f, struct doca_ctx *ctx)
 {
 	f->ctx = ctx;
@@ -133,7 +133,7 @@ static inline void fixture_connect(struct fixture *f, struct doca_ctx *ctx)
 	ok(doca_ctx_set_state_changed_cb(ctx, state_changed));
 }
 
-/* Its context is gone. */
+/* The context has been destroyed. */
 static inline void fixture_close(struct fixture *f)
 {
 	ok(doca_buf_inventory_destroy(f->inventory));
@@ -193,14 +193,14 @@ static inline doca_error_t run_once(struct fixture *f, struct doca_task *task)
 	return status;
 }
 
-/* A task that failed has ended its context's run. */
+/* Restarts the context after a failed task has stopped it. */
 static inline void run_again(struct fixture *f)
 {
 	WAIT(f, f->state == DOCA_CTX_STATE_IDLE);
 	start(f);
 }
 
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with status and ends the run. */
+/* try_submit fails and the context runs on; submit accepts the task, which fails with status and ends the run. */
 static inline void expect_wrong(struct fixture *f, struct doca_task *task, doca_error_t status)
 {
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);

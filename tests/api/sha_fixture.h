@@ -10,13 +10,13 @@
 #include "offload_fixture.h"
 
 #define SIZE (2 << 20)
-#define ROOM 4096 /* at the end, for digests */
+#define ROOM 4096 /* at the end of the memory, for digests */
 #define BUFS 256
 #define LOG_TASKS 3
 
 static const struct {
 	enum doca_sha_algorithm algorithm;
-	const char *name, *abc; /* the digest of "abc", as FIPS 180 has it */
+	const char *name, *abc; /* the digest of "abc", from FIPS 180 */
 	uint32_t size, block;
 } kinds[] = {
 	{DOCA_SHA_ALGORITHM_SHA1, "SHA1", "a9993e364706816aba3e25717850c26c9cd0d89d", 20, 64},

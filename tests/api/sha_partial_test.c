@@ -8,7 +8,7 @@
 
 #include "sha_fixture.h"
 
-/* The message from offset 0, in pieces of so many blocks, the final one of any length. */
+/* Digests the message from offset 0, in pieces of that many blocks, the final one of any length. */
 static void digest_in_pieces(struct fixture *f, struct doca_sha_task_partial_hash *task, struct doca_buf *src,
 			     struct doca_buf *dst, int kind, size_t len, size_t piece_len)
 {
@@ -52,7 +52,7 @@ static void pieces_make_the_digest_of_the_whole(void **state)
 	}
 }
 
-/* Two messages that take turns, and a whole one between: each has its own state. */
+/* Two alternating messages, and a whole one in between: each has its own state. */
 static void messages_do_not_mix(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 16-byte slots between two processors: one whose last word is new is new as a whole. */
+/* 16-byte slots between two CPUs: if the last word of a slot is new, the whole slot is new. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With no more than pauses, a faulty provider keeps every promise of the one it wraps. */
+/* With pauses as its only fault, a faulty provider keeps every promise of the provider that it wraps. */
 #include "conformance.h"
 
 #include <stdlib.h>

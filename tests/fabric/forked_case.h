@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases of one provider that each run in a process of their own: they use CHECK, and may kill, forbid and break things. */
+/* Cases of one provider. Each runs in a process of its own, may use CHECK, and may kill its peers or forbid system calls. */
 #ifndef TEST_FABRIC_FORKED_CASE_H
 #define TEST_FABRIC_FORKED_CASE_H
 
@@ -16,7 +16,7 @@
 
 #define CASE_SECONDS 120
 
-/* A case of shm for a group of cmocka's. */
+/* A case of shm for a cmocka group. */
 #define SHM_CASE(test)                                                                                                           \
 	{                                                                                                                        \
 		.name = #test, .test_func = shm_case_run, .initial_state = (void *)(uintptr_t)(test)                             \

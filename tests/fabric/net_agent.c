@@ -38,7 +38,7 @@ struct agent *agent_open(void)
 	return &agent;
 }
 
-/* ---- one who comes ---- */
+/* ---- a peer that connects ---- */
 
 int dial(const struct agent *agent)
 {
@@ -63,14 +63,14 @@ struct sf_msg_hello hello_of(const struct agent *agent)
 				     .token = agent->addresses.token};
 }
 
-/* For memory that is not there: a good question with that answer. */
+/* A valid request for a region that does not exist; the answer is NOT_FOUND. */
 struct vb_msg_attach question(void)
 {
 	return (struct vb_msg_attach){
 		.head = sf_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0), .end.mtu = 3, .region = NO_REGION};
 }
 
-/* All that it says until it closes, and how much. */
+/* Reads until the agent closes; returns the number of bytes. */
 size_t hear_end(int fd, uint8_t *bytes, size_t room)
 {
 	const time_t end = time(NULL) + NET_IN_TIME_S;
@@ -164,7 +164,7 @@ void call_expect_answer(const char *addresses)
 	assert_true(call.answered);
 }
 
-/* A listener that is no agent's. */
+/* A listener that belongs to no agent. */
 int listen_here(char text[SF_ADDRESS_MAX])
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

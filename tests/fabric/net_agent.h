@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An agent that listens on loopback, one who comes to it, and calls from it: what tests of the network have in common. */
+/* What tests of the network share: an agent that listens on loopback, a peer that connects to it, and calls from it. */
 #ifndef SF_TESTS_FABRIC_NET_AGENT_H
 #define SF_TESTS_FABRIC_NET_AGENT_H
 
@@ -13,7 +13,7 @@
 #include "fabric/control/net.h"
 #include "fabric/verbs/device.h"
 
-#define NET_IN_TIME_S 12 /* of limits of 3 seconds, on a busy machine */
+#define NET_IN_TIME_S 12 /* for limits of 3 seconds, on a busy machine */
 
 struct agent {
 	uint32_t generation;
@@ -21,21 +21,21 @@ struct agent {
 	struct sf_addresses addresses;
 };
 
-/* A process without a key that listens on 127.0.0.1; with sf_control_release when it is not needed any more. */
+/* A process without a key that listens on 127.0.0.1; release it with sf_control_release. */
 struct agent *agent_open(void);
 
-/* A connection to it; blocks. */
+/* Connects to the agent; blocks. */
 int dial(const struct agent *agent);
-/* Until something can be read. */
+/* Waits until something can be read. */
 void expect_bytes(int fd);
-/* All that it says until it closes, and how much. Closes. */
+/* Reads until the agent closes, then closes; returns the number of bytes. */
 size_t hear_end(int fd, uint8_t *bytes, size_t room);
 void expect_closed(int fd);
-/* A stranger's first message, and a good question for memory that is not there. */
+/* A peer's first message, and a valid request for a region that does not exist. */
 struct sf_msg_hello hello_of(const struct agent *agent);
 struct vb_msg_attach question(void);
 
-/* A call from this process. */
+/* A call from this process to another one. */
 struct call {
 	bool answered, ended;
 	doca_error_t why;
@@ -48,7 +48,7 @@ void call_wait(struct call *call);
 void call_expect_end(struct call *call, doca_error_t why);
 void call_expect_answer(const char *addresses);
 
-/* A listener that is no agent's, and the connection of a call to it. */
+/* A listener that belongs to no agent, and the accepted connection of a call to it. */
 int listen_here(char text[SF_ADDRESS_MAX]);
 int take(int listener);
 

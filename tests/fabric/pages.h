@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the page mover share: memory with contents that can be checked, moved. */
+/* Shared by the tests of the page mover: memory with a pattern, and functions that move and verify it. */
 #ifndef TEST_FABRIC_PAGES_H
 #define TEST_FABRIC_PAGES_H
 

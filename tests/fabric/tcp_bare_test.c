@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider tcp with a key and without TLS, as the processes of a node whose topology says "tls": false. */
+/* The provider tcp with a key and without TLS, as for the processes of a node whose topology says "tls": false. */
 #include "conformance.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider tcp with a key: all that it says is encrypted. */
+/* The provider tcp with a key: all its traffic is encrypted. */
 #include "conformance.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AES-GCM tasks of any sizes on lists of any pieces: the input says how, and is the message. What comes out, in both directions,
- * is what libcrypto's EVP makes of the same bytes; whatever is refused writes nothing, and nothing is written beside the pieces.
+ * AES-GCM tasks of any size on lists of any pieces: the input chooses them and is the message. The result, in both directions,
+ * must be that of libcrypto's EVP for the same bytes. A rejected task writes nothing, and no task writes outside the pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "support/test_dev.h"
 
 #define HEAD 10 /* bytes of the input that say how */
@@ -82,7 +82,7 @@ static void prepare(void)
 	CHECK(doca_ctx_start(fuzz.ctx) == DOCA_SUCCESS);
 }
 
-/* A failed task has ended the run. */
+/* A failed task has stopped the context. */
 static void start_again(void)
 {
 	enum doca_ctx_states state;
@@ -199,7 +199,7 @@ static size_t make_expected(const struct how *how, bool encrypts, const uint8_t 
 	return encrypts ? len + how->tag_size : end;
 }
 
-/* One task, and all that is to be said of its end. Returns the output's length; 0 also for what is refused. */
+/* Runs one task and checks its result. Returns the output's length; 0 also for a rejected task. */
 static size_t try(const struct how *how, bool encrypts, const uint8_t *from, size_t len, uint8_t *out)
 {
 	bool is_valid = how->iv_len <= 12 && (how->tag_size == 12 || how->tag_size == 16) &&

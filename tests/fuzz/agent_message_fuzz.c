@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages to the agent come from any process of the user, and from the network. What the check lets in must have every length
- * inside its bounds: here each is used the way the agent does.
+ * Messages to the agent come from any process of the user, and from the network. In an accepted message every length must be
+ * within its bounds: here each is used as the agent does.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets of compression share: a stream that runs from a list of pieces to another, in memory with redzones of its
- * own, and what must be so at its end. */
+/* Shared by the fuzz targets of compression: a stream that runs from one list of pieces to another, in memory with its own
+ * redzones, and the checks at its end. */
 #ifndef COMPRESS_FUZZ_H
 #define COMPRESS_FUZZ_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compress/stream.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 
 #define FUZZ_ROOM_MAX ((size_t)1 << 18)
 #define FUZZ_ALL ((1U << COMPRESS_KINDS) - 1)
@@ -67,7 +67,7 @@ static inline void fuzz_list_get(const struct sf_reg_list *list, uint8_t *bytes,
 	}
 }
 
-/* To the end, whose status is one of three. */
+/* Runs to the end. Only three statuses are possible. */
 static inline doca_error_t fuzz_run(struct compress_stream *stream, const struct sf_reg_list *from, const struct sf_reg_list *to)
 {
 	struct compress_coder *coder = fuzz_coder();
@@ -92,7 +92,7 @@ static inline void fuzz_source(struct sf_reg_list *list, const uint8_t *bytes, s
 	memcpy(list->pieces[0].addr, bytes, len);
 }
 
-/* The first two bytes say how long the destination is. */
+/* The first two bytes of the input choose the length of the destination. */
 static inline size_t fuzz_room(const uint8_t *data)
 {
 	size_t room = (size_t)data[0] << (data[1] % 11);

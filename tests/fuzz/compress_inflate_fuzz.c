@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deflate streams: decompressed as zlib does it in one call, with its checksums, and into no more room than there is. */
+/* Deflate streams: the result must be that of zlib in one call, with its checksums, and must stay within the destination. */
 #include "compress_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

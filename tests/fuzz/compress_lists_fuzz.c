@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes, from any pieces to any pieces: compressed, read by zlib, and decompressed again. Too little room is told. */
+/* Any bytes, from any pieces to any pieces: compressed, read by zlib, and decompressed again. A destination that is too small
+ * is reported. */
 #include "compress_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,7 +22,7 @@ static void expect_zlib_reads(const uint8_t *packed, size_t packed_len, const ui
 	free(out);
 }
 
-/* Its pieces to its length; those behind are of no length. */
+/* Cuts the list's pieces to its length; pieces behind it become empty. */
 static bool packed_shorten(struct sf_reg_list *list)
 {
 	size_t left = list->len;

@@ -53,7 +53,7 @@ static void any_bytes(const uint8_t *data, size_t size, size_t room)
 	fuzz_list(&rooms, room, data[2] + 1U);
 	fuzz_list(&to, room, 0);
 
-	/* Of two faults, a wrong checksum and too little room, either may be seen first. */
+	/* If both the checksum is wrong and the destination is too small, either may be reported. */
 	doca_error_t result = fuzz_run(&stream, &from, &to), result_again = fuzz_run(&again, &pieces, &rooms);
 
 	CHECK((result == DOCA_SUCCESS) == (result_again == DOCA_SUCCESS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control messages as a peer may send them: what is understood must survive being packed again. */
+/* Control messages as a peer may send them: an accepted message must be the same when packed again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

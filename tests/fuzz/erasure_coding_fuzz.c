@@ -14,7 +14,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "support/ec_reference.h"
 #include "support/test_dev.h"
 
@@ -91,7 +91,7 @@ static void side_begin(void)
 	CHECK(doca_buf_inventory_start(side.inventory) == DOCA_SUCCESS);
 }
 
-/* A failed task has ended the run. */
+/* A failed task has stopped the context. */
 static void side_restart(void)
 {
 	enum doca_ctx_states state;

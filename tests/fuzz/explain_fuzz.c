@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error lines, which may come from a file: whatever they are, each text of the explanation ends where it should. */
+/* Error lines, which may come from a file: whatever their bytes, each text of the explanation must be terminated. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

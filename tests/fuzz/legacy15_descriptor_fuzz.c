@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Export descriptors of DOCA 1.5, which are JSON texts: what is accepted, written anew, reads the same. */
+/* Export descriptors of DOCA 1.5, which are JSON texts: an accepted one reads the same when written again. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Export descriptors of memory maps: what is accepted packs to the same bytes again. */
+/* Export descriptors of memory maps: an accepted one packs to the same bytes again. */
 #include <stdlib.h>
 #include <string.h>
 

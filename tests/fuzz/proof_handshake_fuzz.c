@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What anybody on a network can say before the key is proven without TLS, to the side that was called and to the one that called.
- * No input is a whole handshake: that takes the key, and the other side's nonce. The first byte says which side hears it, and in
- * which pieces.
+ * What a stranger on the network can send before the key is proven without TLS, to the accepting and to the connecting side. No
+ * input is a complete handshake, which needs the key and the other side's nonce. The first byte chooses the side and the sizes of
+ * the pieces.
  */
 #include <assert.h>
 #include <stdint.h>

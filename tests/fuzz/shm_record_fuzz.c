@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a peer may have written into shared memory: records in a connection's ring, and entries of posted receives. Two endpoints
- * of this process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and
+ * of this process are connected, one end's memory is overwritten, and both continue: nothing outside their memory is touched, and
  * every receive and operation still ends once.
  *
- * Two endpoints and a connection cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and
- * before each input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always
- * the first, has a pair of its own as well, which is closed behind it.
+ * Creating two endpoints and a connection costs a hundred times what an input does (threads, sockets, memory). Therefore the pair
+ * is kept, and before each input everything that an input can change is reset to its initial state. One input in LIVES, and
+ * always the first, also uses a new pair, which is closed afterwards.
  */
 #include <assert.h>
 #include <stdint.h>

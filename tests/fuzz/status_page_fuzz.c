@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A status page as another process wrote it. The checksum is made right first, so that what is behind it is reached. What is
- * accepted keeps within its lists, and is the same when it is packed and parsed once more.
+ * A status page that another process wrote. The checksum is corrected first, so that the rest is parsed. An accepted page stays
+ * within its lists, and is the same when packed and parsed again.
  */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/status_page.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

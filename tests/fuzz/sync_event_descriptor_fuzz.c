@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sync event's descriptor: whatever the bytes are, unpack says no, or gives parts inside of them that pack to
- * the same again. */
+/* A sync event's descriptor: unpack either rejects the bytes, or returns parts inside of them that pack to the same bytes
+ * again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The checksum would stop nearly every change: put it right, so that what is behind it is reached too. */
+/* The checksum would stop nearly every change, so it is corrected. */
 static size_t mend(uint8_t *bytes, const uint8_t *data, size_t size)
 {
 	struct sf_event_descriptor descriptor = {.kind = data[0] % SF_EVENT_EXPORTS};

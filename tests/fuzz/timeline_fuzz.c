@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A timeline as another process wrote it. What is read keeps within its bounds; converting it ends, and writes whole packets.
+ * A timeline that another process wrote. Reading stays within its bounds; converting it terminates, and writes whole packets.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "trace/convert.h"
 #include "trace/load.h"
 

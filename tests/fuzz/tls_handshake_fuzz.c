@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What anybody on a network can say before the key is proven, to the side that was called and to the one that called. No input is
- * a whole handshake: that takes the key. The first byte says which side hears it.
+ * What a stranger on the network can send before the key is proven, to the accepting and to the connecting side. No input is a
+ * complete handshake, which needs the key. The first byte chooses the side.
  */
 #include <assert.h>
 #include <stdint.h>

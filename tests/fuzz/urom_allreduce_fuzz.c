@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the halves of the allreduce plugin, and its workers, take from each other. What is accepted lies where
- * its receiver looks. */
+/* Messages that the parts of the allreduce plugin and its workers read from each other. An accepted message lies where its
+ * receiver reads. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

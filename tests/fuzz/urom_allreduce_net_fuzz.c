@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The workers of an allreduce, whole, with hosts and a network between them in which everything may happen at any time. The
- * input's first byte says whether all are honest; then results are right, all that every rank has begun ends, and no worker
- * touches a vector that its rank has taken back, whatever breaks, is cancelled or dies. Otherwise messages come that nobody sent,
- * at any time, again or changed, and commands are changed. In any case each command is answered once.
+ * All workers of an allreduce, with hosts and a network between them in which anything may happen at any time. The input's first
+ * byte says whether all are honest. If so, results are right, everything that all ranks have begun ends, and no worker touches a
+ * vector that its rank has taken back, whatever breaks, is cancelled or dies. Otherwise arbitrary messages arrive at any time,
+ * repeated or changed, and commands are changed. In any case each command is answered once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <doca_urom_plugin.h>
 
 #include "../../plugins/allreduce/worker_allreduce.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "urom_fake_net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -510,7 +510,7 @@ static void die(struct rank *rank)
 	rank->dest_id = ++last_dest_id;
 }
 
-/* ---- who says anything ---- */
+/* ---- arbitrary messages ---- */
 
 static void deliver_anything(void)
 {
@@ -572,7 +572,7 @@ static void begin(void)
 	}
 }
 
-/* Is the rank behind another one? */
+/* Has another rank begun more than this one? */
 static bool is_behind(const struct rank *rank, uint32_t tag)
 {
 	const struct collective *own = &rank->collectives[tag];
@@ -586,7 +586,7 @@ static bool is_behind(const struct rank *rank, uint32_t tag)
 	return false;
 }
 
-/* Everybody goes on, and begins what others have begun: nothing waits then. */
+/* All ranks progress, and begin what other ranks have begun, until nothing waits. */
 static void settle(void)
 {
 	bool any = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The service without its processes: its clients and workers, and its search for plugins, between clients, worker processes and a
- * plugin folder that say anything. The input is a script of what arrives; what clients send is mostly well-formed, and answers to
- * challenges are right when they are to be. System calls that would start, end or list something are the target's own.
+ * The service without its processes: its clients, its workers and its search for plugins, with clients, worker processes and a
+ * plugin folder that send anything. The input is a script of what arrives. Clients send mostly well-formed messages, and the
+ * right answers to challenges if the script says so. The target replaces system calls that would start, end or list something.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "../../apps/urom/daemon/spawn.h"
 #include "../../apps/urom/daemon/supervise.h"
 #include "../../apps/urom/daemon/workers.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "urom_fake_comm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -100,7 +100,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	return which;
 }
 
-/* ---- what workers print, and whether they move, is not this target's ---- */
+/* ---- not tested here: workers' output, and their supervision ---- */
 
 bool output_watch(struct daemon *daemon, struct daemon_worker *worker)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A domain's directory, as a worker takes it from a host: whatever a look-up answers lies inside it. */
+/* A domain's directory, as a worker receives it from a host: what a look-up returns lies inside it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

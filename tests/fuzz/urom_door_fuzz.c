@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes of a stranger at the TCP port of UROM's front door, and of a peer that has passed it. A stranger is never told of; the
- * messages of a peer lie whole in memory of ours and are as long as may be; and nothing is left of a connection that has ended.
+ * Bytes from a stranger at the TCP port of UROM's front door, and from an authenticated peer. A stranger is never reported. The
+ * messages of a peer lie completely in our memory and respect the length limit. Nothing is left of a connection that has ended.
  */
 #include <arpa/inet.h>
 #include <assert.h>

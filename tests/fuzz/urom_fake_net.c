@@ -6,7 +6,7 @@
 #include <sys/queue.h>
 
 #include "base/little.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 
 #define HANDLERS 4
 #define HISTORY 16 /* messages that may come again */

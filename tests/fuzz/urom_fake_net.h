@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A network of UCX workers in one process: what is sent by one arrives at another, some time. What happens when, and what breaks,
- * is the input's to say: an operation is done at once, later or never; messages of an endpoint come in their order; a put that is
- * done lands later, and a flush ends after all have. As with UCX, functions are called by ucp_worker_progress() and
- * ucp_ep_close_nbx() only. It looks at what is sent when it is done, and ends the process if that has changed since.
+ * A network of UCX workers in one process: what one worker sends arrives at another later. The input decides what happens when,
+ * and what breaks: an operation completes immediately, later or never; messages of an endpoint stay in order; a completed put
+ * lands later, and a flush completes after all puts have landed. As with UCX, only ucp_worker_progress() and ucp_ep_close_nbx()
+ * call functions. When an operation completes, the network checks that its source has not changed, and ends the process if it
+ * has.
  */
 #ifndef UROM_FAKE_NET_H
 #define UROM_FAKE_NET_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for what UROM's plugins use of UCX: an operation is done at once, fails at once, or waits until the fuzz target ends
- * it. As with the real one, callbacks run for those that waited, and never inside the call that began them.
+ * A stand-in for the parts of UCX that UROM's plugins use: an operation completes immediately, fails immediately, or waits until
+ * the fuzz target ends it. As with the real one, callbacks run only for operations that waited, never inside the call that began
+ * them.
  */
 #ifndef UROM_FAKE_UCX_H
 #define UROM_FAKE_UCX_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole host library, and the host halves of plugins, between a daemon and worker processes that say anything. The input is a
- * script: what the program does, and what arrives; answers that the other side owes come as they should be, or changed. Whatever
- * comes, each task ends once, and every context gets back to IDLE.
+ * The whole host library and the host parts of plugins, with a daemon and worker processes that send anything. The input is a
+ * script: what the program does, and what arrives. Answers that the other side owes arrive as they should, or changed. Whatever
+ * arrives, each task ends once, and every context returns to IDLE.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "../../plugins/graph/urom_graph.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
 #include "../../plugins/sandbox/urom_sandbox.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "support/test_dev.h"
 #include "urom/auth.h"
 #include "urom/directory.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All of the rdmo plugin's UCX: initiators and their worker, over a network in which everything may happen at any time. The
- * input's first byte says whether all are honest, or messages come again and changed, and commands too. In any case: each command
- * and each flush is answered once; nothing lands in a region whose removal was answered. Among honest ones, what a flush says to
- * be in memory is there.
+ * All of the rdmo plugin's UCX: initiators and their worker, over a network in which anything may happen at any time. The input's
+ * first byte says whether all are honest, or messages are repeated and changed, and commands, too. In any case each command and
+ * each flush is answered once, and nothing lands in a region whose removal was answered. If all are honest, memory holds what a
+ * flush has confirmed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #include "../../plugins/rdmo/rdmo_proto.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "ucx_side.h"
 #include "urom_fake_net.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker process without its process: its clients, domains, notifications and its socket to the daemon, and the DPU halves of
- * the plugins graph, sandbox and rdmo, between clients that say anything. The input is a script of what arrives: of UROM's
- * messages, of commands that are mostly well-formed, of active messages to rdmo, and of the ends of what UCX has under way.
+ * A worker without its process: its clients, domains, notifications and its socket to the daemon, and the DPU parts of the
+ * plugins graph, sandbox and rdmo, with clients that send anything. The input is a script of what arrives: UROM's messages,
+ * mostly well-formed commands, active messages to rdmo, and completions of UCX operations.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "../../plugins/graph/graph_proto.h"
 #include "../../plugins/rdmo/rdmo_proto.h"
 #include "../../plugins/sandbox/sandbox_proto.h"
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "urom/auth.h"
 #include "urom_fake_ucx.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Comes before each source that check.py compiles for older headers: takes away what those of Ubuntu 20.04 and 22.04 do not have,
- * so that only src/compat is left to give it.
+ * Included before each source that check.py compiles for older headers: hides what the headers of Ubuntu 20.04 and 22.04 lack, so
+ * that only src/compat can supply it.
  */
 #define futex_waitv a_later_futex_waitv
 #define uffdio_writeprotect a_later_uffdio_writeprotect

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device, memory and bufs for tests of the 2.2 API, by its own calls, and of the 1.5 API, whose memory maps are made otherwise.
- */
+/* A device, memory and bufs for tests of the 2.2 API, made by its calls, and of the 1.5 API, whose memory maps are made
+ * differently. */
 #ifndef TESTS_LEGACY_FIXTURE_H
 #define TESTS_LEGACY_FIXTURE_H
 
@@ -81,7 +81,7 @@ static inline void fixture_open(struct fixture *f, uint32_t depth)
 	assert_ok(doca_workq_create(depth, &f->workq));
 }
 
-/* Starts a context on the fixture's device and gives it the work queue; and takes both away. */
+/* Starts a context on the fixture's device and adds it to the work queue; fixture_stop reverts both. */
 static inline void fixture_start(struct fixture *f, struct doca_ctx *ctx)
 {
 	assert_ok(doca_ctx_dev_add(ctx, f->dev));
@@ -109,7 +109,7 @@ static inline void fixture_close(struct fixture *f)
 	free(f->memory);
 }
 
-/* A source of these bytes at an offset of the memory, and an empty destination. */
+/* A source with these bytes at an offset of the memory, and an empty destination. */
 static inline struct doca_buf *source_at(struct fixture *f, size_t offset, const void *bytes, size_t len)
 {
 	struct doca_buf *buf;

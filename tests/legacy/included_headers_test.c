@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs of 2.2 take from doca_buf_inventory.h and doca_comm_channel.h, though other headers declare it. */
+/* What programs of 2.2 get from doca_buf_inventory.h and doca_comm_channel.h, although other headers declare it. */
 #ifdef WANTS_MMAP
 #include <doca_buf_inventory.h>
 

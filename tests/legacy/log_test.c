@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program of the 2.2 API reads about its mistakes. */
+/* What the log of a program of the 2.2 API shows of its mistakes. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include <doca_log.h>
 
-/* What the call of a work queue without room left on stderr. */
+/* Reads what the call of a work queue without room wrote to stderr. */
 static void stderr_of_a_mistake(char *text, size_t size)
 {
 	FILE *file = tmpfile();
@@ -37,7 +37,7 @@ static void standard_backend_shows_a_mistake_once(void **state)
 
 	(void)state;
 	stderr_of_a_mistake(text, sizeof(text));
-	assert_string_equal(text, ""); /* nobody asked for it */
+	assert_string_equal(text, ""); /* no backend was created */
 	assert_ok(doca_log_create_standard_backend());
 	assert_ok(doca_log_create_standard_backend());
 	stderr_of_a_mistake(text, sizeof(text));

@@ -6,7 +6,7 @@
 
 #include <doca_dma.h>
 
-#define LARGE ((size_t)5 << 20) /* several slices, and enough for an engine */
+#define LARGE ((size_t)5 << 20) /* several slices, and large enough for an engine thread */
 #define JOBS 4
 
 struct side {
@@ -63,7 +63,7 @@ static void side_close(struct side *s)
 	free(s->to);
 }
 
-/* All write to the same place, which has room for one. */
+/* All jobs write to the same destination, which has room for one. */
 static void large_jobs_write_over_each_other(void **state)
 {
 	struct doca_event event;

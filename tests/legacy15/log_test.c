@@ -9,7 +9,7 @@
 
 DOCA_LOG_REGISTER(LEGACY15::LOG);
 
-/* One record of the program's and the library's line about a mistake. */
+/* Logs one line of the program and one of the library about a mistake. */
 static void say(const char *word)
 {
 	struct doca_workq *workq;
@@ -100,7 +100,7 @@ static void a_program_adds_backends(void **state)
 	read_all(other, text, sizeof(text));
 	assert_int_equal(lines_of(text), 1);
 	assert_non_null(strstr(text, "to both"));
-	fclose(file); /* other is the backend's */
+	fclose(file); /* the backend keeps using the other file */
 }
 
 int main(void)

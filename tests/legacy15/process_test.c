@@ -18,13 +18,13 @@
 
 DOCA_LOG_REGISTER(LEGACY15::PROCESSES);
 
-#define SECONDS_MAX 60 /* only a hang takes longer, on however busy a machine */
+#define SECONDS_MAX 60 /* only a hang takes longer, even on a busy machine */
 #define HOST_MEMORY 16384
 #define SERVICE "legacy15_processes"
 
 static char *self;
 
-/* Of both sides, of which one has no test runner. */
+/* For both sides, one of which has no test runner. */
 static void must(doca_error_t result, const char *what)
 {
 	if (result == DOCA_SUCCESS)
@@ -116,14 +116,14 @@ static struct doca_comm_channel_addr_t *service_find(struct doca_comm_channel_ep
 	double end = sf_now_s() + SECONDS_MAX;
 	doca_error_t result;
 
-	do { /* it may not listen yet */
+	do { /* the service may not listen yet */
 		result = doca_comm_channel_ep_connect(ep, SERVICE, &peer);
 	} while (result == DOCA_ERROR_CONNECTION_ABORTED && sf_now_s() < end);
 	must(result, "connect");
 	return peer;
 }
 
-/* Exports a text and says so; when the DPU has answered, its words must stand behind the text. */
+/* Exports a text and sends it; after the DPU's reply, the DPU's words must follow the text. */
 static int role_host(void)
 {
 	struct doca_dev *dev = open_bus(0xd8);
@@ -167,7 +167,7 @@ static pid_t host_start(void)
 
 /* ---- the DPU ---- */
 
-/* As programs of then read the text. */
+/* As programs of the release read the text. */
 static void range_read(const char *text, char **addr, size_t *len)
 {
 	struct json_object *object = json_tokener_parse(text), *value;
@@ -189,7 +189,7 @@ static void copy(struct fixture *f, struct doca_ctx *ctx, struct doca_buf *from,
 	assert_ok(retrieve(f->workq, &event));
 }
 
-/* Reads the host's words, and writes others behind them. */
+/* Reads the host's words, and writes others after them. */
 static void memory_use(struct fixture *f, struct doca_mmap *host_memory, char *addr, size_t len)
 {
 	struct doca_buf *local = room_at(f, 0, 4096), *remote;
@@ -237,7 +237,7 @@ static void a_host_lends_its_memory_to_the_dpu(void **state)
 	memory_use(&f, host_memory, addr, len);
 	assert_ok(doca_mmap_destroy(host_memory));
 	send_text(ep, peer, "done", 5);
-	do { /* the service moves on inside its calls */
+	do { /* the service progresses inside its calls */
 		text_len = sizeof(text);
 		doca_comm_channel_ep_recvfrom(ep, text, &text_len, DOCA_CC_MSG_FLAG_NONE, &peer);
 	} while (waitpid(host, &status, WNOHANG) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What DOCA 2.5 declares otherwise besides CC and RDMA: one program of that release after the other. */
+/* What DOCA 2.5 declares differently, except CC and RDMA: a small program for each object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -243,7 +243,7 @@ static void not_digested(struct doca_sha_task_partial_hash *task, union doca_dat
 
 static void a_digest_in_two_pieces(void **state)
 {
-	static const uint8_t expected[] = {0x63, 0x53, 0x61, 0xc4}; /* of 65 times the letter a: how it begins */
+	static const uint8_t expected[] = {0x63, 0x53, 0x61, 0xc4}; /* first bytes of the digest of 65 letters a */
 	struct memory *m = *state;
 	union doca_data data = {.u64 = 0};
 	struct doca_sha_task_partial_hash *task;
@@ -340,7 +340,7 @@ static void a_wait_for_more(void **state)
 	assert_int_equal(m->num_good, 0); /* not greater */
 	set_to(m, notify, 300);
 	WAIT(m->pe, m->num_good == 1);
-	/* Of 300 the lowest byte is 44. */
+	/* the lowest byte of 300 is 44 */
 	doca_sync_event_task_wait_gt_set_wait_val(wait, 50);
 	doca_sync_event_task_wait_gt_set_mask(wait, 0xff);
 	assert_ok(doca_task_submit(task));
@@ -385,7 +385,7 @@ static void an_event_for_the_dpu(void **state)
 static void what_is_not_supported(void **state)
 {
 	struct memory *m = *state;
-	struct doca_dpa_app *app = (struct doca_dpa_app *)m; /* made up */
+	struct doca_dpa_app *app = (struct doca_dpa_app *)m; /* never read */
 	struct doca_dpa *dpa = (struct doca_dpa *)m;
 	struct doca_dpa_dev_buf_arr *handle;
 	struct doca_buf_arr *array;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of two processes between which lost_machine_test.py cuts the network. It says on standard output what happens, a line for
- * each event, and does what is said on standard input.
+ * One of two processes between which lost_machine_test.py cuts the network. It prints a line for each event, and obeys commands
+ * on standard input.
  *
- *   far_peer serve             says: serving NAME ADDRESS DESCRIPTOR, connected INDEX, closed INDEX STATUS
+ *   far_peer serve             prints: serving NAME ADDRESS DESCRIPTOR, connected INDEX, closed INDEX STATUS
  *   far_peer call NAME ADDRESS DESCRIPTOR
- *                              hears: connection    connect one more, which stays idle
- *                                     busy    the same, and keep messages on their way by it
+ *                              reads: connection    open one more, which stays idle
+ *                                     busy    the same, and keep messages in flight on it
  *                                     ask     connect to a listener that does not answer
  *                                     access  write to the imported memory
- *   both                       hear: count (says: holds LINKS connections, DESCRIPTORS descriptors, done MESSAGES), quit
+ *   both                       read: count (prints: holds LINKS connections, DESCRIPTORS descriptors, done MESSAGES), quit
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #include "fabric/fabric.h"
 
 #define CONNS_MAX 2048
-#define SLOTS 256	/* receives, and messages on their way */
-#define MSG_SIZE 100000 /* all of them are more than the sockets take */
+#define SLOTS 256	/* receives, and messages in flight */
+#define MSG_SIZE 100000 /* together they exceed what the sockets hold */
 #define MEMORY_SIZE ((size_t)SLOTS * MSG_SIZE)
 #define DEVICE "host0/0000:d8:00.0"
 #define NAME "far_peer"
@@ -95,7 +95,7 @@ static void on_closed(struct sf_conn *conn, doca_error_t reason)
 	conn_drop(conn);
 }
 
-/* A request stays as it is. */
+/* A request stays pending. */
 static const struct sf_ep_handler handler = {.accepted = on_accepted, .connected = on_connected, .closed = on_closed};
 
 static void conn_begin(const char *name, const char *address, bool is_busy)
@@ -116,7 +116,7 @@ static void op_done(struct sf_op *op)
 	done_num += op->status == DOCA_SUCCESS;
 }
 
-/* Keeps as many on their way as the connection takes. */
+/* Keeps as many messages in flight as the connection accepts. */
 static void send_all(void)
 {
 	for (unsigned i = 0; i < SLOTS && busy != NULL; i++) {
@@ -203,7 +203,7 @@ static unsigned descriptors(void)
 	return num;
 }
 
-/* Returns false to end. */
+/* Returns false to exit. */
 static bool obey(char *argv[])
 {
 	char line[64];
@@ -231,7 +231,7 @@ static void run(char *argv[])
 
 		send_all();
 		is_due = is_due || sf_ep_arm(ep);
-		/* A connection that takes no more is tried again after a while: nothing tells that it would. */
+		/* A full connection is tried again after a while, because no event reports free space. */
 		if (poll(ready, 2, is_due ? 0 : busy != NULL ? 5 : -1) < 0 && errno != EINTR)
 			return;
 		if ((ready[0].revents & POLLIN) != 0)
@@ -253,5 +253,5 @@ int main(int argc, char *argv[])
 		serve();
 	}
 	run(argv);
-	return 0; /* as a process that crashes: nothing is closed */
+	return 0; /* as a process that crashes: it closes nothing */
 }

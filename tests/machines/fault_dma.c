@@ -18,7 +18,7 @@ static struct {
 	uint8_t *there;
 	struct doca_mmap *own, *imported;
 	struct doca_buf *src, *dst;
-	uint32_t ended; /* tasks whose end was seen */
+	uint32_t ended; /* tasks whose completion was handled */
 	bool is_back;	/* the second copy of a round */
 } d;
 
@@ -103,7 +103,7 @@ static void copy_ended(struct flow *flow)
 static void dma_turn(struct flow *flow)
 {
 	if (!fault_is_dpu) {
-		flow->is_ended = fault_comch.is_ended; /* nobody tells the owner */
+		flow->is_ended = fault_comch.is_ended; /* the owner is not notified */
 		flow->rounds = flow->wanted;
 		return;
 	}
@@ -117,7 +117,7 @@ static void dma_turn(struct flow *flow)
 
 static void dma_close(struct flow *flow)
 {
-	if (d.rig.state == DOCA_CTX_STATE_IDLE) /* it has stopped for a task that failed */
+	if (d.rig.state == DOCA_CTX_STATE_IDLE) /* a failed task has stopped it */
 		rig_start(&d.rig);
 	rig_stop(&d.rig);
 	if (flow->under_way != 0) {

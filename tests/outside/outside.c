@@ -61,7 +61,7 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 	DOCA_LOG_INFO("%u bytes", len);
 }
 
-/* Connects to a server that does not exist: the client must end up idle again, not hang. */
+/* Connects to a server that does not exist: the client must become idle again, not hang. */
 static doca_error_t try_client(struct doca_dev *dev)
 {
 	struct doca_comch_client *client;

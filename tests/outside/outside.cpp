@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same idea in C++: every header in one unit, flags by argp, a buffer from an inventory, a GPU if there is one. */
+/* The same in C++: every header in one unit, flags by argp, a buffer from an inventory, a GPU if there is one. */
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is this build one with AddressSanitizer? */
+/* HAS_ASAN is defined in a build with AddressSanitizer. */
 #ifndef TESTS_SUPPORT_ASAN_H
 #define TESTS_SUPPORT_ASAN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A compress context with memory, for tests in one process or between two; and zlib and liblz4 to compare with. Include it after
- * cmocka. */
+/* A compress context with memory, for tests in one process or between two, and zlib and liblz4 for comparison. Include it
+ * after cmocka. */
 #ifndef TEST_COMPRESS_RIG_H
 #define TEST_COMPRESS_RIG_H
 
@@ -42,11 +42,11 @@ struct rig {
 	struct doca_ctx *ctx;
 	struct doca_buf_inventory *inventory;
 	struct doca_mmap *mmap;
-	uint8_t *memory; /* of the program: sources and destinations */
+	uint8_t *memory; /* allocated by the program: sources and destinations */
 	size_t size;
-	bool has_block_checksum, are_blocks_independent; /* of the stream tasks that rig_task makes */
+	bool has_block_checksum, are_blocks_independent; /* for the stream tasks that rig_task allocates */
 	uint32_t num_good, num_failed;
-	doca_error_t status; /* of the task that ended last */
+	doca_error_t status; /* of the last completed task */
 	uint32_t crc, sum;   /* its checksums */
 	enum doca_ctx_states state;
 };
@@ -229,9 +229,9 @@ static inline doca_error_t rig_run(struct rig *rig, enum rig_kind kind, const st
 	return rig->status;
 }
 
-/* ---- what zlib and liblz4 make, and say ---- */
+/* ---- reference results of zlib and liblz4 ---- */
 
-/* Text-like bytes, noise, or runs, by seed: each compresses in its own way. */
+/* Text-like bytes, noise, or runs, depending on seed: each compresses differently. */
 static inline void rig_fill(uint8_t *bytes, size_t len, uint32_t seed)
 {
 	uint32_t state = seed * 2654435761U + 1;
@@ -249,7 +249,7 @@ static inline void rig_fill(uint8_t *bytes, size_t len, uint32_t seed)
 	}
 }
 
-/* A raw deflate stream by zlib itself. */
+/* Compresses to a raw deflate stream with zlib. */
 static inline size_t rig_deflate(uint8_t *out, size_t room, const uint8_t *bytes, size_t len, int level)
 {
 	z_stream stream = {0};
@@ -264,7 +264,7 @@ static inline size_t rig_deflate(uint8_t *out, size_t room, const uint8_t *bytes
 	return room - stream.avail_out;
 }
 
-/* And back; the stream's length must be so. */
+/* Decompresses with zlib; the stream must have exactly that length. */
 static inline size_t rig_inflate(uint8_t *out, size_t room, const uint8_t *bytes, size_t len)
 {
 	z_stream stream = {0};
@@ -280,7 +280,8 @@ static inline size_t rig_inflate(uint8_t *out, size_t room, const uint8_t *bytes
 	return room - stream.avail_out;
 }
 
-/* A whole frame by liblz4; *stream and *stream_len are its blocks without header, end mark and content checksum. */
+/* Compresses to a whole frame with liblz4; *stream and *stream_len are its blocks without header, end mark and content
+ * checksum. */
 static inline size_t rig_lz4_frame(uint8_t *out, size_t room, const uint8_t *bytes, size_t len, bool has_block_checksum,
 				   bool are_blocks_independent, LZ4F_blockSizeID_t block_size, size_t *stream, size_t *stream_len)
 {

@@ -29,10 +29,10 @@ struct rig {
 	struct doca_ctx *ctx;
 	struct doca_buf_inventory *inventory;
 	uint32_t num_good, num_failed;
-	doca_error_t status;	    /* of the task that failed last */
-	enum doca_ctx_states state; /* as the callback told it */
-	bool keep;		    /* tasks are not freed in the callback */
-	uint32_t resubmits;	    /* so often is a task submitted again from its callback */
+	doca_error_t status;	    /* of the last failed task */
+	enum doca_ctx_states state; /* as the callback reported it */
+	bool keep;		    /* callbacks do not free tasks */
+	uint32_t resubmits;	    /* how often a callback submits its task again */
 };
 
 static inline void rig_ended(struct doca_dma_task_memcpy *task, union doca_data ctx_user_data, bool good)
@@ -77,7 +77,7 @@ static inline void rig_state_changed(const union doca_data user_data, struct doc
 	rig->state = next;
 }
 
-/* Everything but the start. */
+/* Does everything except the start. */
 static inline void rig_prepare(struct rig *rig, struct doca_dev *dev)
 {
 	union doca_data data = {.ptr = rig};
@@ -112,7 +112,7 @@ static inline void rig_start(struct rig *rig)
 		}                                                                                                                \
 	} while (0)
 
-/* To IDLE, whatever is in flight. */
+/* Stops it and waits for IDLE, also with tasks in flight. */
 static inline void rig_stop(struct rig *rig)
 {
 	doca_error_t result = doca_ctx_stop(rig->ctx);
@@ -142,7 +142,7 @@ static inline struct doca_mmap *rig_mmap(struct rig *rig, void *addr, size_t len
 	return mmap;
 }
 
-/* A buf with data, and one with none yet. */
+/* A buf with data, and an empty one. */
 static inline struct doca_buf *rig_source(struct rig *rig, struct doca_mmap *mmap, void *addr, size_t len)
 {
 	struct doca_buf *buf;
@@ -180,7 +180,7 @@ static inline struct doca_task *rig_task(struct rig *rig, const struct doca_buf 
 	return doca_dma_task_memcpy_as_task(task);
 }
 
-/* Copies, and returns how it ended. */
+/* Copies, and returns the status of the task. */
 static inline doca_error_t rig_copy(struct rig *rig, const struct doca_buf *src, struct doca_buf *dst)
 {
 	uint32_t num = rig->num_good + rig->num_failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Erasure coding by the definition, one bit of one byte at a time, to compare with. Nothing of it is ISA-L's or the library's. */
+/* Erasure coding by definition, one bit of one byte at a time, for comparison. It shares no code with ISA-L or the library. */
 #ifndef EC_REFERENCE_H
 #define EC_REFERENCE_H
 
@@ -57,7 +57,7 @@ static inline void ref_add(uint8_t *to, const uint8_t *from, uint8_t factor, siz
 		to[i] ^= products[factor][from[i]];
 }
 
-/* The redundancy blocks of blocks that lie one behind the other. */
+/* Computes the redundancy blocks of data blocks that lie in a row. */
 static inline void ref_create(enum doca_ec_matrix_type type, const uint8_t *data, size_t num_data, uint8_t *rdnc, size_t num_rdnc,
 			      size_t size)
 {
@@ -68,7 +68,7 @@ static inline void ref_create(enum doca_ec_matrix_type type, const uint8_t *data
 	}
 }
 
-/* Do the first blocks that are not lost determine all? By elimination. */
+/* Returns whether the first blocks that are not lost determine all blocks. By elimination. */
 static inline bool ref_recoverable(enum doca_ec_matrix_type type, size_t num_data, const bool *lost)
 {
 	uint8_t *rows = calloc(num_data, num_data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that runs out on request. A test compiles the sources that it is about once more, with malloc, calloc, realloc,
- * aligned_alloc and free renamed to these (failing_alloc_args in meson.build), and has one allocation after the other fail.
+ * Memory that runs out on request. A test compiles the sources under test once more, with malloc, calloc, realloc, aligned_alloc
+ * and free renamed to these (failing_alloc_args in meson.build), and makes each allocation fail in turn.
  */
 #ifndef SF_FAILING_ALLOC_H
 #define SF_FAILING_ALLOC_H
@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the allocations from now on, the one after so many fails, once. Negative: none. */
+/* After num more allocations, the next one fails, once. Negative: none fails. */
 void failing_alloc_after(int num);
 
-/* Did it fail? */
+/* Returns whether that allocation was made. */
 bool failing_alloc_failed(void);
 
-/* Allocations that were not freed. */
+/* Number of allocations that are not freed. */
 long failing_alloc_live(void);
 
-/* Allocations so far. */
+/* Number of allocations so far. */
 long failing_alloc_count(void);
 
 void *failing_malloc(size_t size);

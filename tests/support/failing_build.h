@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Something is made again and again, while one allocation after the other fails. Include it after cmocka. */
+/* Creates something repeatedly, while each allocation in turn fails. Include it after cmocka. */
 #ifndef TEST_FAILING_BUILD_H
 #define TEST_FAILING_BUILD_H
 
@@ -7,9 +7,9 @@
 
 #include "support/failing_alloc.h"
 
-#define FAILING_BUILD_GIVE_UP 1000 /* allocations that nothing here needs */
+#define FAILING_BUILD_GIVE_UP 1000 /* more allocations than any use here needs */
 
-/* NO_MEMORY each time until it succeeds, and nothing is left after destroy, which is given what build came to. At least so many
+/* Expects NO_MEMORY until build succeeds, and no leak after destroy, which gets the result of build. At least `least`
  * allocations must have failed by then. */
 static inline void failing_build(doca_error_t (*build)(void *arg), void (*destroy)(void *arg), void *arg, int least)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases under SOFTFIELD_FAULTS, which is read once: each is a process of its own, the test program run again with the case's
- * name. Include it after cmocka. */
+/* Cases under SOFTFIELD_FAULTS, which a process reads once: each case is a process of its own, the test program run again with
+ * the case's name. Include it after cmocka. */
 #ifndef TEST_FAULT_CASES_H
 #define TEST_FAULT_CASES_H
 
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 struct fault_case {
-	const char *name, *faults; /* NULL: runs only by name */
+	const char *name, *faults; /* NULL: the case runs only by name */
 	CMUnitTestFunction run;
 };
 
-/* Runs a case and returns its exit status; output, if wanted, is what it printed. */
+/* Runs a case and returns its exit status; output, if not NULL, gets what it printed. */
 static inline int fault_case_spawn(const char *name, const char *faults, char *output, size_t size)
 {
 	int pipes[2], status;
@@ -52,7 +52,7 @@ static inline void fault_cases_expect(const struct fault_case *cases, size_t num
 	}
 }
 
-/* In the program that was run again. */
+/* Called in the program that was run again. */
 static inline int fault_case_run(const struct fault_case *cases, size_t num, const char *name)
 {
 	for (size_t i = 0; i < num; i++) {

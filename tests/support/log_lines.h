@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the libraries log, kept: for tests that a mistake is answered by one line which says what is wrong. Include it after
- * cmocka. */
+/* Keeps what the libraries log, for tests that a mistake logs one line which says what is wrong. Include it after cmocka. */
 #ifndef TEST_LOG_LINES_H
 #define TEST_LOG_LINES_H
 
@@ -22,7 +21,7 @@ static inline void log_lines_written(char *line)
 	log_lines_num++;
 }
 
-/* Errors and warnings, from here on. Once a process. */
+/* Keeps errors and warnings from here on. Call it once in a process. */
 static inline void log_lines_open(void)
 {
 	struct doca_log_backend *backend;
@@ -33,7 +32,7 @@ static inline void log_lines_open(void)
 	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING), DOCA_SUCCESS);
 }
 
-/* The same, as the setup of a group of tests. */
+/* The same, as a group setup. */
 static inline int log_lines_setup(void **state)
 {
 	(void)state;
@@ -43,12 +42,12 @@ static inline int log_lines_setup(void **state)
 
 static inline void log_lines_forget(void)
 {
-	sf_log_rate_report(true); /* so that what comes next is not one too many of its kind */
+	sf_log_rate_report(true); /* so that the next line is not over the limit of its kind */
 	log_lines_num = 0;
 	log_lines_last[0] = '\0';
 }
 
-/* One line has come since, with all of these words; a word may be "". */
+/* Exactly one line was logged since, and it contains all three texts; a text may be "". */
 static inline void log_lines_expect(const char *what, const char *by, const char *advice)
 {
 	if (log_lines_num != 1)

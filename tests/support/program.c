@@ -30,7 +30,7 @@ bool program_start(struct program *program, const char *const *argv)
 	return program->pid > 0;
 }
 
-/* Reads what there is until the deadline; false at the end of the output, or when it is too late or too much. */
+/* Reads what is available until the deadline; false at the end of the output, at the deadline, or if the buffer is full. */
 static bool read_some(struct program *program, uint64_t deadline_ms)
 {
 	struct pollfd ready = {.fd = program->output_fd, .events = POLLIN};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of the order in which a wake-up is lost if a call that finds nothing takes the request back: request a notification,
+ * For tests of the order in which a wake-up is lost if a call that finds nothing cancels the request: request a notification,
  * look once more, wait. Include it after cmocka.
  */
 #ifndef TESTS_SUPPORT_RECHECK_H
@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <stdint.h>
 
-#define RECHECK_LOST_MS 10000 /* nothing else ends a sleep: after this it is lost */
+#define RECHECK_LOST_MS 10000 /* nothing else ends a sleep: after this time the wake-up is lost */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RECHECK_SLOW_BUILD 1

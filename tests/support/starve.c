@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static _Atomic int64_t left; /* allocations until the one that fails; 0 or less: none */
-static pthread_t starver;    /* who began */
+static pthread_t starver;    /* the thread that called starve_begin */
 static _Atomic bool was_elsewhere;
 
 static bool is_to_fail(void)
@@ -84,7 +84,7 @@ static const struct {
 	{"mmap64", (void *)failing_mmap},
 };
 
-/* ---- putting them in place ---- */
+/* ---- installing them ---- */
 
 struct imports { /* of one shared object */
 	const ElfW(Sym) * symbols;
@@ -111,7 +111,7 @@ static void imports_read(const ElfW(Dyn) * entry, struct imports *imports)
 	}
 }
 
-/* The table may be read-only after the program's start. */
+/* The table may have become read-only after the start of the program. */
 static void store(void **slot, void *function)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes an allocation of Softfield's libraries fail: malloc, calloc, realloc, aligned_alloc, strdup and mmap as the shared
- * objects called libdoca_* call them, and nobody else. It replaces the addresses in their tables of imported functions, so it
- * works under sanitizers too. One thread may use it at a time; allocations of all threads are counted.
+ * Makes an allocation of Softfield's libraries fail: malloc, calloc, realloc, aligned_alloc, strdup and mmap as called by the
+ * shared objects libdoca_*, and by nothing else. It replaces the addresses in their tables of imported functions, so it works
+ * under sanitizers too. One thread may use it at a time; allocations of all threads are counted.
  */
 #ifndef SF_TEST_STARVE_H
 #define SF_TEST_STARVE_H
@@ -10,16 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the others, once every library is loaded. Returns the number of functions replaced: 0 means that it did not work. */
+/* Call it before the others, after every library is loaded. Returns the number of functions replaced: 0 means that it did not
+ * work. */
 uint32_t starve_install(void);
 
-/* The n-th allocation from here on fails, n from 1; and no other. 0: none. */
+/* The n-th allocation from here on fails, counted from 1, and no other. 0: none. */
 void starve_begin(uint64_t n);
 
-/* Has it failed since then? Ends it. */
+/* Ends it; returns whether the allocation has failed since starve_begin. */
 bool starve_end(void);
 
-/* Was it one of another thread than the caller of starve_begin, of which that may not hear? */
+/* Whether the allocation was one of another thread than the caller of starve_begin, whose calls may not notice it. */
 bool starve_was_elsewhere(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An exchange in which one participant is a domain context and all others are played: their entries are made up, of sizes that
- * the caller chooses. So one process can be in a domain of thousands.
+ * An exchange in which one participant is a domain context and all others are simulated: their entries are made up, of sizes that
+ * the caller chooses. One process can thus be in a domain of thousands.
  */
 #ifndef TEST_UROM_PLAYERS_H
 #define TEST_UROM_PLAYERS_H
@@ -21,22 +21,22 @@ struct urom_players {
 	uint32_t num; /* participants; the real one is the last */
 	uint8_t **entries;
 	size_t *lens;
-	/* of the exchange */
+	/* state of the exchange */
 	uint32_t round; /* gatherings done */
 	uint32_t num_freed;
 	size_t offset;	   /* of each entry, gathered so far */
 	size_t bytes_most; /* of one gathering */
 	uint64_t bytes;	   /* of all gatherings */
-	uint64_t ns;	   /* what playing took */
+	uint64_t ns;	   /* time that the simulation took */
 	uint8_t *out;
 	uint8_t *own;
 	size_t len;
-	/* What goes wrong, in round... Rounds count from 1, 0: nothing. */
+	/* Failures in a round, counted from 1; 0: none. */
 	uint32_t fails_to_start, fails, never_ends;
-	uint32_t other_index; /* of the first player; 0: its own */
+	uint32_t other_index; /* index that the first player sends; 0: its own */
 };
 
-/* A player with workers whose addresses have so many bytes, and buffers whose handles and keys have. */
+/* Adds a player with workers and buffers; sets the sizes of the workers' addresses and of the buffers' handles and keys. */
 static inline void urom_player_set(struct urom_players *players, uint32_t index, uint32_t num_workers, size_t address_len,
 				   uint32_t num_buffers, size_t key_len)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that are the ranks of a UROM domain: one worker each, and memory by which they gather and wait for each other. */
+/* Processes that are the ranks of a UROM domain: one worker each, and shared memory through which they gather and wait for
+ * each other. */
 #ifndef TEST_UROM_RANKS_H
 #define TEST_UROM_RANKS_H
 
@@ -22,7 +23,7 @@ struct ranks_board {
 	uint32_t at_barrier[64];
 	uint64_t worker_ids[RANKS_MAX];
 	uint8_t parts[RANKS_ROUNDS_MAX][RANKS_MAX][RANKS_PART_MAX];
-	uint8_t shared[RANKS_MAX][RANKS_PART_MAX]; /* the tests' own */
+	uint8_t shared[RANKS_MAX][RANKS_PART_MAX]; /* used by the tests */
 };
 
 struct rank {
@@ -69,7 +70,7 @@ static inline doca_error_t rank_req_free(void *req)
 	return DOCA_SUCCESS;
 }
 
-/* Waits for all ranks, and for num_more that are not ranks. */
+/* Waits for all ranks, and for num_more processes that are not ranks. */
 static inline bool rank_barrier(struct rank *rank, uint32_t num_more)
 {
 	uint32_t *arrived = &rank->board->at_barrier[rank->barriers++];
@@ -115,7 +116,7 @@ static inline bool rank_close(struct rank *rank)
 	return good;
 }
 
-/* How the ranks of a test run: each in a process of its own, which returns 0 when all was well. parent may be NULL. */
+/* How the ranks of a test run: each is a process that returns 0 on success. parent may be NULL. */
 struct ranks_run {
 	int (*process)(struct rank *rank, void *arg);
 	void (*parent)(struct urom_rig *host, struct ranks_board *board, void *arg);
@@ -137,7 +138,7 @@ static inline int rank_process(const struct ranks_run *run, struct ranks_board *
 	return status;
 }
 
-/* 0, or the first rank's status that is not. */
+/* Returns 0, or the first status of a rank that is not 0. */
 static inline int ranks_run(uint32_t num, const struct ranks_run *run)
 {
 	struct urom_rig host = {.pe = NULL};

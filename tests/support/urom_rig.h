@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A UROM service of a test's own, in a runtime folder of its own, and the contexts of a program that uses it. */
+/* A UROM service for one test, in a runtime folder of its own, and the contexts of a program that uses it. */
 #ifndef TEST_UROM_RIG_H
 #define TEST_UROM_RIG_H
 
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "support/program.h"
 
-#define UROM_RIG_WAIT_NS UINT64_C(60000000000) /* only a hang takes longer, on however busy a machine */
+#define UROM_RIG_WAIT_NS UINT64_C(60000000000) /* only a hang takes longer, even on a busy machine */
 
 struct urom_rig {
 	char folder[64];
@@ -25,12 +25,12 @@ struct urom_rig {
 	struct doca_urom_service *service;
 };
 
-/* Starts the daemon, with at most four more arguments, NULL after the last, and writes the service file. */
+/* Starts the daemon, with at most four more arguments and a final NULL, and writes the service file. */
 bool urom_rig_start_daemon(struct urom_rig *rig, const char *const *more);
-/* Ends it by SIGTERM; the exit status as program_wait gives it. */
+/* Ends the daemon by SIGTERM; returns the exit status as program_wait does. */
 int urom_rig_end_daemon(struct urom_rig *rig);
 
-/* The daemon, and a service context that is RUNNING. */
+/* Starts the daemon, and a service context until it is RUNNING. */
 bool urom_rig_open(struct urom_rig *rig, const char *const *more);
 void urom_rig_close(struct urom_rig *rig);
 
@@ -38,19 +38,19 @@ void urom_rig_close(struct urom_rig *rig);
 struct doca_urom_service *urom_rig_service(struct urom_rig *rig);
 /* A worker context with the plugin, not started; id DOCA_UROM_WORKER_ID_ANY for any. */
 struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, const char *plugin);
-/* 0: no such plugin. */
+/* Returns the plugin's id; 0: no such plugin. */
 uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name);
 
-/* Progresses until the context has that state. False: the deadline came. */
+/* Progresses until the context has that state. False: the deadline passed. */
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state);
 bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker);
 bool urom_rig_stop_worker(struct urom_rig *rig, struct doca_urom_worker *worker);
-/* Its process, from the daemon's log. A test that finds none fails. */
+/* The pid of the worker, from the daemon's log. Fails the test if there is none. */
 pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker);
 /* Progresses until *flag. */
 bool urom_rig_await_flag(struct urom_rig *rig, const int *flag);
 
-/* A loopback by the graph plugin, waited for; its status. */
+/* Performs a loopback by the graph plugin, waits for it, and returns its status. */
 doca_error_t urom_rig_loopback(struct urom_rig *rig, struct doca_urom_worker *worker, uint64_t value);
 
 #endif

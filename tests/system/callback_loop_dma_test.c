@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loop of submits ends though the peer waits for what a DMA context of the same progress engine has accepted: bytes in memory
- * of its own. The loop is in a callback of DMA, in one of Comch, or in none. The peer is another engine of this process.
+ * A program submits in a loop while the peer waits for bytes that a DMA context of the same progress engine has accepted to copy
+ * into the peer's memory. The loop must end. It runs in a callback of DMA, in a callback of Comch, or in none. The peer is
+ * another engine of this process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,17 +15,17 @@
 
 #define CHUNK 64
 #define SIZE (1 << 20)
-#define COPIES 3 /* each more than one slice of progress */
+#define COPIES 3 /* each takes more than one slice of progress */
 
 static struct comch_side server, client;
-static struct data_side producer, consumer; /* of server, on the engine of DMA; of client */
+static struct data_side producer, consumer; /* of the server, on the engine of DMA; of the client */
 static struct rig dma;
 static struct doca_mmap *mmap_from, *mmap_to;
 static struct doca_buf *from[COPIES + 1], *to[COPIES + 1];
 static uint8_t *bytes_from, *bytes_to;
 static bool posted, ended;
 
-/* One look of the peer: it posts a Comch receive once it has all bytes. */
+/* One step of the peer: it posts a Comch receive once it has all bytes. */
 static void peer_turn(void)
 {
 	(void)doca_pe_progress(client.pe);
@@ -49,7 +50,7 @@ static void loop_until_sent(void)
 		result = data_send(&producer, 0, CHUNK, consumer.id, NULL, 0, true);
 	} while (result == DOCA_ERROR_AGAIN && sf_now_ns() < end);
 	assert_int_equal(result, DOCA_SUCCESS);
-	assert_int_equal(dma.num_good, good); /* told by progress */
+	assert_int_equal(dma.num_good, good); /* progress reports the completions */
 	ended = true;
 }
 

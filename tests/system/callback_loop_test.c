@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program may submit in a callback until AGAIN clears. It clears, for whatever the peer waits for has left before the callback.
- * The peer is another thread, or another process, with a progress engine of its own.
+ * A program may submit in a callback until AGAIN clears. It does clear, because everything that the peer waits for was sent
+ * before the callback. The peer is another thread or another process, with its own progress engine.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static pid_t client_start(const char *name, uint32_t first_messages)
 
 /* ---- the server: sends from its callback ---- */
 
-/* data_send submits again and again as long as the answer is AGAIN, and progresses nothing. */
+/* data_send repeats the submit while it returns AGAIN, without progress. */
 static void send_now(uint32_t consumer_id)
 {
 	if (producer.producer == NULL) {
@@ -108,7 +108,7 @@ static void in_the_callback_of_a_new_consumer(void **state)
 		assert_int_equal(doca_comch_server_event_consumer_register(own.server, new_consumer, expired_consumer),
 				 DOCA_SUCCESS);
 		assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
-		pid = client_start(name, round % 4 * 16); /* with messages before it: all of its receives' room */
+		pid = client_start(name, round % 4 * 16); /* the first messages use up to all of the server's receives */
 		SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
 		SIDE_WAIT(own.num_disconnects == 1, own.pe, producer.pe, NULL, NULL);
 		assert_int_equal(producer.num_done, 1);
@@ -119,7 +119,7 @@ static void in_the_callback_of_a_new_consumer(void **state)
 	}
 }
 
-/* The loop is in the callback of a message, and the peer waits for a consumer that is started there. */
+/* The loop is in the callback of a message, and the peer waits for a consumer that this callback starts. */
 static void started(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection)
 {
 	(void)msg;
@@ -141,7 +141,7 @@ static int second_client_run(const char *name)
 	data_init_consumer(&consumer, &own, NULL, 4, 4096);
 	data_start(&consumer, own.pe, NULL);
 	assert_int_equal(side_send(&own, "start", 5), DOCA_SUCCESS);
-	/* It posts its receive when it knows the server's consumer. */
+	/* The client posts its receive when it knows the server's consumer. */
 	SIDE_WAIT(own.num_new_consumers == 1, own.pe, NULL, NULL, NULL);
 	data_post(&consumer, 0, CHUNK);
 	SIDE_WAIT(consumer.num_done == 1, own.pe, consumer.pe, NULL, NULL);
@@ -175,8 +175,8 @@ static void in_the_callback_of_a_message(void **state)
 	side_fini(&own, NULL);
 }
 
-/* The peer stands still while long messages are sent to it, and waits for the last of them: more than the connection holds
- * at a time. */
+/* The peer does not progress while long messages are sent to it, then waits for the last one. They are more than the
+ * connection holds at a time. */
 #define LONG_MESSAGES 3
 #define LONG 4080
 
@@ -213,7 +213,7 @@ static void send_long_and_loop(struct comch_side *side, const uint8_t *msg, uint
 	(void)msg;
 	(void)len;
 	side->connection = connection;
-	if (side->num_msgs == 1) { /* receives are posted: this one connects */
+	if (side->num_msgs == 1) { /* receives are posted: this send connects */
 		send_now(side->new_consumer_id);
 		return;
 	}

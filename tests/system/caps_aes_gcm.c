@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What AES-GCM says that it can do, and what comes of it: one task for each question, right at the limit and beyond. */
+/* AES-GCM's capabilities, tried: one task for each answer, right at the limit and beyond it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct trial {
 	bool encrypts;
 	enum doca_aes_gcm_key_type key_type;
 	uint32_t iv_len, tag_size, pieces;
-	size_t len; /* of the text */
+	size_t len; /* of the text, in bytes */
 };
 
 static const uint8_t zeros[64];
@@ -37,7 +37,7 @@ struct bench {
 	struct doca_aes_gcm_key *key;
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
-	uint8_t *memory; /* the text, what was sealed, and what was opened */
+	uint8_t *memory; /* the text, the encrypted text, and the decrypted text */
 	bool ended;
 	doca_error_t status;
 };
@@ -92,7 +92,7 @@ static void bench_end(struct bench *b)
 	free(b->memory);
 }
 
-/* So many pieces, the last with what is left. */
+/* A list of `pieces` buffers; the last one holds what is left. */
 static struct doca_buf *source(struct bench *b, uint8_t *at, size_t len, uint32_t pieces)
 {
 	struct doca_buf *head = NULL, *buf;
@@ -118,7 +118,7 @@ static doca_error_t run(struct bench *b, struct doca_task *task)
 	return b->status;
 }
 
-/* alloc_init refuses what no task can have. */
+/* alloc_init rejects what no task may have. */
 static doca_error_t run_way(struct bench *b, const struct trial *t, bool encrypts, struct doca_buf *src, struct doca_buf *dst)
 {
 	union doca_data data = {.u64 = 0};
@@ -137,7 +137,7 @@ static doca_error_t run_way(struct bench *b, const struct trial *t, bool encrypt
 	return run(b, encrypts ? doca_aes_gcm_task_encrypt_as_task(encrypt) : doca_aes_gcm_task_decrypt_as_task(decrypt));
 }
 
-/* Of a card that has no AES-GCM. */
+/* True if the profile's card has no AES-GCM. */
 static bool is_lacking(const struct attempt *a)
 {
 	doca_aes_gcm_task_encrypt_completion_cb_t callback = (doca_aes_gcm_task_encrypt_completion_cb_t)ended;
@@ -172,7 +172,7 @@ static doca_error_t try(const struct attempt *a, const struct trial *t)
 	return result;
 }
 
-/* ---- the attempts: zeros are no message that was sealed, so that a decrypt task that is worked off ends with IO_FAILED ---- */
+/* ---- the attempts: zeros are no encrypted message, so a decrypt task that the device executes ends with IO_FAILED ---- */
 
 static const struct trial usual = {.key_type = DOCA_AES_GCM_KEY_256, .iv_len = 12, .tag_size = 16, .pieces = 1, .len = 1000};
 
@@ -230,7 +230,7 @@ static void try_iv_len(const struct attempt *a)
 	expect_refused(a, t);
 }
 
-/* The source: with decryption the tag is a part of it. */
+/* The limit is that of the source. When decrypting, the source includes the tag. */
 static void try_size(const struct attempt *a)
 {
 	struct trial t = usual;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attempts at what AES-GCM answers. Include it after cmocka. */
+/* Attempts that check AES-GCM's capabilities. Include it after cmocka. */
 #ifndef CAPS_AES_GCM_H
 #define CAPS_AES_GCM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that try capabilities share. Include it after cmocka. */
+/* Shared by the files that try capabilities. Include it after cmocka. */
 #ifndef CAPS_ATTEMPTS_H
 #define CAPS_ATTEMPTS_H
 
@@ -7,7 +7,7 @@
 
 #include <doca_dev.h>
 
-/* A capability that a device was asked for, and its answer. */
+/* A capability that was queried, and its answer. */
 struct attempt {
 	struct doca_devinfo *info;
 	struct doca_dev *dev, *partner; /* the device at the other end of its PCI bus, or NULL */
@@ -29,7 +29,7 @@ extern const struct attempt_entry erasure_coding_attempts[];
 extern const size_t num_erasure_coding_attempts;
 #endif
 
-/* A value above 0 says that it works; then result is SUCCESS, or IN_PROGRESS, and else an error. */
+/* A value above 0 promises that the attempt works: result must be SUCCESS or IN_PROGRESS. Otherwise it must be an error. */
 static inline void expect_agreed(const struct attempt *a, doca_error_t result)
 {
 	bool works = result == DOCA_SUCCESS || result == DOCA_ERROR_IN_PROGRESS;
@@ -39,7 +39,7 @@ static inline void expect_agreed(const struct attempt *a, doca_error_t result)
 			 doca_error_get_name(result));
 }
 
-/* Opens a port's representor of the function, or gives NULL. */
+/* Opens a port's representor of the function, or returns NULL. */
 struct doca_dev_rep *caps_rep(struct doca_dev *port, const struct doca_devinfo *function);
 
 #endif

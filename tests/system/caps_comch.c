@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch's capabilities, tried: on a server for a DPU's port, on a client else; producers and consumers on a
+/* Comch's capabilities, tried: on a server if the device is a DPU's port, otherwise on a client; producers and consumers on a
  * connection of both. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void disconnected(struct doca_comch_event_connection_status_changed *even
 static void received(struct doca_comch_event_msg_recv *event, uint8_t *msg, uint32_t len, struct doca_comch_connection *peer) {}
 static void sent(struct doca_comch_task_send *task, union doca_data data, union doca_data ctx_data) {}
 
-/* A name that no other run of this test has. */
+/* A name that no other run of this test uses. */
 static const char *server_name(void)
 {
 	static char name[32];
@@ -49,7 +49,7 @@ static const char *server_name(void)
 	return name;
 }
 
-/* ---- a side, or what stands in for it on a device that has none ---- */
+/* ---- a side, or its substitute on a device that supports none ---- */
 
 struct side {
 	struct doca_comch_server *server;
@@ -124,7 +124,7 @@ static void end(struct side *s, struct side *peer)
 	*s = (struct side){0};
 }
 
-/* The side that this device can be, not started. */
+/* Creates the side that this device supports, without starting it. */
 static void create_own_side(const struct attempt *a, struct side *s)
 {
 	*s = (struct side){0};
@@ -136,13 +136,13 @@ static void create_own_side(const struct attempt *a, struct side *s)
 
 /* ---- servers and clients ---- */
 
-/* With its representor of the partner; or, on a device without, with the partner's representor of it. */
+/* Uses the device's representor of the partner; if the device has none, the partner's representor of the device. */
 static void try_server(const struct attempt *a)
 {
 	struct side s = {0};
 
 	if (a->partner == NULL)
-		return; /* no representor far and wide to serve */
+		return; /* no representor exists */
 	doca_error_t result = create_server(&s, a->dev, a->partner, server_name());
 
 	if (result == DOCA_SUCCESS) {
@@ -174,7 +174,7 @@ static void try_name(const struct attempt *a)
 
 	assert_true(a->value > 1 && a->value < NAME_MAX_TRIED);
 	if (doca_comch_cap_client_is_supported(a->info) != DOCA_SUCCESS)
-		return; /* the same code looks at a server's name */
+		return; /* a server's name is checked by the same code */
 	memset(name, 'n', sizeof(name));
 	name[a->value - 1] = '\0';
 	assert_int_equal(create_client(&s, a->dev, name), DOCA_SUCCESS);
@@ -185,7 +185,7 @@ static void try_name(const struct attempt *a)
 	end(&s, NULL);
 }
 
-/* A limit and one more, by the setter of the side that there is. */
+/* Tries a limit, and one more, by the setter of the side that exists. */
 #define TRY_SETTER(name, server_set, client_set, ...)                                                                            \
 	static void name(const struct attempt *a)                                                                                \
 	{                                                                                                                        \
@@ -207,11 +207,11 @@ TRY_SETTER(try_send_tasks, doca_comch_server_task_send_set_conf, doca_comch_clie
 
 struct pair {
 	struct side server, client;
-	struct doca_comch_connection *own; /* the connection on the side of the device that was asked about */
+	struct doca_comch_connection *own; /* the connection on the side of the device under test */
 	struct doca_mmap *mmap;
 };
 
-/* False when the device has nobody to connect to. */
+/* Returns false if the device has no peer to connect to. */
 static bool pair_begin(const struct attempt *a, struct pair *p)
 {
 	bool is_port = doca_comch_cap_server_is_supported(a->info) == DOCA_SUCCESS;
@@ -331,7 +331,7 @@ static void try_imm_data(const struct attempt *a)
 	pair_end(&p);
 }
 
-/* Messages of these sizes and lists, and so many clients and contexts, are the Comch tests' to try (tests/api/comch_*). */
+/* The Comch tests (tests/api/comch_*) try messages of these sizes, lists, and numbers of clients and contexts. */
 static void try_elsewhere(const struct attempt *a)
 {
 	assert_true(a->value > 0);

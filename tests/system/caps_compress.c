@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What compression says that it can do, tried. */
+/* Compression's capabilities, tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 
 #include "caps_attempts.h"
 
-#define ROOM 1048576	/* for the result, bytes */
-#define BEGINNING 65536 /* bytes that are neither the beginning of a stream nor that of a block, however long */
+#define ROOM 1048576	/* bytes for the result */
+#define BEGINNING 65536 /* so many bytes that begin neither a stream nor a block */
 
 static void ok(doca_error_t result)
 {
@@ -80,7 +80,7 @@ ALLOCATE(decompress_lz4_stream, 0, 1, )
 ALLOCATE(decompress_lz4_block, )
 #pragma GCC diagnostic pop
 
-/* A source of each type that it takes: nine letters as they are, in the form of each. */
+/* A source for each type of task: nine letters, stored without compression in that type's format. */
 static const uint8_t text[] = "softfield", deflate[] = "\x01\x09\x00\xf6\xffsoftfield", block[] = "\x90softfield",
 		     stream[] = "\x09\x00\x00\x80softfield";
 
@@ -104,7 +104,7 @@ static const struct type *type_of(const struct attempt *a)
 		if (strstr(a->function, types[i].name) != NULL)
 			return &types[i];
 	}
-	fail_msg("%s is of no type of task", a->function);
+	fail_msg("%s belongs to no type of task", a->function);
 	return NULL;
 }
 
@@ -143,7 +143,7 @@ static void bench_end(struct bench *b)
 	ok(doca_pe_destroy(b->pe));
 }
 
-/* The status of a task with that source, in so many pieces. */
+/* Runs a task with that source, cut into so many pieces. Returns its status. */
 static doca_error_t run(const struct attempt *a, const struct type *type, const uint8_t *source, size_t len, uint32_t pieces)
 {
 	uint8_t *memory = calloc(1, len + ROOM);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices say of erasure coding, tried. */
+/* Erasure Coding's capabilities, tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,13 +24,13 @@
 
 enum kind { CREATE, UPDATE, RECOVER, MUL };
 
-/* A context, its memory, and how its last task ended. */
+/* A context, its memory, and the status of its last task. */
 struct side {
 	struct doca_pe *pe;
 	struct doca_ec *ec;
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
-	struct doca_ec_matrix *matrix; /* of two data blocks and a redundancy block */
+	struct doca_ec_matrix *matrix; /* two data blocks and one redundancy block */
 	uint8_t *space;
 	size_t len;
 	bool has_ended;
@@ -127,7 +127,7 @@ static doca_error_t run(struct side *side, struct doca_task *task)
 	return result == DOCA_SUCCESS ? side->status : result;
 }
 
-/* Of a card that has no erasure coding. */
+/* True if the profile's card has no erasure coding. */
 static bool is_lacking(const struct attempt *a)
 {
 	doca_ec_task_create_completion_cb_t callback = (doca_ec_task_create_completion_cb_t)ended;
@@ -140,7 +140,7 @@ static bool is_lacking(const struct attempt *a)
 	return result == DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* A task of two blocks of that size, as a list of so many buffers. */
+/* Runs a task on two blocks of that size, with a list of num buffers. */
 static doca_error_t try_task(const struct attempt *a, enum kind kind, size_t size, uint32_t num)
 {
 	struct doca_buf *src = NULL, *dst, *part;

@@ -51,7 +51,7 @@ static void try_event_import_pci(const struct attempt *a)
 	size_t len;
 
 	if (a->partner == NULL)
-		return; /* nobody is there to export */
+		return; /* no device can export */
 	event = event_at(a->partner);
 	assert_int_equal(doca_sync_event_add_publisher_location_remote_pci(event), DOCA_SUCCESS);
 	assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
@@ -64,7 +64,7 @@ static void try_event_import_pci(const struct attempt *a)
 	event_end(event);
 }
 
-/* The export, and the import of it, on one device: the capability that is asked about decides. */
+/* Exports and imports on one device: the export succeeds or fails as its capability promises, and so does the import. */
 static void try_event_net(const struct attempt *a, bool is_import)
 {
 	struct doca_sync_event_remote_net *imported;
@@ -94,7 +94,7 @@ static void try_event_import_net(const struct attempt *a)
 	try_event_net(a, true);
 }
 
-/* There is no DPA whose handle could be asked for; a location at one is refused. */
+/* There is no DPA that could provide a handle, so a location on one is rejected. */
 static void try_event_dpa(const struct attempt *a)
 {
 	struct doca_sync_event *event = event_at(a->dev);
@@ -109,7 +109,7 @@ static void try_event_gpu(const struct attempt *a)
 	doca_gpu_dev_sync_event_t *handle;
 	struct doca_gpu *gpu;
 
-	if (doca_gpu_create("b5:00.0", &gpu) == DOCA_SUCCESS) { /* not in every topology */
+	if (doca_gpu_create("b5:00.0", &gpu) == DOCA_SUCCESS) { /* some topologies have no GPU */
 		assert_int_equal(doca_sync_event_add_publisher_location_gpu(event, gpu), DOCA_SUCCESS);
 		assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
 		expect_agreed(a, doca_sync_event_get_gpu_handle(event, gpu, &handle));
@@ -122,7 +122,7 @@ static void try_event_gpu(const struct attempt *a)
 
 static void try_event_net_handle(const struct attempt *a)
 {
-	assert_int_equal(a->value, 0); /* see tests/abuse: the calls for a handle answer NOT_SUPPORTED */
+	assert_int_equal(a->value, 0); /* tests/abuse checks that the calls for a handle return NOT_SUPPORTED */
 }
 
 #define EVENT_TASK(name, ...)                                                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every capability of every device of a topology, held against what happens when it is tried. The capabilities are those of
+ * Tries every capability of every device of a topology and compares the outcome with the answer. The capabilities are those in
  * doca_caps' table; one without an attempt here fails the test.
  */
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static doca_error_t task_status;
 
 /* ---- the device at the other end of the PCI bus ---- */
 
-/* Unlike the PCI address, it is one function's alone. */
+/* Unlike the PCI address, it belongs to one function alone. */
 static uint16_t vhca_of(const struct doca_devinfo *info)
 {
 	uint16_t vhca;
@@ -79,7 +79,8 @@ static bool has_rep(struct doca_dev *port, const struct doca_devinfo *function)
 	return rep != NULL;
 }
 
-/* A function behind the device if it is a port, but not one of the DPU's own; else the port that the device is behind. */
+/* Opens a function behind the device if the device is a port, but not one of the DPU's own; otherwise the port in front of the
+ * device. */
 static struct doca_dev *open_partner(struct doca_dev *dev)
 {
 	struct doca_devinfo **list, *info = doca_dev_as_devinfo(dev);
@@ -115,7 +116,7 @@ static struct doca_mmap *map(struct doca_dev *dev, void *addr, size_t len)
 	return mmap;
 }
 
-/* A context that runs, bufs for its task, and what the task did. */
+/* A running context, bufs for its task, and the task's outcome. */
 struct engine {
 	struct doca_pe *pe;
 	struct doca_ctx *ctx;
@@ -136,7 +137,7 @@ static void engine_begin(struct engine *e, struct doca_dev *dev, struct doca_ctx
 	e->src = e->dst = NULL;
 }
 
-/* pieces bufs of piece bytes, one behind the other. */
+/* `pieces` adjacent bufs of `piece` bytes each. */
 static struct doca_buf *list_of(struct engine *e, uint8_t *from, uint32_t pieces, size_t piece, bool has_data)
 {
 	struct doca_buf *head = NULL, *buf;
@@ -155,7 +156,7 @@ static struct doca_buf *list_of(struct engine *e, uint8_t *from, uint32_t pieces
 	return head;
 }
 
-/* Submits the task, waits for its end if it was accepted, and gives it and the bufs back. */
+/* Submits the task, waits for its end if it was accepted, and frees it and the bufs. */
 static doca_error_t run_task(struct engine *e, struct doca_task *task)
 {
 	doca_error_t result = doca_task_try_submit(task);
@@ -206,7 +207,7 @@ static void try_hotplug(const struct attempt *a)
 	doca_devinfo_rep_destroy_list(reps);
 }
 
-/* No call depends on it. */
+/* No call depends on this capability. */
 static void try_moderation(const struct attempt *a)
 {
 	assert_int_equal(a->value, 0);
@@ -258,7 +259,7 @@ static void try_import_pci(const struct attempt *a)
 	size_t len;
 
 	if (a->partner == NULL)
-		return; /* nobody is there to export */
+		return; /* no device can export */
 	mmap = map(a->partner, memory, MEMORY_SIZE);
 	assert_int_equal(doca_mmap_export_pci(mmap, a->partner, &descriptor, &len), DOCA_SUCCESS);
 	doca_error_t result = doca_mmap_create_from_export(NULL, descriptor, len, a->dev, &imported);
@@ -326,7 +327,7 @@ static doca_error_t advise_destroy(void *advise)
 	return doca_mmap_advise_destroy(advise);
 }
 
-/* A task of so many bytes, of which nothing is touched; DOCA_ERROR_NOT_SUPPORTED without the context. */
+/* Runs a task of len bytes, of which none is touched. Returns DOCA_ERROR_NOT_SUPPORTED if the context cannot be created. */
 static doca_error_t try_advise_of(const struct attempt *a, size_t len)
 {
 	struct doca_mmap_advise_task_invalidate_cache *task;
@@ -375,7 +376,7 @@ static doca_error_t dma_destroy(void *dma)
 	return doca_dma_destroy(dma);
 }
 
-/* One copy from a list of so many pieces. */
+/* One copy from a list of `pieces` buffers. */
 static doca_error_t try_copy(const struct attempt *a, uint32_t pieces, uint8_t *space, size_t piece)
 {
 	struct doca_dma_task_memcpy *task;
@@ -406,9 +407,9 @@ static void try_memcpy_list(const struct attempt *a)
 	assert_int_equal(try_copy(a, (uint32_t)a->value + 1, memory, 16), DOCA_ERROR_INVALID_VALUE);
 }
 
-#define COPIED_MAX (UINT64_C(1) << 31) /* bytes that one task copies, whatever the capability answers */
+#define COPIED_MAX (UINT64_C(1) << 31) /* the most that one task copies, whatever the capability answers */
 
-/* Under a profile the answer is the card's, and holds. */
+/* With a profile, the answer is that of the card, and it is enforced. */
 static bool is_card(void)
 {
 	const char *profile = getenv("SOFTFIELD_PROFILE");
@@ -416,7 +417,7 @@ static bool is_card(void)
 	return profile != NULL && profile[0] != '\0';
 }
 
-/* So much is copied, and, without a profile, more; of what is too much, only that it is refused: nobody's test copies that. */
+/* A copy of the answered size works; without a profile, so does a larger one. A size beyond COPIED_MAX must be rejected. */
 static void try_memcpy_size(const struct attempt *a)
 {
 	size_t len = 2 * (COPIED_MAX + 1);
@@ -461,7 +462,7 @@ static doca_error_t sha_destroy(void *sha)
 }
 
 struct message {
-	bool is_part; /* the first piece of a message in pieces */
+	bool is_part; /* the first piece of a message sent in pieces */
 	uint32_t pieces, room;
 	size_t piece;
 	uint8_t *space;
@@ -629,12 +630,12 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 			if (entry == NULL)
 				entry = find(aes_gcm_attempts, num_aes_gcm_attempts, capabilities[c].function);
 			if (entry == NULL)
-				fail_msg("nothing here tries what %s says", capabilities[c].function);
+				fail_msg("no attempt here tries %s", capabilities[c].function);
 			a.function = capabilities[c].function;
 			a.argument = capabilities[c].argument;
 			result = capability_ask(&capabilities[c], list[i], &a.value);
 			if (result == DOCA_ERROR_NOT_SUPPORTED && is_card())
-				continue; /* a number of what the card lacks; that it does is another capability */
+				continue; /* a limit of a feature that the card lacks; another capability reports the lack */
 			assert_int_equal(result, DOCA_SUCCESS);
 			entry->attempt(&a);
 		}

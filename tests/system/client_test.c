@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The client against servers that the test plays itself: what it sends, and what it says of wrong answers. */
+/* The client against servers that the test itself implements: what it sends, and how it reports wrong answers. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static int listen_fd;
 static char port[8];
 static struct program client;
 
-/* A read that cannot hang: a client that sends nothing fails the test. */
+/* Bounds each read: a client that sends nothing fails the test. */
 static void set_deadline(int fd)
 {
 	struct timeval deadline = {.tv_sec = PROGRAM_DEADLINE_MS / 1000};
@@ -60,7 +60,7 @@ static int teardown(void **state)
 	return close(listen_fd);
 }
 
-/* Starts `client -s 127.0.0.1 -p PORT -m ABCD -e DCBA` with further words. */
+/* Starts `client -s 127.0.0.1 -p PORT -m ABCD -e DCBA` with more arguments. */
 static void client_start(const char *words)
 {
 	const char *argv[32] = {getenv("CLIENT"), "-s", "127.0.0.1", "-p", port, "-m", "ABCD", "-e", "DCBA"};
@@ -105,7 +105,7 @@ static void expect_no_more(int fd)
 	assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
 }
 
-/* One request that is answered with these bytes; then the client must fail with this line. */
+/* Answers one request with these bytes. The client must then fail with this line. */
 static void expect_refusal(const char *bytes, size_t len, const char *line)
 {
 	int fd;
@@ -245,7 +245,7 @@ static void contradicting_length_is_named(void **state)
 
 static void random_bytes_are_no_frame(void **state)
 {
-	expect_refusal("\0\0\0\1hello", 9, "is no frame: a frame of 1 bytes is shorter than its header");
+	expect_refusal("\0\0\0\1hello", 9, "is not a frame: a frame of 1 bytes is shorter than its header");
 }
 
 static void surplus_answers_are_refused(void **state)
@@ -310,7 +310,7 @@ static void silent_server_times_out(void **state)
 	close(fd);
 }
 
-/* Requests go on until the client has seen the signal; it must then take the answers to all that it sent, and end. */
+/* The client sends requests until it sees the signal. It must then receive the answers to all that it sent, and exit. */
 static void interrupt_lets_requests_in_flight_end(void **state)
 {
 	uint64_t answered = 0;
@@ -340,7 +340,7 @@ static void second_interrupt_does_not_wait(void **state)
 	fd = client_accept();
 	expect_requests(fd, 5);
 	kill(client.pid, SIGINT);
-	kill(client.pid, SIGTERM); /* another one, so that the two are not merged */
+	kill(client.pid, SIGTERM); /* a different signal, so that the kernel does not merge the two */
 	assert_int_equal(program_wait(&client), EXIT_FAILURE);
 	assert_non_null(strstr(client.output, "Statistics (interrupted)"));
 	close(fd);
@@ -355,7 +355,7 @@ static void bad_flags_fail_with_the_value(void **state)
 		{"-t 1 -i -1", "--iteration-count"},
 		{"-t 1 -i 1x", "takes a whole number, not '1x'"},
 		{"-t 1 -i 1 --message-size 5", "leave out -m and -e"},
-		{"-t 1 -i 1 --kernel echo", "it needs --message-size"},
+		{"-t 1 -i 1 --kernel echo", "use it with --message-size"},
 		{"-t 1 -i 1 --bogus", "there is no flag --bogus"},
 		{"-t 1", "-i, --iteration-count is missing"},
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Comch between two containers that share nothing but the runtime folder: each process is in process, mount, IPC and network
- * namespaces of its own, where the other's process number means nothing, and has another working directory.
+ * Comch between two containers that have only the runtime folder in common. Each process has its own process, mount, IPC and
+ * network namespaces, in which the other's process number means nothing, and its own working directory.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static struct program server, client;
 
 /* ---- in a container ---- */
 
-/* Echoes with its client, waits until that is gone, and says so. */
+/* Echoes with its client, waits until the client is gone, and reports that. */
 static void role_first(void)
 {
 	uint32_t number = 0;
@@ -132,7 +132,7 @@ static void killed_server_ends_the_client(void **state)
 	assert_int_equal(program_wait(&server), 128 + SIGKILL);
 }
 
-/* The runtime folder: the user's own one would be another user's in a user namespace. */
+/* The runtime folder. The user's own folder would belong to another user in a user namespace. */
 static int make_folder(void **state)
 {
 	(void)state;

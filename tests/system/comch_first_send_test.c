@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first message is accepted. A client's, once it is RUNNING: the server's receives are posted before it answers. A
- * producer's, once it knows a consumer that has receives: while the way there comes up, the message waits. One client, three at a
- * time, many at a time, each a process of its own.
+ * The first submit of a message is accepted. For a client, once it is RUNNING: the server posts its receives before it answers.
+ * For a producer, once it knows a consumer that has receives: the message waits while the connection comes up. One client, three
+ * at a time, or many at a time, each in its own process.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,13 +20,13 @@
 #include "support/comch_side.h"
 
 #define CLIENTS_MAX 12
-#define ROLE_PRODUCER 100000 /* instead of a message's length */
+#define ROLE_PRODUCER 100000 /* in place of a message's length */
 #define ROLE_STOPPED_PRODUCER 100001
 
 static struct comch_side own;
 static struct data_side consumers[CLIENTS_MAX], producer;
 
-/* The child's whole life: exits with 0 if its first submit was accepted. */
+/* Main function of the child: returns 0 if its first submit was accepted. */
 static int client_run(const char *name, uint32_t len)
 {
 	struct doca_comch_task_send *task;
@@ -49,7 +49,8 @@ static int client_run(const char *name, uint32_t len)
 	return 0;
 }
 
-/* The server has posted its receives before it says so. Exits with 0 if the producer's first submit was accepted, and arrived. */
+/* The server posts its receives before it sends its message. Returns 0 if the producer's first submit was accepted and its
+ * message arrived. */
 static int producer_run(const char *name)
 {
 	alarm(120);
@@ -69,7 +70,7 @@ static int producer_run(const char *name)
 	return 0;
 }
 
-/* Stops it, and waits until it has stopped: then none of its threads runs any more. */
+/* Stops the parent and waits until none of its threads runs. */
 static void stop_parent(void)
 {
 	char path[64], line[256] = "";
@@ -85,7 +86,7 @@ static void stop_parent(void)
 	}
 }
 
-/* As above, but nobody is there to answer: what waits ends with the producer. */
+/* As above, but the server is stopped and cannot answer: the message that waits ends with the producer. */
 static int stopped_producer_run(const char *name)
 {
 	alarm(120);
@@ -174,7 +175,7 @@ static void many_clients(void **state)
 	rounds(CLIENTS_MAX, 2, 4080);
 }
 
-/* A consumer with four receives for each client, which is told then. */
+/* Posts four receives for each client, then notifies the client. */
 static void serve_producer(struct data_side *consumer)
 {
 	data_init_consumer(consumer, &own, own.pe, 4, 4096);
@@ -251,7 +252,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_waits_ends_with_its_producer),
 	};
 
-	side_wait_s = 60; /* on a busy machine */
+	side_wait_s = 60; /* for a busy machine */
 	if (argc == 3) {
 		uint32_t role = (uint32_t)atoi(argv[2]);
 

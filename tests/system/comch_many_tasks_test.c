@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client may have as many send tasks as a program of a card configures, and 512 such clients fit into the memory of a small
+/* A client may configure as many send tasks as programs for a card do, and 512 such clients fit into the memory of a small
  * machine. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "support/asan.h"
 #include "support/comch_side.h"
 
-#define CLIENTS (HAS_ASAN ? 64 : 512) /* its shadow takes memory for each byte */
+#define CLIENTS (HAS_ASAN ? 64 : 512) /* AddressSanitizer's shadow needs memory for each byte */
 #define CLIENT_TASKS 8192
-#define CLIENT_FDS 24 /* descriptors of one client, and to spare */
+#define CLIENT_FDS 24 /* descriptors of one client, with some to spare */
 #define MEMORY_MAX (UINT64_C(2) << 30)
 #define TASKS_MAX 65536
 

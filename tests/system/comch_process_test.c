@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch between two processes. The other process is this program again, with a role as its argument. */
+/* Comch between two processes. The other process runs this program again, with a role as its argument. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 
 /* ---- the other process ---- */
 
-static pid_t child; /* the one alive, or 0 */
+static pid_t child; /* the one that runs, or 0 */
 static char self[4096];
 
 static pid_t start_role(const char *role)
@@ -34,7 +34,8 @@ static pid_t start_role(const char *role)
 	assert_true(pid >= 0);
 	child = pid;
 	if (pid == 0) {
-		const char *elsewhere = getenv("SOFTFIELD_TEST_ELSEWHERE"); /* runs a program on the other machine */
+		const char *elsewhere =
+			getenv("SOFTFIELD_TEST_ELSEWHERE"); /* a command that runs a program on the other machine */
 
 		if (elsewhere != NULL)
 			execl(elsewhere, elsewhere, self, role, server_name, (char *)NULL);
@@ -44,7 +45,7 @@ static pid_t start_role(const char *role)
 	return pid;
 }
 
-/* For a case that has both devices in one process. */
+/* For a test that needs both devices in one process. */
 static bool is_one_machine(void)
 {
 	return getenv("SOFTFIELD_TEST_ELSEWHERE") == NULL;
@@ -67,7 +68,7 @@ static void kill_now(pid_t pid)
 	child = 0;
 }
 
-/* After a test that failed half-way. */
+/* Cleans up after a test that failed half-way. */
 static int end_child(void **state)
 {
 	(void)state;
@@ -137,7 +138,7 @@ static void one_message_of_a_gibibyte(void **state)
 	pid_t pid;
 
 	(void)state;
-	/* With AddressSanitizer it is half a minute for two machines, and nothing that a megabyte does not show. */
+	/* With AddressSanitizer it takes half a minute for two machines, and shows nothing that a megabyte does not show. */
 	if (HAS_ASAN || getenv("SOFTFIELD_TEST_SLOW") != NULL || sysconf(_SC_AVPHYS_PAGES) < (6L << 30) / sysconf(_SC_PAGESIZE)) {
 		skip();
 		return;
@@ -191,7 +192,7 @@ static void killed_client_is_a_disconnect(void **state)
 	wait_for_client();
 	kill_now(pid);
 	SIDE_WAIT(own.num_disconnects == 1, own.pe, NULL, NULL, NULL);
-	pid = start_role("echo"); /* and another may come */
+	pid = start_role("echo"); /* another client can connect */
 	wait_for_client();
 	assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS);
 	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
@@ -212,7 +213,7 @@ static void killed_server_ends_the_client_and_may_return(void **state)
 
 		pid = start_role("server");
 		side_init_client(&own, server_name);
-		do { /* until the server is up */
+		do { /* until the server runs */
 			assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
 			SIDE_WAIT(side_state(own.ctx) != DOCA_CTX_STATE_STARTING &&
 					  side_state(own.ctx) != DOCA_CTX_STATE_STOPPING,
@@ -247,7 +248,7 @@ static void killed_peer_ends_posted_receives_and_sends(void **state)
 	side_fini(&own, NULL);
 }
 
-/* A producer that does nothing but submit must learn of the death too. */
+/* A producer that only submits, without progress, must also learn of the peer's death. */
 static void killed_peer_ends_a_loop_of_submits(void **state)
 {
 	uint32_t errors;
@@ -263,12 +264,13 @@ static void killed_peer_ends_a_loop_of_submits(void **state)
 	kill_now(pid);
 	errors = producer.num_errors;
 	for (int i = 0; i < 100 && producer.num_errors == errors; i++) {
-		doca_error_t result = data_send(&producer, 0, 64, own.new_consumer_id, NULL, 0, false); /* loops while AGAIN */
+		/* repeats the submit while it returns AGAIN */
+		doca_error_t result = data_send(&producer, 0, 64, own.new_consumer_id, NULL, 0, false);
 
 		assert_int_equal(result, DOCA_SUCCESS);
 		SIDE_WAIT(producer.num_errors + producer.num_done >= 2, producer.pe, NULL, NULL, NULL);
 		if (producer.num_errors == errors)
-			producer.num_done = 1; /* it still found a receive of the dead */
+			producer.num_done = 1; /* it still found a receive of the dead peer */
 	}
 	assert_true(producer.num_errors > errors);
 	SIDE_WAIT(own.num_disconnects == 1, own.pe, NULL, NULL, NULL);
@@ -289,7 +291,7 @@ static void progress_for(uint64_t ns)
 	}
 }
 
-/* Whatever the client was doing when it died: its end is seen, and what it held comes back. */
+/* Whatever the client does when it is killed: the server sees its end, and all tasks that it held complete. */
 static void killed_at_any_moment(void **state)
 {
 	unsigned int seed = (unsigned int)getpid(), fds = 0;
@@ -325,7 +327,7 @@ static void killed_at_any_moment(void **state)
 	side_fini(&own, NULL);
 }
 
-/* How often this thread gave the processor away itself. */
+/* How often this thread has given up the processor voluntarily. */
 static long waits(void)
 {
 	struct rusage usage;
@@ -360,7 +362,7 @@ static void stopped_peer_blocks_nobody(void **state)
 				producer.num_done = 2; /* one message goes into the stopped peer's memory */
 		}
 		took = sf_now_ns() - before;
-		if (waits() != waited) /* else it was busy, or had no processor */
+		if (waits() != waited) /* otherwise it was busy, or had no processor */
 			longest = took > longest ? took : longest;
 	}
 	assert_true(longest < NS_PER_S / 4);
@@ -380,7 +382,7 @@ static void server_stops_though_its_client_is_stopped(void **state)
 	serve();
 	pid = start_role("echo");
 	wait_for_client();
-	assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS); /* its echo says that the client is running */
+	assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS); /* its echo shows that the client runs */
 	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	side_fini(&own, NULL);
@@ -420,7 +422,7 @@ static void *work(void *argument)
 		}
 		doca_pe_progress(worker->producer.pe);
 		doca_pe_progress(worker->consumer.pe);
-		if (worker->producer.num_errors > 0) { /* its peer's consumer was not known yet */
+		if (worker->producer.num_errors > 0) { /* the peer's consumer was not known yet */
 			assert_int_equal(worker->producer.status, DOCA_ERROR_NOT_FOUND);
 			sent -= worker->producer.num_errors;
 			worker->producer.num_errors = 0;

@@ -23,7 +23,7 @@ static void echo_message(struct comch_side *side, const uint8_t *msg, uint32_t l
 	assert_int_equal(side_send(side, msg, len), DOCA_SUCCESS);
 }
 
-/* Receives on its consumer and sends each message back, by its producer, to the peer's last consumer. */
+/* Receives on its consumer and sends each message back by its producer, to the peer's last consumer. */
 static void echo_data(struct data_side *side, struct doca_task *task)
 {
 	(void)task;
@@ -39,7 +39,7 @@ bool connected(void)
 
 typedef void (*message_fn)(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection);
 
-/* The first message may come with the poll that connects, so whoever wants it says so before. */
+/* The first message may arrive in the progress call that connects, so on_msg is set before. */
 static void role_connect(message_fn on_msg)
 {
 	side_init_client(&own, server_name);
@@ -60,7 +60,8 @@ static void role_data_echo(size_t memory_len)
 {
 	role_connect(NULL);
 	data_init_consumer(&consumer, &own, NULL, 1, memory_len);
-	data_init_producer(&producer, &own, NULL, 4, memory_len); /* the next message may come before the end of a send is seen */
+	data_init_producer(&producer, &own, NULL, 4,
+			   memory_len); /* the next message may arrive before the completion of a send */
 	data_start(&producer, NULL, NULL);
 	data_start(&consumer, own.pe, NULL);
 	consumer.on_done = echo_data;
@@ -79,7 +80,7 @@ static void role_huge_echo(void)
 	role_data_echo((size_t)1 << 30);
 }
 
-/* Keeps everything busy, to be killed in the middle of something. */
+/* Keeps everything busy, so that it is killed in the middle of some operation. */
 static void role_busy(void)
 {
 	uint32_t posted = 0;
@@ -103,7 +104,7 @@ static void role_busy(void)
 	}
 }
 
-/* A server that echoes, until it is killed. */
+/* A server that echoes until it is killed. */
 static void role_server(void)
 {
 	side_init_server(&own, server_name);
@@ -126,7 +127,7 @@ void sleep_until_due(struct doca_pe *pe)
 	assert_int_equal(doca_pe_clear_notification(pe, 0), DOCA_SUCCESS);
 }
 
-/* Echoes data from one engine for all, asleep whenever nothing is due. */
+/* Echoes data from one engine for all, and sleeps whenever nothing is due. */
 static void role_sleeper(void)
 {
 	role_connect(NULL);
@@ -208,7 +209,7 @@ void echo_once(size_t len, uint32_t number)
 	uint8_t *out = producer.memory.bytes;
 	uint32_t done = consumer.num_done, sent = producer.num_done;
 
-	for (size_t i = 0; i < len; i += 1 + i / 64) /* every byte of a short message, samples of a long one */
+	for (size_t i = 0; i < len; i += 1 + i / 64) /* compare every byte of a short message, samples of a long one */
 		out[i] = (uint8_t)(i * 131 + number);
 	out[len - 1] = (uint8_t)number;
 	data_post(&consumer, 0, len);

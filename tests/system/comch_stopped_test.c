@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Comch peer that is stopped, all of its threads, at the moment when the connection is reported here: the first message is sent
- * all the same, and the peer has it when it goes on.
+ * A Comch peer whose threads are all stopped at the moment when this side reports the connection. The first message is sent
+ * nevertheless, and the peer receives it when it is continued.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void run_role(const char *role)
 	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
 	puts(memcmp(own.msg, "first", 5) == 0 ? "heard" : "heard something else");
 	fflush(stdout);
-	SIDE_WAIT(own.num_msgs == 2, own.pe, NULL, NULL, NULL); /* it is killed */
+	SIDE_WAIT(own.num_msgs == 2, own.pe, NULL, NULL, NULL); /* until it is killed */
 }
 
 /* ---- this side ---- */
@@ -62,7 +62,7 @@ static void start_peer(struct program *peer, const char *role)
 	assert_true(program_start(peer, argv));
 }
 
-/* The first message, without another try. */
+/* Sends the first message; the submit is not repeated. */
 static void send_first_and_end(struct program *peer)
 {
 	struct doca_comch_task_send *task;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process for `softfield doctor` to find: it exports memory, prints "ready", and stays until its input ends. */
+/* A process that `softfield doctor` can find: it exports memory, prints "ready", and runs until its input ends. */
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -46,5 +46,5 @@ int main(void)
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
-	_exit(0); /* what it holds is the kernel's to take back */
+	_exit(0); /* the kernel releases what the process holds */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One epoll loop over several progress engines, sockets and a timer, in each of two processes. Tokens go back and forth on
- * every channel; a process touches a progress engine only when that engine's handle says so, so a wake-up that one of them
- * loses, or work that a callback of one submits on another and that nobody starts, stops the tokens.
+ * One epoll loop over several progress engines, sockets and a timer, in each of two processes. Tokens are sent back and forth on
+ * every channel. A process touches a progress engine only when that engine's handle is readable. The tokens therefore stop if an
+ * engine loses a wake-up, or if a callback of one engine submits on another and nothing starts that work.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,26 +24,26 @@
 
 #define ENGINES 3
 #define SOCKETS 2
-#define TOKENS 4      /* on each channel at a time */
-#define ROUNDS 20000u /* of tokens back at the first process, on each channel */
+#define TOKENS 4      /* in flight on each channel */
+#define ROUNDS 20000u /* tokens that have returned to the first process, on each channel */
 #define TICKS 20u
 #define TICK_NS 1000000
 #define LOOP_S 60
 #define LINE 32
-#define CALLS_MAX 8 /* of progress, on one engine in one turn */
+#define CALLS_MAX 8 /* progress calls on one engine in one iteration of the loop */
 
 enum { CONTROL, CONSUMER, PRODUCER };
 
 static struct comch_side own;
 static struct data_side consumer, producer;
-static bool first; /* the process that starts the tokens and counts them */
+static bool first; /* true in the process that starts the tokens and counts them */
 
 struct channel {
 	uint32_t back, out;
 };
 static struct channel messages, data, lines[SOCKETS];
 
-/* The first process lets a token that came back go again until there were enough; the other returns each. */
+/* The first process sends a returned token again until ROUNDS were sent; the other process returns every token. */
 static bool goes_on(struct channel *channel)
 {
 	channel->back++;
@@ -60,7 +60,7 @@ static void on_message(struct comch_side *side, const uint8_t *msg, uint32_t len
 		assert_int_equal(side_send(side, msg, len), DOCA_SUCCESS);
 }
 
-static uint32_t owed; /* of data, for want of a task: until the producer's engine has told of ends */
+static uint32_t owed; /* data tokens that found no free task: sent when the producer's engine reports completions */
 
 static void pay(void)
 {
@@ -91,7 +91,7 @@ struct loop {
 	struct doca_pe *pe[ENGINES];
 	doca_notification_handle_t handle[ENGINES];
 	uint32_t ticks;
-	bool over; /* the other end of a socket is closed */
+	bool over; /* the other end of a socket was closed */
 };
 
 static void loop_add(struct loop *loop, int fd)
@@ -101,7 +101,7 @@ static void loop_add(struct loop *loop, int fd)
 	assert_int_equal(epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event), 0);
 }
 
-/* One engine of each process clears by the next request. */
+/* In each process, one engine is cleared by its next request. */
 static bool clears_itself(int engine)
 {
 	return engine == (first ? CONTROL : CONSUMER);
@@ -141,7 +141,7 @@ static void engine_ready(struct loop *loop, int i)
 {
 	if (!clears_itself(i))
 		assert_int_equal(doca_pe_clear_notification(loop->pe[i], loop->handle[i]), DOCA_SUCCESS);
-	/* What is still due after so many comes in the next turn, or one busy engine would keep the loop from the others. */
+	/* After CALLS_MAX calls the rest waits for the next iteration, so that a busy engine does not starve the others. */
 	for (int calls = 0; calls < CALLS_MAX && doca_pe_progress(loop->pe[i]); calls++)
 		;
 	assert_int_equal(doca_pe_request_notification(loop->pe[i]), DOCA_SUCCESS);

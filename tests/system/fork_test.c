@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Children of a process whose other threads are in the middle of all kinds of calls. A child has none of those threads; it opens
- * devices, exports and imports memory, logs, waits for sync events and connects to itself, and ends by itself.
+ * Forks children from a process whose other threads are in the middle of all kinds of calls. A child has none of those threads.
+ * It opens devices, exports and imports memory, logs, waits for sync events and connects to itself, and exits normally.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@
 
 static _Atomic bool ending;
 
-/* ---- what the threads do, and the child too ---- */
+/* ---- what the threads do, and the child, too ---- */
 
 static void use_memory(void)
 {
@@ -149,7 +149,7 @@ static void child_run(void)
 	use_event();
 	use_own_name("child");
 	use_memory();
-	_exit(0); /* what the parent's other threads had allocated is no leak of the child's */
+	_exit(0); /* memory that the parent's other threads had allocated is not a leak of the child */
 }
 
 int main(void)

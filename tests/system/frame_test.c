@@ -55,7 +55,7 @@ static void limit_counts_length_and_payload_but_not_the_header(void **state)
 	assert_int_equal(frame_size_max(UINT32_MAX), UINT32_MAX);
 }
 
-/* Changes one byte of the good frame and expects this verdict and explanation. */
+/* Changes one byte of the good frame and expects this status and explanation. */
 static void expect_bad(size_t at, uint8_t value, size_t len, enum frame_status status, const char *explanation)
 {
 	uint8_t bytes[sizeof(good)];

@@ -39,7 +39,7 @@ static doca_error_t send_one(const struct ping_args *args, uint64_t number)
 						queue->consumer_id, number);
 }
 
-/* Sends as many as there are buffers, and the next when one is back and its buffer is free. */
+/* Sends as many messages as there are buffers; sends the next when one has returned and its buffer is free. */
 static doca_error_t ping(const struct ping_args *args, struct ping_result *result)
 {
 	const struct echo_queue *queue = args->queue;
@@ -70,7 +70,7 @@ static doca_error_t ping(const struct ping_args *args, struct ping_result *resul
 		if (status != DOCA_SUCCESS)
 			return status;
 		result->wrong += !is_message(result->got, args, (const uint8_t *)addr, len, imm, imm_len);
-		__atomic_store_n(&result->got, result->got + 1, __ATOMIC_RELAXED); /* looked at meanwhile */
+		__atomic_store_n(&result->got, result->got + 1, __ATOMIC_RELAXED); /* the host reads it meanwhile */
 		doca_dev_gpu_comch_consumer_post_recv(queue->consumer, 0, addr, queue->buf_size);
 	}
 	return DOCA_SUCCESS;

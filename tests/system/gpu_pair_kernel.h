@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel that sends to an echo kernel and checks what comes back. */
+/* A kernel that sends to an echo kernel and checks the messages that return. */
 #ifndef GPU_PAIR_KERNEL_H
 #define GPU_PAIR_KERNEL_H
 
@@ -9,10 +9,10 @@
 
 struct ping_result {
 	uint64_t sent, got, wrong;
-	int status; /* what ended it early, or DOCA_SUCCESS */
+	int status; /* the error that ended it early, or DOCA_SUCCESS */
 };
 
-/* Of the queue's buffers the first half receives, the second half sends. */
+/* The first half of the queue's buffers receives, the second half sends. */
 struct ping_args {
 	const struct echo_queue *queue;
 	volatile uint32_t *stop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the server's GPU does with messages: known answers, and OpenSSL's where there is one. */
+/* How the server's GPU functions handle messages: compared with known answers, and with OpenSSL's where it is available. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 static _Alignas(8) uint8_t payload[LONG_LEN];
 
-/* All threads of a message, one after the other, the first last: only what belongs to no order may show. */
+/* Runs the threads of a message one after the other, in reverse order. The result must not depend on the order. */
 static uint32_t apply(uint32_t function, uint8_t *bytes, uint32_t len)
 {
 	uint32_t answer_len = 0;

@@ -40,7 +40,7 @@ static void every_time_is_within_one_part_in_sixty_four(void **state)
 
 		latency_reset(&latency);
 		latency_add(&latency, ns, 1);
-		latency_add(&latency, UINT64_MAX, 1); /* so that the maximum does not help */
+		latency_add(&latency, UINT64_MAX, 1); /* otherwise the maximum would bound the percentile */
 		found = latency_percentile(&latency, 0.5);
 		assert_in_range(found, ns, ns + ns / 64 + 1);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SOFTFIELD_LOG shows the libraries' lines of a program that asks for none. The variable is read when a program is loaded, so
- * each test starts this one again, as a role.
+ * SOFTFIELD_LOG shows the libraries' lines in a program that does not enable them itself. The variable is read when a program is
+ * loaded, so each test starts this program again, with a role.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static void role_duplicate(void)
 	log_each_level();
 }
 
-/* Standard output goes where standard error goes, as on a terminal. */
+/* Standard output and standard error are the same file, as on a terminal. */
 static void role_stdout(void)
 {
 	own_backend_of_fd(STDOUT_FILENO);
@@ -89,7 +89,7 @@ static void role_silent_program(void)
 	log_each_level();
 }
 
-/* Starts itself without standard error. The descriptor's number then names a file, which must stay empty. */
+/* Starts itself without standard error. A file then gets that descriptor number, and must stay empty. */
 static void role_closed(void)
 {
 	close(STDERR_FILENO);
@@ -109,7 +109,7 @@ static void role_closed_2(void)
 		_exit(3);
 }
 
-/* Says whether the kernel started it as a privileged program. */
+/* Prints whether the kernel started it as a privileged program. */
 static void role_setuid(void)
 {
 	if (getauxval(AT_SECURE))
@@ -133,7 +133,7 @@ static const struct {
 
 static struct program program;
 
-/* Runs a role to its end with this value of the variable; NULL: unset. Returns what it prints. */
+/* Runs a role to its end with this value of the variable; NULL: unset. Returns its output. */
 static const char *output_of(const char *role, const char *value)
 {
 	const char *argv[] = {self, role, NULL};
@@ -147,7 +147,7 @@ static const char *output_of(const char *role, const char *value)
 	return program.output;
 }
 
-/* How often each of the five levels comes out, most severe first: "11000" is one CRIT and one ERR line. */
+/* How often a line of each of the five levels appears, most severe first: "11000" is one CRIT and one ERR line. */
 static const char *counts(const char *output)
 {
 	static const char *const texts[] = {"a crit line\n", "an err line\n", "a wrn line\n", "an inf line\n", "a dbg line\n"};
@@ -223,7 +223,7 @@ static void closed_standard_error_is_left_alone(void **state)
 	output_of("closed", "debug");
 }
 
-/* A copy of this program that runs as another user. */
+/* Makes a copy of this program with the set-user-ID bit, owned by another user. */
 static bool make_setuid(char *path)
 {
 	char bytes[4096];
@@ -249,7 +249,7 @@ static void privileged_program_ignores_it(void **state)
 	ran = ran && program_start(&program, argv) && program_wait(&program) == 0 && strstr(program.output, "privileged");
 	unlink(path);
 	if (!ran)
-		skip(); /* not root, no such file system, or libraries that another user cannot read */
+		skip(); /* not root, set-user-ID is ignored here, or another user cannot read the libraries */
 	assert_string_equal(program.output, "privileged\n");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SOFTFIELD_LOG as a list: levels of modules, a file, JSON lines. And variables that do not exist. Each test starts this program
- * again, as a role. */
+/* SOFTFIELD_LOG as a list: levels of modules, a file, JSON lines. Also variables that do not exist. Each test starts this
+ * program again, with a role. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void role_hostile(void)
 	sf_log(DOCA_LOG_LEVEL_ERROR, "../src/fabric/tcp/tcp.c", 9, "open", "%s", "");
 }
 
-/* Closes what it does not know, as daemons do, and gives the numbers to a file of its own. */
+/* Closes descriptors that it does not know, as daemons do, and opens files of its own that get the same numbers. */
 static void role_closes_all(void)
 {
 	struct stat stat;
@@ -92,7 +92,7 @@ static const char *output_of(const char *role, const char *value)
 	return program.output;
 }
 
-/* What role_modules shows, a letter for each file: w, d, both or - in the order of the files. */
+/* Which lines of role_modules appear, one letter for each file: w, d, both or -, in the order of the files. */
 static const char *shown(const char *value)
 {
 	static const char *const sources[] = {"[a.c:", "[b.c:", "[c.c:", "[d.c:", "[e.c:"};
@@ -137,7 +137,7 @@ static void the_last_of_two_levels_counts(void **state)
 	assert_string_equal(shown("debug,warning"), "wwwww");
 }
 
-/* One line each, and the rest of the list is obeyed. */
+/* Each mistake is reported in one line, and the rest of the list takes effect. */
 static void mistakes_are_named(void **state)
 {
 	static const struct {
@@ -160,7 +160,7 @@ static void mistakes_are_named(void **state)
 	}
 }
 
-/* The contents of the log file; it is removed. */
+/* Returns the contents of the log file, and removes the file. */
 static const char *file_contents(void)
 {
 	static char text[65536];
@@ -211,7 +211,7 @@ static void a_file_that_cannot_be_opened_is_one_line(void **state)
 	}
 }
 
-/* Nobody reads it, so an open would wait for ever. */
+/* A FIFO without a reader would block open for ever. */
 static void a_fifo_without_reader_is_not_waited_for(void **state)
 {
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -236,7 +236,7 @@ static const char *member(struct json_object *object, const char *name)
 	return json_object_get_string(value);
 }
 
-/* The object of the line, and the next line. */
+/* Parses one line into an object, and moves to the next line. */
 static struct json_object *parse_line(const char **text)
 {
 	const char *end = strchr(*text, '\n');
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], roles[i].name) == 0) {
 			const char *value = getenv("SOFTFIELD_LOG"), *file = value ? strstr(value, "/tmp/softfield-log-") : NULL;
 
-			if (file) /* where its own files may be */
+			if (file) /* the folder in which the role creates its files */
 				memcpy(folder, file, strlen(folder));
 			roles[i].body();
 			return 0;

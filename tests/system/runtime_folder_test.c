@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where processes of one user meet, when somebody else was first in /tmp, and when a privileged program is given an environment.
- * Each test starts this program again, in a mount namespace in which /tmp, /run/user and the user's home are empty.
+ * In which folder processes of one user find each other if another user created the name in /tmp first, and if a privileged
+ * program gets an environment. Each test starts this program again, in a mount namespace in which /tmp, /run/user and the user's
+ * home are empty.
  */
 #include <pwd.h>
 #include <setjmp.h>
@@ -51,7 +52,7 @@ static void begin(void)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
-/* Prints the folder that another process of this user opens. */
+/* Checks the folder that another process of this user opens. */
 static void expect_folder(const char *beginning)
 {
 	const char *argv[] = {self, "path", NULL};
@@ -73,7 +74,8 @@ static void expect_home(void)
 	expect_folder(path);
 }
 
-/* In a user namespace nothing can be given away, but what the machine's root owns is another's. */
+/* Gives the folder to another user. A user namespace does not permit that; there a mount replaces it whose owner is the
+ * machine's root. */
 static void give_away(const char *path)
 {
 	CHECK(chown(path, SOMEBODY, SOMEBODY) == 0 || mount("/usr", path, NULL, MS_BIND, NULL) == 0);
@@ -97,7 +99,8 @@ static void role_squatted(void)
 	CHECK(mkdir(NAME, 0700) == 0);
 	give_away(NAME);
 	expect_home();
-	CHECK(setenv("HOME", "/tmp", 1) == 0); /* the list of users counts, which is the same for all processes */
+	CHECK(setenv("HOME", "/tmp", 1) ==
+	      0); /* the home folder comes from the list of users, which is the same for all processes */
 	expect_home();
 }
 
@@ -110,7 +113,7 @@ static void role_squatted_and_given_up(void)
 	expect_home();
 }
 
-/* The user's own folder of another purpose, which somebody linked to. */
+/* Another folder of the user, to which somebody made a link. */
 static void role_linked(void)
 {
 	CHECK(mkdir("/tmp/keys", 0700) == 0 && symlink("/tmp/keys", NAME) == 0);
@@ -132,14 +135,14 @@ static void role_run_user(void)
 	expect_folder(NAME);
 }
 
-/* Somebody who runs a program of root's, with the set-user-ID bit, gives it an environment. */
+/* A user runs a program with root's set-user-ID bit, and sets its environment. */
 static void role_privileged(void)
 {
 	static char copy[] = "cp \"$0\" /tmp/privileged && chmod 4755 /tmp/privileged";
 	static char run[] = "exec setpriv --reuid=12345 --regid=12345 --clear-groups /tmp/privileged secure";
 
 	if (chown("/tmp", SOMEBODY, 0) != 0)
-		exit(SKIPPED); /* a user namespace, in which there is nobody else */
+		exit(SKIPPED); /* in a user namespace there are no other users */
 	CHECK(chown("/tmp", 0, 0) == 0);
 	for (int i = 0; i < 2; i++) {
 		const char *argv[] = {"/bin/sh", "-c", i == 0 ? copy : run, self, NULL};
@@ -157,7 +160,7 @@ static void role_privileged(void)
 	}
 }
 
-/* Memory for peers, which needs the folder. */
+/* Exports memory, which needs the folder. */
 static void role_export(void)
 {
 	static uint8_t memory[8192];
@@ -179,7 +182,7 @@ static void role_export(void)
 	CHECK_OK(doca_dev_close(dev));
 }
 
-/* Of a file system with room for so many files no other is made: first the folder, then the lock, then the socket. */
+/* On a file system with room for few files, each file fails in turn: first the folder, then the lock, then the socket. */
 static void role_full(void)
 {
 	CHECK(mkdir("/tmp/small", 0700) == 0 && setenv("SOFTFIELD_RUNTIME", "/tmp/small/folder", 1) == 0);
@@ -300,19 +303,19 @@ int main(int argc, char **argv)
 	if (argc == 2)
 		return run_role(argv[1]);
 	if (is_below(self, "/tmp") || is_below(self, getpwuid(0)->pw_dir)) {
-		fprintf(stderr, "skipped: the tests hide /tmp and root's home, where they lie themselves: build elsewhere\n");
+		fprintf(stderr, "skipped: the tests hide /tmp and root's home, but the build is there: build elsewhere\n");
 		return SKIPPED;
 	}
 	if (run_contained("none") != 3)
 		return SKIPPED;
 
 	const struct CMUnitTest tests[] = {
-		{"whoever is first takes the name in /tmp", test_role, NULL, NULL, "first"},
-		{"a name that somebody else took locks nobody out", test_role, NULL, NULL, "squatted"},
-		{"those who went home stay together", test_role, NULL, NULL, "squatted and given up"},
+		{"the first process takes the name in /tmp", test_role, NULL, NULL, "first"},
+		{"a name that another user took locks no process out", test_role, NULL, NULL, "squatted"},
+		{"processes in the home folder stay there", test_role, NULL, NULL, "squatted and given up"},
 		{"a link in /tmp is not followed", test_role, NULL, NULL, "linked"},
 		{"with XDG_RUNTIME_DIR and without it is the same folder", test_role, NULL, NULL, "run user"},
-		{"a full file system is told", test_role, NULL, NULL, "full"},
+		{"a full file system is reported", test_role, NULL, NULL, "full"},
 		{"a privileged program reads no variable", test_role, NULL, NULL, "privileged"},
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process with a Comch context for others to see: status_peer server|client NAME. It prints "started", and "connected" when it
- * is, and progresses until its input ends, if that is a FIFO. SIGUSR1: from then on it progresses no more.
+ * A process with a Comch context that others can see: status_peer server|client NAME. It prints "started", then "connected" once
+ * it is connected, and progresses until its input ends, if the input is a FIFO. After SIGUSR1 it no longer progresses.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISFIFO(st.st_mode))
-		input.fd = -1; /* it is killed */
+		input.fd = -1; /* it runs until it is killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(CHILD_SECONDS_MAX);
 	signal(SIGUSR1, on_signal);
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	if (result != (own.server != NULL ? DOCA_SUCCESS : DOCA_ERROR_IN_PROGRESS))
 		return 1;
 	say("started");
-	while (poll(&input, 1, 1) < 1) { /* a signal is no input */
+	while (poll(&input, 1, 1) < 1) { /* a signal does not count as input */
 		if (is_idle)
 			continue;
 		(void)doca_pe_progress(own.pe);

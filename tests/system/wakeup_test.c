@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * No wake-up is lost. A million completions arrive around the moment where event-driven programs lose them: after the last
- * progress call, before the request for a notification. In every second round they are certainly there before the request, in
- * the others at any time around it; a sleep that nothing ends is the failure.
+ * No wake-up is lost. A million completions arrive around the moment when event-driven programs lose them: after the last
+ * progress call, before the request for a notification. In every second round they are guaranteed to arrive before the request,
+ * in the others at any time around it. A sleep that nothing ends fails the test.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 
 #define LOST_MS 5000
 #define BURST_MAX 8
-#define TASKS 64 /* receives posted, or tasks in flight: a burst that is seen in two parts must find room */
+#define TASKS 64 /* receives posted, or tasks in flight: enough for a burst that is seen in two parts */
 #define SPINS_MAX 2000
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -41,10 +41,10 @@
 #define TOTAL 1000000u
 #endif
 
-/* What the one that sleeps and the one that completes tell each other, in memory that both have. */
+/* Shared memory of the sleeping and the completing side. */
 struct window {
 	_Atomic uint32_t open;	 /* the round whose last progress call is over */
-	_Atomic uint32_t filled; /* the round whose completions are there */
+	_Atomic uint32_t filled; /* the round whose completions have been made */
 };
 
 static uint32_t random_next(uint32_t *state)
@@ -53,7 +53,7 @@ static uint32_t random_next(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Spins a little, then lets others run, for both may share a core. */
+/* Spins a little, then yields, because both sides may share a core. */
 static void wait_for_round(_Atomic uint32_t *word, uint32_t round)
 {
 	uint64_t end = sf_now_ns() + LOST_MS * UINT64_C(1000000);
@@ -90,7 +90,7 @@ static void sleeper_init(struct sleeper *sleeper, struct doca_pe *pe, struct win
 	printf("seed %u\n", sleeper->seed);
 }
 
-/* One round. The mode changes now and then: with PROGRESS_ALL nobody clears. */
+/* One round. The event mode alternates; with PROGRESS_ALL nothing clears the notification. */
 static void sleeper_round(struct sleeper *sleeper, const uint32_t *done)
 {
 	bool all = sleeper->round % 1024 >= 512;
@@ -110,7 +110,7 @@ static void sleeper_round(struct sleeper *sleeper, const uint32_t *done)
 						all ? DOCA_PE_EVENT_MODE_PROGRESS_ALL : DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE),
 			 DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(sleeper->pe), DOCA_SUCCESS);
-	if (sleeper->round % 3 == 0) /* once more, as programs do: what it finds makes the handle readable too */
+	if (sleeper->round % 3 == 0) /* one more call, as programs do: if it finds something, the handle is readable, too */
 		(void)doca_pe_progress(sleeper->pe);
 	if (poll(&sleeper->wait, 1, LOST_MS) != 1)
 		fail_msg("nothing ended the sleep of round %u", sleeper->round);
@@ -130,7 +130,7 @@ static void send_one(uint32_t consumer_id)
 	do {
 		doca_pe_progress(data.pe);
 		result = data_send(&data, 0, 32, consumer_id, NULL, 0, false);
-	} while (result == DOCA_ERROR_NO_MEMORY); /* until the ends of earlier sends are seen */
+	} while (result == DOCA_ERROR_NO_MEMORY); /* until earlier sends are reported as complete */
 	assert_int_equal(result, DOCA_SUCCESS);
 }
 
@@ -146,7 +146,8 @@ static int sender(const char *name, struct window *window)
 	data_start(&data, NULL, NULL);
 	send_one(own.new_consumer_id);
 	sent++;
-	SIDE_WAIT(data.num_done == 1, data.pe, NULL, NULL, NULL); /* it leaves once the way is up; later ones leave from submit */
+	SIDE_WAIT(data.num_done == 1, data.pe, NULL, NULL,
+		  NULL); /* it leaves once the connection is up; later ones leave from submit */
 	for (uint32_t round = 1; sent < TOTAL; round++) {
 		uint32_t burst = 1 + random_next(&seed) % BURST_MAX;
 
@@ -160,7 +161,7 @@ static int sender(const char *name, struct window *window)
 	atomic_store_explicit(&window->filled, UINT32_MAX, memory_order_release);
 	SIDE_WAIT(data.num_done == TOTAL, data.pe, own.pe, NULL, NULL);
 	data_fini(&data);
-	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_IDLE, own.pe, NULL, NULL, NULL); /* the server ends it */
+	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_IDLE, own.pe, NULL, NULL, NULL); /* the server ends the connection */
 	side_fini(&own, NULL);
 	return 0;
 }
@@ -218,14 +219,14 @@ static void comch_completions_around_the_request_wake(void **state)
 	close(fd);
 }
 
-/* ---- a private context whose tasks another thread ends ---- */
+/* ---- an internal context whose tasks another thread ends ---- */
 
 struct late_ctx {
 	struct doca_ctx base;
 	struct sf_task_pool pool;
 	struct window window;
 	pthread_t thread;
-	_Atomic(struct doca_task *) submitted, ended; /* stacks, of which all is taken at once */
+	_Atomic(struct doca_task *) submitted, ended; /* stacks, emptied as a whole */
 	_Atomic bool armed, leave;
 	int event_fd;
 	uint32_t completed;
@@ -247,7 +248,7 @@ static void late_publish(struct late_ctx *late, struct doca_task *task)
 		assert_int_equal(eventfd_write(late->event_fd, 1), 0);
 }
 
-/* Ends what was submitted, in bursts, a round at a time. */
+/* Ends submitted tasks, in bursts, one round at a time. */
 static void *late_run(void *arg)
 {
 	struct late_ctx *late = arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The allreduce plugin's results beside MPI_Iallreduce's, both under way at once: the same bits, but for sums of floats, whose
- * rounding depends on an order that nobody promises; those are off by no more than the two orders may be.
+ * Compares the allreduce plugin's results with MPI_Iallreduce's, with both in flight at the same time. They must be the same
+ * bits, except for sums of floats, whose rounding depends on the order. Those may differ by at most what two orders can cause.
  *
- *   mpirun -np 4 urom_allreduce_mpi_test [MESSAGE_SIZE]
+ * mpirun -np 4 urom_allreduce_mpi_test [MESSAGE_SIZE]
  */
 #include <math.h>
 #include <sched.h>
@@ -28,7 +28,7 @@ static uint64_t next_number(uint64_t *state)
 	return *state ^ *state >> 29;
 }
 
-/* Any integers; floats of either sign over some powers of ten. */
+/* Fills a vector with any integers, or with floats of either sign over several powers of ten. */
 static void fill(void *vector, size_t count, int type, uint64_t seed)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ static void fill(void *vector, size_t count, int type, uint64_t seed)
 		else if (type == UROM_ALLREDUCE_DOUBLE)
 			((double *)vector)[i] = real;
 		else if (type == UROM_ALLREDUCE_INT32)
-			((uint32_t *)vector)[i] = (uint32_t)number / 8; /* MPI's sums are not to overflow */
+			((uint32_t *)vector)[i] = (uint32_t)number / 8; /* so that MPI's sums do not overflow */
 		else
 			((uint64_t *)vector)[i] = number / 8;
 	}
@@ -51,8 +51,8 @@ static double value_at(const void *vector, size_t i, int type)
 	return type == UROM_ALLREDUCE_FLOAT ? (double)((const float *)vector)[i] : ((const double *)vector)[i];
 }
 
-/* n - 1 additions each round by at most half a unit of the partial sum, which the sum of the magnitudes bounds,
- * in both orders. */
+/* In either order, each of n - 1 additions rounds by at most half a unit of the partial sum, which is at most the sum of the
+ * magnitudes. */
 static int sums_are_near(const void *ours, const void *theirs, const void *in, size_t count, int type)
 {
 	double unit = type == UROM_ALLREDUCE_FLOAT ? ldexp(1, -24) : ldexp(1, -53),
@@ -85,7 +85,7 @@ static int is_same(const struct urom_allreduce_args *args, void *theirs)
 		(void)doca_pe_progress(pe);
 		if (!there)
 			MPI_Test(&request, &there, MPI_STATUS_IGNORE);
-		sched_yield(); /* to the workers, where cores are few */
+		sched_yield(); /* yields to the workers, for machines with few cores */
 	}
 	if (args->op == UROM_ALLREDUCE_SUM && args->type <= UROM_ALLREDUCE_DOUBLE)
 		return sums_are_near(args->receive, theirs, args->send, args->count, (int)args->type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where things end: messages, tasks, workers, plugins. */
+/* Limits of messages, tasks, workers and plugins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 
 static struct urom_rig rig;
 
-/* A daemon and a service of that size; 0: both as they are by themselves. */
+/* Starts a daemon and a service with that message size; 0: with their defaults. */
 static void open_rig(size_t message_max)
 {
 	char text[32];
@@ -56,7 +56,8 @@ static void done(struct doca_urom_worker_cmd_task *task, union doca_data task_us
 	*(int *)task_user_data.ptr = 1;
 }
 
-/* A command of len bytes that asks for an answer of so many. What the submit or else the task answers. */
+/* Submits a command of len bytes that asks for an answer of answer_len bytes. Returns the status of the submit or, if that
+ * succeeds, of the task. */
 static doca_error_t ask(struct doca_urom_worker *worker, size_t len, uint64_t answer_len)
 {
 	struct doca_urom_worker_cmd_task *task;
@@ -100,9 +101,9 @@ static void messages_of_a_size(size_t configured, size_t size)
 	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(worker, 1), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(ask(worker, command_max, 0), DOCA_SUCCESS);
-	assert_int_equal(ask(worker, command_max + 1, 0), DOCA_ERROR_TOO_BIG); /* the submit's */
+	assert_int_equal(ask(worker, command_max + 1, 0), DOCA_ERROR_TOO_BIG); /* the submit fails */
 	assert_int_equal(ask(worker, 8, answer_max), DOCA_SUCCESS);
-	assert_int_equal(ask(worker, 8, answer_max + 1), DOCA_ERROR_TOO_BIG); /* the task's */
+	assert_int_equal(ask(worker, 8, answer_max + 1), DOCA_ERROR_TOO_BIG); /* the task fails */
 	assert_int_equal(ask(worker, command_max, answer_max), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	urom_rig_close(&rig);
@@ -185,7 +186,7 @@ static void loop_answered(struct doca_urom_worker_cmd_task *task, union doca_dat
 	loop->all = ++loop->answered == LOOP_COMMANDS;
 }
 
-/* All commands, each until AGAIN clears; nothing progresses meanwhile. */
+/* Submits all commands, each until AGAIN clears, without any progress call. */
 static void loop_run(struct loop *loop)
 {
 	const uint64_t end = sf_now_ns() + LOOP_SECONDS * UINT64_C(1000000000);
@@ -234,7 +235,7 @@ static struct doca_urom_worker_cmd_task *loop_command(struct doca_urom_worker *w
 	return task;
 }
 
-/* By a command of that worker. */
+/* Runs the loop in the completion of one of that worker's commands. */
 static void run_in_command(struct loop *loop, struct doca_urom_worker *worker)
 {
 	struct doca_urom_worker_cmd_task *task = loop_command(worker, loop, loop_in_command);
@@ -292,7 +293,7 @@ static void a_submit_loop(void (*run)(struct loop *loop, struct doca_urom_worker
 	for (int i = 0; i < LOOP_COMMANDS; i++)
 		loop.tasks[i] = loop_command(worker, &loop, loop_answered);
 	run(&loop, worker, other);
-	assert_true(loop.refused > 0); /* or nothing was shown */
+	assert_true(loop.refused > 0); /* otherwise the loop never had to wait */
 	for (int i = 0; i < LOOP_COMMANDS; i++)
 		assert_int_equal(doca_urom_worker_cmd_task_release(loop.tasks[i]), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, other));
@@ -341,7 +342,7 @@ static void workers_of_a_service(void **state)
 		assert_int_equal(doca_urom_worker_set_service(workers[i], rig.service),
 				 i < 2 ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 	}
-	assert_int_equal(doca_urom_worker_set_service(workers[0], rig.service), DOCA_SUCCESS); /* the same again */
+	assert_int_equal(doca_urom_worker_set_service(workers[0], rig.service), DOCA_SUCCESS); /* the same service again */
 	assert_int_equal(doca_urom_worker_destroy(workers[0]), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_worker_set_service(workers[2], rig.service), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_worker_destroy(workers[1]), DOCA_SUCCESS);
@@ -351,7 +352,7 @@ static void workers_of_a_service(void **state)
 
 /* ---- plugins ---- */
 
-/* A folder with that many copies of a plugin, by number. */
+/* Creates a folder with num numbered copies of a plugin. */
 static void fill_folder(const char *folder, int num)
 {
 	char command[512];
@@ -375,8 +376,8 @@ static void as_many_plugins_as_there_are_bits(void **state)
 	open_rig(0);
 	setenv("UROM_PLUGIN_PATH", before, 1);
 	free(before);
-	assert_true(program_await(&rig.daemon, "worker_63.so is passed over: there are 62 plugins already"));
-	assert_true(program_await(&rig.daemon, "worker_64.so is passed over: there are 62 plugins already"));
+	assert_true(program_await(&rig.daemon, "worker_63.so: the limit of 62 plugins is reached"));
+	assert_true(program_await(&rig.daemon, "worker_64.so: the limit of 62 plugins is reached"));
 	start_service();
 	assert_int_equal(doca_urom_service_get_plugins_list(rig.service, &plugins, &num), DOCA_SUCCESS);
 	assert_int_equal(num, PLUGINS_MAX);
@@ -386,7 +387,7 @@ static void as_many_plugins_as_there_are_bits(void **state)
 	for (size_t i = 0; i < num; i++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "worker_%02zu", i + 1); /* by name, in their order */
+		snprintf(name, sizeof(name), "worker_%02zu", i + 1); /* sorted by name */
 		assert_string_equal(plugins[i].plugin_name, name);
 		assert_int_equal(plugins[i].id, UINT64_C(1) << i);
 		assert_int_equal(urom_graph_init(plugins[i].id, plugins[i].version), DOCA_SUCCESS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time limits on a busy machine: who is slow because others have the processor is waited for, who hangs is ended all the same. */
+/* Time limits on a busy machine: a process that is slow because others use the processor is waited for, while one that hangs
+ * is ended. */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,10 +20,10 @@
 #define HOGS 5
 
 static struct urom_rig rig;
-static cpu_set_t all, one; /* the processors of this test, and the one that is busy */
+static cpu_set_t all, one; /* the processors of this test, and the busy one */
 static pid_t hogs[HOGS];
 
-/* ---- a processor that others want too ---- */
+/* ---- a processor that other processes use, too ---- */
 
 static void find_processors(void)
 {
@@ -35,7 +36,7 @@ static void find_processors(void)
 	CPU_SET(cpu, &one);
 }
 
-/* In sessions of their own: a kernel may divide the processor among sessions first. */
+/* In their own sessions, because a kernel may divide the processor among sessions first. */
 static void start_hogs(void)
 {
 	for (int i = 0; i < HOGS; i++) {
@@ -89,7 +90,7 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* A worker that shares its processor with the hogs from now on. */
+/* Starts a worker that shares its processor with the hogs from now on. */
 static struct doca_urom_worker *slow_worker(const char *at)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, at);
@@ -102,7 +103,7 @@ static struct doca_urom_worker *slow_worker(const char *at)
 
 /* ---- workers ---- */
 
-/* It has less than --plugin-timeout to do, and takes several times as long. */
+/* Its work is shorter than --plugin-timeout, but takes several times as long here. */
 static void a_plugin_that_is_slow_is_left_alone(void **state)
 {
 	struct doca_urom_worker *worker = slow_worker(NULL);
@@ -133,7 +134,7 @@ static void a_plugin_that_is_slow_to_end_is_waited_for(void **state)
 
 /* ---- a client that waits for its worker, or for the daemon ---- */
 
-/* It is in a plugin for longer than the ten seconds that a client waits for a worker that does nothing. */
+/* The worker stays in a plugin for longer than the ten seconds that a client waits for a worker that does nothing. */
 static void a_slow_worker_lets_a_client_in(void **state)
 {
 	struct doca_urom_worker *first = slow_worker(NULL), *second;
@@ -190,7 +191,7 @@ static doca_error_t start_service(void)
 	return result;
 }
 
-/* It takes longer than the two seconds of a start, and runs meanwhile. */
+/* The daemon takes longer than the two seconds of a start, but runs meanwhile. */
 static void a_slow_daemon_is_waited_for(void **state)
 {
 	char options[256];
@@ -198,7 +199,7 @@ static void a_slow_daemon_is_waited_for(void **state)
 
 	(void)state;
 	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", found != NULL ? found : "");
-	setenv("ASAN_OPTIONS", options, 1); /* which wants to be the first that is loaded */
+	setenv("ASAN_OPTIONS", options, 1); /* AddressSanitizer requires that its library be loaded first */
 	setenv("LD_PRELOAD", getenv("SLOW_ACCEPT"), 1);
 	bool started = urom_rig_start_daemon(&rig, NULL);
 	unsetenv("LD_PRELOAD");
@@ -215,7 +216,7 @@ static void a_stopped_daemon_is_not(void **state)
 	assert_int_equal(start_service(), DOCA_SUCCESS);
 }
 
-/* ---- plugins that are looked at ---- */
+/* ---- inspecting plugins ---- */
 
 static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
 {
@@ -230,7 +231,7 @@ static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
 	const char *const options[] = {"--plugin-path", rig.folder, NULL};
 	setenv("CHATTY", "compute", 1);
 	start_hogs();
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0); /* the daemon's, too */
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0); /* the daemon runs on it, too */
 	bool started = urom_rig_start_daemon(&rig, options);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 	assert_true(started);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A domain's directory: what is packed is found again. */
+/* A domain's directory: what is packed can be looked up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +12,13 @@
 #include "urom/directory.h"
 
 #define PROCESSES 1024
-#define EACH 4 /* workers of a process */
+#define EACH 4 /* workers in each process */
 #define BUFFERS 3
 
 static uint8_t *packed;
 static size_t packed_len;
 
-/* An id for each worker, in no order. */
+/* A different id for each worker, not in ascending order. */
 static uint64_t id_of(uint32_t process, uint32_t worker)
 {
 	return ((uint64_t)process * EACH + worker) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Domains: what their processes exchange, and what is refused. What plugins see of them is directory_test.c. */
+/* Domains: what their processes exchange, and what is rejected. directory_test.c covers what plugins see of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define ROUNDS_MAX 8
 #define PART_MAX 65536
 
-/* An exchange between processes that share memory. Round by round, each puts its part and counts itself in. */
+/* An exchange between processes that share memory. In each round, each process stores its part and increments the counter. */
 struct board {
 	uint32_t num;
 	uint32_t arrived[ROUNDS_MAX];
@@ -32,7 +32,7 @@ struct participant {
 	uint8_t *out;
 	size_t len;
 	uint32_t num_freed;
-	bool swapped; /* gives the others' parts in another order */
+	bool swapped; /* returns the other processes' parts in another order */
 };
 
 static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
@@ -91,7 +91,7 @@ static struct doca_urom_domain *make_domain(struct urom_rig *rig, struct partici
 	return domain;
 }
 
-/* The state in which a start ends. */
+/* Starts the domain. Returns the state in which the start ends. */
 static enum doca_ctx_states start_domain(struct urom_rig *rig, struct doca_urom_domain *domain)
 {
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
@@ -210,7 +210,7 @@ static void a_stop_in_the_middle(void **state)
 	struct doca_urom_domain *domain;
 
 	(void)state;
-	self.board->num = 2; /* the other never comes */
+	self.board->num = 2; /* the second participant never arrives */
 	domain = make_domain(&rig, &self, ids, workers, 2);
 	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_IN_PROGRESS);
 	for (int i = 0; i < 100; i++)
@@ -222,7 +222,7 @@ static void a_stop_in_the_middle(void **state)
 
 /* ---- two processes ---- */
 
-/* One of the two; its status is the state in which the start ended, or 100 when it did not come that far. */
+/* Runs one of the two processes. Returns the state in which the start ended, or 100 if something failed earlier. */
 static int run_process(struct board *board, uint32_t index, uint64_t id, bool swapped)
 {
 	struct urom_rig own = {.pe = NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Event-driven programs: every context's whole life in a loop that sleeps in epoll whenever progress has nothing to do. A wake-up
- * that is lost shows as a sleep that nothing ends.
+ * Event-driven programs: the whole life of each context in a loop that sleeps in epoll whenever progress has nothing to do. A
+ * lost wake-up shows as a sleep that nothing ends.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -49,9 +49,9 @@ static struct urom_rig rig;
 struct loop {
 	struct doca_pe *pe;
 	int epoll_fd;
-	bool lazy;	     /* one progress call a turn */
-	uint32_t seed;	     /* of the spins around the request; 0: none */
-	uint64_t num_sleeps; /* that something ended */
+	bool lazy;	     /* one progress call in each iteration */
+	uint32_t seed;	     /* of the random spins around the request; 0: none */
+	uint64_t num_sleeps; /* number of sleeps that an event ended */
 };
 
 static void loop_open(struct loop *loop, struct doca_pe *pe)
@@ -85,7 +85,7 @@ static void do_what_is_due(struct loop *loop)
 		;
 }
 
-/* False: nothing came for ms. */
+/* Returns false if no event came within ms. */
 static bool sleep_till_event(struct loop *loop, int ms)
 {
 	struct epoll_event event;
@@ -139,7 +139,7 @@ static double cpu_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Nothing is to come: the sleep lasts. A turn or two may be the end of what was. */
+/* No more events are due, so the loop must sleep. The first iterations may handle the last events. */
 static void assert_sleeps(struct loop *loop)
 {
 	double before = cpu_seconds();
@@ -171,7 +171,7 @@ static void submit(struct doca_urom_worker *worker, struct counter *counter)
 			 DOCA_SUCCESS);
 }
 
-/* ---- an exchange of one, which takes some asking ---- */
+/* ---- an exchange with one participant, which must be polled several times ---- */
 
 struct exchange {
 	uint32_t asked;
@@ -259,7 +259,7 @@ static void whole_life(struct loop *loop)
 	assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_destroy(domain), DOCA_SUCCESS);
 
-	kill(urom_rig_process_of(&rig, worker), SIGKILL); /* with nothing in flight: nobody asks, and it is told all the same */
+	kill(urom_rig_process_of(&rig, worker), SIGKILL); /* nothing is in flight, but the program is notified all the same */
 	loop_until_state(loop, ctx, DOCA_CTX_STATE_IDLE);
 	assert_sleeps(loop);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);
@@ -325,7 +325,7 @@ static void a_stop_of_one_that_starts_wakes(void **state)
 			do_what_is_due(&loop);
 			assert_int_equal(doca_ctx_get_state(ctx, &now), DOCA_SUCCESS);
 			if (now == DOCA_CTX_STATE_RUNNING)
-				break; /* on a busy machine by fewer wake-ups, and nothing more is to come */
+				break; /* a busy machine needs fewer wake-ups, and no more are due */
 			assert_true(sleep_till_event(&loop, LOST_MS));
 		}
 		assert_int_equal(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
@@ -354,9 +354,9 @@ static void the_end_of_the_daemon_wakes(void **state)
 	loop_close(&loop);
 }
 
-/* ---- around the arm ---- */
+/* ---- around the notification request ---- */
 
-/* An answer takes as long as a spin does: it comes before the request, between it and the sleep, or after. */
+/* An answer takes as long as a spin does: it arrives before the request, between the request and the sleep, or afterwards. */
 static void answers_come_around_the_arm(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, GRAPH);
@@ -386,7 +386,7 @@ static void answers_come_around_the_arm(void **state)
 	loop_close(&loop);
 }
 
-/* Requests go from threads of workers to the service's thread and back, each of which sleeps. */
+/* Requests pass from workers' threads to the service's thread and back; each thread sleeps while it waits. */
 struct thread {
 	pthread_t id;
 	uint64_t plugin;
@@ -451,7 +451,7 @@ static void requests_between_threads_that_sleep(void **state)
 		threads[i].seed = (uint32_t)sf_now_ns() | 1;
 		assert_int_equal(pthread_create(&threads[i].id, NULL, cycle, &threads[i]), 0);
 	}
-	while (atomic_load(&num_running) != 0) /* a wake-up that is lost here is missed by a thread, which says so */
+	while (atomic_load(&num_running) != 0) /* a lost wake-up is reported by the thread that misses it */
 		(void)turn(&loop, 10 * LOST_MS);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i].id, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders that are full, read-only or another's, and names with spaces and worse. Run as "urom_places_test host" it is a program
- * that uses the service that its environment names. */
+/* Folders that are full, read-only or another user's; names with spaces and other special characters. "urom_places_test host"
+ * runs a program that uses the service that its environment names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,8 @@ static int host(void)
 
 /* ---- folders that cannot be written ---- */
 
-/* In a mount namespace of its own, with $dir a file system of one page: what the shell is told there. False: there are no such
- * namespaces here. */
+/* Runs the shell script in its own mount namespace, where $dir is a file system of one page. Returns false if such namespaces
+ * cannot be created. */
 static bool run_in_namespace(struct program *program, const char *script)
 {
 	static char whole[8192];
@@ -81,7 +81,8 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* The script's daemon ends with 1 after one error, which says what and what to do, and what is left in $dir is what was there. */
+/* The script's daemon exits with 1 after a single error, which says what is wrong and what to do. $dir then holds only what it
+ * held before. */
 static void assert_daemon_refuses(const char *script, const char *what, const char *advice, const char *left)
 {
 	struct program program;
@@ -116,7 +117,7 @@ static void a_full_folder(void **state)
 static void a_folder_with_room_for_one_file(void **state)
 {
 	(void)state;
-	assert_daemon_refuses(RUN, "cannot make a secret in the runtime folder: No space left on device",
+	assert_daemon_refuses(RUN, "cannot create a secret in the runtime folder: No space left on device",
 			      "give one by --secret-file", "");
 }
 
@@ -124,14 +125,14 @@ static void a_folder_that_takes_no_file(void **state)
 {
 	(void)state;
 	assert_daemon_refuses("mount -o remount,nr_inodes=1 none \"$dir\"\n" RUN, "No space left on device",
-			      "set SOFTFIELD_RUNTIME to a folder that can be written", "");
+			      "set SOFTFIELD_RUNTIME to a writable folder", "");
 }
 
 static void a_read_only_folder(void **state)
 {
 	(void)state;
 	assert_daemon_refuses("mount -o remount,ro none \"$dir\"\n" RUN, "Read-only file system",
-			      "set SOFTFIELD_RUNTIME to a folder that can be written", "");
+			      "set SOFTFIELD_RUNTIME to a writable folder", "");
 }
 
 static void a_folder_that_cannot_be_made(void **state)
@@ -141,7 +142,7 @@ static void a_folder_that_cannot_be_made(void **state)
 			      "cannot make the runtime folder", "set SOFTFIELD_RUNTIME to a folder of your own", "");
 }
 
-/* Whoever has started needs no more room; and a program, which sees the folder read-only, needs none. */
+/* A daemon that has started needs no more room, and a program that sees the folder read-only needs none. */
 static void a_folder_that_fills_up_later(void **state)
 {
 	struct program program;
@@ -206,7 +207,7 @@ static void a_folder_of_somebody_else(void **state)
 	assert_int_equal(program_wait(&program), 1);
 	assert_non_null(strstr(program.output, "Permission denied; set SOFTFIELD_RUNTIME to a folder of your own"));
 	assert_int_equal(chmod(rig.folder, 0700), 0);
-	assert_int_equal(rmdir(rig.folder), 0); /* nothing was left in it */
+	assert_int_equal(rmdir(rig.folder), 0); /* the daemon left nothing in it */
 }
 
 /* ---- names ---- */
@@ -232,7 +233,7 @@ static bool holds(const char *path, const char *text)
 	return memmem(content, len, text, strlen(text) + 1) != NULL;
 }
 
-/* Runtime folder, plugin folder, secret and service file lie in a folder of that name, which flags or a JSON file give. */
+/* Runtime folder, plugin folder, secret and service file lie in a folder with an odd name, passed by flags or by a JSON file. */
 static void use_odd_folder(bool by_file)
 {
 	char plugins[128], link[160], path[128], flags[256], none[256];

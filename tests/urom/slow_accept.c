@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into the daemon: it takes three seconds for each connection, and runs all the time, as one that waits for a processor
- * would seem to. */
+/* Preloaded into the daemon: accept takes three seconds and runs all the time, as a process would appear that waits for a
+ * processor. */
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <time.h>

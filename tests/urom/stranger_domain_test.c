@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker's client that says what it likes of domains. */
+/* A worker's client that sends arbitrary messages about domains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct raw_client service;
 static uint8_t directory[256], digest[UROM_DIGEST_SIZE];
 static size_t directory_len;
 
-/* A good one, of one process with a worker. */
+/* Packs a valid directory of one process with a worker. */
 static void pack_directory(void)
 {
 	const struct urom_entry_worker worker = {7, {NULL, 0}};
@@ -65,7 +65,7 @@ static void say(enum urom_kind kind, uint64_t number, uint64_t size, uint64_t of
 	client_send(&head, sizeof(head), body, len);
 }
 
-/* The next answer's kind and status, of that domain. */
+/* Waits for the next answer; checks its kind and status, for that domain. */
 static void assert_answer(uint64_t number, enum urom_kind kind, doca_error_t status)
 {
 	uint32_t seen = client.num_answers;
@@ -99,10 +99,10 @@ static void one_that_is_known_is_not_asked_for(void **state)
 	assert_answer(2, UROM_DOMAIN_READY, DOCA_SUCCESS);
 	say(UROM_DOMAIN_LEAVE, 1, 0, 0, NULL, 0);
 	say(UROM_DOMAIN_OFFER, 3, directory_len, 0, digest, sizeof(digest));
-	assert_answer(3, UROM_DOMAIN_READY, DOCA_SUCCESS); /* 2 has it */
+	assert_answer(3, UROM_DOMAIN_READY, DOCA_SUCCESS); /* number 2 still holds the directory */
 	say(UROM_DOMAIN_LEAVE, 2, 0, 0, NULL, 0);
 	say(UROM_DOMAIN_LEAVE, 3, 0, 0, NULL, 0);
-	assert_good_one_is_taken(4); /* forgotten with the last */
+	assert_good_one_is_taken(4); /* the directory was forgotten with its last number */
 }
 
 static void offers_that_are_none(void **state)
@@ -116,7 +116,7 @@ static void offers_that_are_none(void **state)
 	assert_answer(1, UROM_DOMAIN_READY, DOCA_ERROR_TOO_BIG);
 	assert_good_one_is_taken(1);
 	say(UROM_DOMAIN_OFFER, 1, directory_len, 0, digest, sizeof(digest));
-	assert_answer(1, UROM_DOMAIN_READY, DOCA_ERROR_INVALID_VALUE); /* of that number before */
+	assert_answer(1, UROM_DOMAIN_READY, DOCA_ERROR_INVALID_VALUE); /* the number is already in use */
 }
 
 static void more_than_all_directories_may_have(void **state)
@@ -142,7 +142,7 @@ static void other_bytes_than_were_offered(void **state)
 	other[directory_len - 1] ^= 1;
 	offer_and_send(1, other, directory_len);
 	assert_answer(1, UROM_DOMAIN_READY, DOCA_ERROR_INVALID_VALUE);
-	assert_string_equal(client.text, "its bytes are others than were offered");
+	assert_string_equal(client.text, "its bytes do not match the offered digest");
 	assert_good_one_is_taken(2);
 }
 
@@ -165,11 +165,11 @@ static void bytes_that_are_no_directory(void **state)
 static void pieces_that_do_not_fit(void **state)
 {
 	static const struct {
-		int64_t size, offset, len; /* added to what would be right */
+		int64_t size, offset, len; /* added to the right values */
 	} wrong[] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, INT64_MIN, 0}, {0, 0, 1}, {0, 0, 100}};
 
 	(void)state;
-	say(UROM_DOMAIN_PART, 1, directory_len, 0, directory, directory_len); /* not offered: there is nobody to tell */
+	say(UROM_DOMAIN_PART, 1, directory_len, 0, directory, directory_len); /* never offered: no answer */
 	for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		say(UROM_DOMAIN_OFFER, i, directory_len, 0, digest, sizeof(digest));
 		assert_answer(i, UROM_DOMAIN_WANTED, DOCA_SUCCESS);
@@ -178,7 +178,7 @@ static void pieces_that_do_not_fit(void **state)
 		assert_answer(i, UROM_DOMAIN_READY, DOCA_ERROR_INVALID_VALUE);
 	}
 	assert_good_one_is_taken(100);
-	say(UROM_DOMAIN_PART, 100, directory_len, 0, directory, directory_len); /* it has it all */
+	say(UROM_DOMAIN_PART, 100, directory_len, 0, directory, directory_len); /* the directory is complete already */
 	assert_answer(100, UROM_DOMAIN_READY, DOCA_ERROR_INVALID_VALUE);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client of a UROM service that somebody else runs. Usage: urom_talker PLUGIN... It has a worker for each plugin, says "ready",
- * and for each line that it is given exchanges commands with the first worker, whose plugin is worker_graph, and says
- * "exchanged".
+ * A client of a UROM service that another process runs. Usage: urom_talker PLUGIN... It starts a worker for each plugin and
+ * prints "ready". For each line that it reads it exchanges commands with the first worker, whose plugin is worker_graph, and
+ * prints "exchanged".
  */
 #include <stdio.h>
 #include <stdlib.h>

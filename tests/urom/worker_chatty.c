@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The graph plugin, which says something when it is loaded, and does then what CHATTY says: what a plugin should not. */
+/* The graph plugin, which prints when it is loaded, and then misbehaves as CHATTY says. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define COMPUTE_MS 1200 /* of a processor */
+#define COMPUTE_MS 1200 /* of processor time */
 
 #define urom_plugin_get_version graph_get_version
 #define urom_plugin_get_iface graph_get_iface
@@ -35,7 +35,7 @@ static void __attribute__((constructor)) talk(void)
 	while (is_to("compute") && clock() < COMPUTE_MS * (CLOCKS_PER_SEC / 1000))
 		;
 	if (is_to("crash")) {
-		signal(SIGSEGV, SIG_DFL); /* nobody is to explain it */
+		signal(SIGSEGV, SIG_DFL); /* no sanitizer may explain the signal */
 		raise(SIGSEGV);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin that does what plugins should not. */
+/* A plugin that does what plugins must not do. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,17 +25,17 @@ doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 
 struct fault {
 	ucs_list_link_t answers;
-	ucs_list_link_t late; /* until the file is there */
+	ucs_list_link_t late; /* waiting until the file exists */
 	struct fault_command in_progress;
 	bool floods, prints;
-	struct urom_worker_cmd_desc *flood; /* to answer again and again */
+	struct urom_worker_cmd_desc *flood; /* answered again and again */
 };
 
-/* ---- faults that end it ---- */
+/* ---- faults that end the worker ---- */
 
 static void crash(void)
 {
-	signal(SIGSEGV, SIG_DFL); /* also where a sanitizer would explain it */
+	signal(SIGSEGV, SIG_DFL); /* even if a sanitizer handles the signal */
 	raise(SIGSEGV);
 }
 
@@ -134,7 +134,7 @@ static uint64_t start_child(void)
 static uint64_t attack_heartbeat(void)
 {
 	uint64_t *page = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, HEARTBEAT_FD, 0);
-	int done = ftruncate(HEARTBEAT_FD, 0); /* neither works: it is closed, and sealed */
+	int done = ftruncate(HEARTBEAT_FD, 0); /* both fail: the descriptor is closed, and the memory is sealed */
 
 	(void)page;
 	return done == 0;
@@ -311,8 +311,8 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 	for (int i = 0; fault->floods && i < 10; i++) {
 		struct urom_worker_notif_desc *desc = copy(fault->flood);
 
-		desc->dest_id = UINT64_MAX; /* for nobody: a client that gets what it has not asked for leaves, and the worker
-					       ends with it */
+		desc->dest_id = UINT64_MAX; /* to no client: a client disconnects if it gets what it did not ask for, and the
+					       worker ends with it */
 		ucs_list_add_tail(&fault->answers, &desc->entry);
 	}
 	if (fault->prints) {
@@ -332,7 +332,7 @@ static doca_error_t fault_notif_pack(struct urom_worker_notify *notif, size_t *p
 
 	at("pack");
 	if (len > *packed_notif_len) {
-		*packed_notif_len = len; /* and a success: the worker has to see that itself */
+		*packed_notif_len = len; /* returns success: the worker must notice the length itself */
 		return DOCA_SUCCESS;
 	}
 	memcpy(packed_notif, notif, len);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin whose answers have as many bytes as the command's first word says, and whose notif_pack takes what there
- * is room for. */
+/* A plugin whose answers have as many bytes as the command's first word says; its notif_pack writes what fits. */
 #include <stdlib.h>
 #include <string.h>
 

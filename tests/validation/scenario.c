@@ -17,7 +17,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char texts[REPORTS_MAX][1200]; /* of this program; GUARDED_BY(lock) */
 static uint64_t num_texts;
 
-/* ---- what was reported ---- */
+/* ---- reports ---- */
 
 /* Writes c at *to, if it has room before end. */
 static void put(char **to, const char *end, char c)
@@ -26,7 +26,7 @@ static void put(char **to, const char *end, char c)
 		*(*to)++ = c;
 }
 
-/* An address has more digits than permissions have. */
+/* An address has more digits than permissions. */
 static size_t address_len(const char *at)
 {
 	size_t len = 2;
@@ -48,7 +48,7 @@ static size_t time_len(const char *at)
 	return strncmp(at + len, " s", 2) == 0 ? len : 0;
 }
 
-/* Without what differs from run to run. */
+/* Replaces what differs between runs. */
 static void normalize(const char *from, char *text, size_t size)
 {
 	const char *end = text + size - 1;
@@ -105,7 +105,7 @@ uint64_t scenario_num_reports(void)
 
 /* ---- the pairs ---- */
 
-/* N of the expected text stands for digits. */
+/* N in the expected text matches digits. */
 static bool is_alike(const char *expected, const char *text)
 {
 	while (*expected != '\0') {

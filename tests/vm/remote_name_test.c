@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verbs provider as between machines: a listener and exported memory that are reached over TCP, at an address that the user
- * gives. Skips without an RDMA device. */
+/* The verbs provider as between machines: a listener and exported memory that are reached over TCP, at an address that the
+ * user provides. Skips without an RDMA device. */
 #include "fabric/conformance.h"
 
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #define PORT_FIRST 20000
 #define PORTS 20000
 
-static char where[64]; /* the listening process listens, by its parent's number */
+static char where[64]; /* the listening process's name, by its parent's process id */
 
-/* Listens, receives one message, exports, and ends when the connection does. */
+/* Listens, receives one message, exports memory, and exits when the connection ends. */
 static void listening_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
@@ -24,7 +24,7 @@ static void listening_script(int sock)
 	struct slot slot;
 	struct end end;
 
-	CHECK(mkdtemp(folder) != NULL); /* the two have no folder in common */
+	CHECK(mkdtemp(folder) != NULL); /* the two processes share no folder */
 	setenv("SOFTFIELD_RUNTIME", folder, 1);
 	setenv("SOFTFIELD_LISTEN", where, 1);
 	end_open(&end, "dpu0/0000:03:00.0", 4);
@@ -46,7 +46,7 @@ static void listening_script(int sock)
 	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
-	CHECK(unlink(lock) == 0 && rmdir(folder) == 0); /* nothing else is left */
+	CHECK(unlink(lock) == 0 && rmdir(folder) == 0); /* the folder holds nothing else */
 }
 
 static void a_name_with_an_address_is_reached(void)
@@ -78,7 +78,7 @@ static void a_name_with_an_address_is_reached(void)
 	sf_region_close(import);
 	sf_conn_close(conn);
 	peer_end(&peer);
-	/* nobody is there now */
+	/* nothing listens there now */
 	CHECK_OK(sf_conn_connect(end.ep, name, address, NULL, 0, NULL, &conn));
 	WAIT(end.connects == 2);
 	CHECK(end.connect_status != DOCA_SUCCESS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inventories, bufs, pools and arrays of DOCA 2.2. A buf counts as a user of its map and is made "of" its inventory or pool; its
- * flag says that it is inside a list. Users of a buf are jobs: they take no reference.
+ * Inventories, bufs, pools and arrays of DOCA 2.2. A buf is a user of its map; its `of` is its inventory or pool; its flag says
+ * that it is inside a list. Jobs are users of a buf: they hold no reference.
  */
 #include <doca_buf_array.h>
 #include <doca_buf_inventory.h>
@@ -225,7 +225,7 @@ const struct group old_buf_group = GROUP(calls, prepare);
 
 /* ---- pools ---- */
 
-/* Is the map that it needs still there? True for NULL. */
+/* Does the map that it needs still exist? True for NULL. */
 static bool has_map(enum kind kind, const void *pointer)
 {
 	return pointer == NULL || object_by_id(MMAP, object_find(kind, pointer)->of) != NULL;
@@ -311,7 +311,7 @@ const struct group old_pool_group = GROUP(pool_calls, NULL);
 
 /* ---- arrays ---- */
 
-/* DOCA GPUNetIO of 2.2 is not among the headers: its GPU is made by today's calls. One for all, as in a program. */
+/* The 2.2 headers lack DOCA GPUNetIO, so today's calls create the GPU. All share one, as in a program. */
 doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev);
 
 static struct doca_gpu *the_gpu(void)

@@ -45,7 +45,7 @@ static void as_ctx(void)
 	(void)CALL_VALUE(doca_sync_event_as_ctx, (struct doca_sync_event *)pick(OLD_EVENT));
 }
 
-/* An export of an event that exists, whole or damaged; or no export at all. */
+/* Uses an export of an existing event, whole or damaged, or bytes that are no export. */
 static void create_from_export(void)
 {
 	uint8_t copy[EXPORT_MAX] = {0};
@@ -96,7 +96,7 @@ ON_EVENT(subscriber_dpu, doca_sync_event_subscriber_add_location_dpu)
 ON_EVENT(start, doca_sync_event_start)
 ON_EVENT(stop, doca_sync_event_stop)
 
-/* The library would use the GPU that it is given, so there is a real one. */
+/* The library would use the GPU that it gets, so a real one is created. */
 doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev);
 
 static struct doca_gpu *the_gpu(void)
@@ -161,7 +161,7 @@ static void export_remote(void)
 	CALL(doca_sync_event_export_remote, event, place);
 }
 
-/* ---- the number ---- */
+/* ---- the value ---- */
 
 CALL_GETTER(get, doca_sync_event_get, OLD_EVENT, struct doca_sync_event, uint64_t, false)
 
@@ -181,7 +181,7 @@ static void set(void)
 	CALL(doca_sync_event_update_set, event, random_below(300));
 }
 
-/* Not where it would wait for ever. */
+/* Not called if it would wait for ever. */
 #define WAIT(name, function)                                                                                                     \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \

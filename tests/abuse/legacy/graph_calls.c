@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs of DOCA 2.2. Nodes and instances are made "of" a graph. A context is kept by its nodes, a graph by the nodes that run
- * it, until their graph goes. Jobs of an instance stay as they are until it goes or the node gets another.
+ * Graphs of DOCA 2.2. The `of` of a node or an instance is its graph. Until their graph is destroyed, nodes keep their contexts
+ * and sub-graphs. Jobs of an instance stay unchanged until the instance is destroyed or the node gets another job.
  */
 #include <doca_graph.h>
 #include <string.h>
 
 #include "legacy.h"
 
-/* ---- what the handles do not tell ---- */
+/* ---- what the handles do not show ---- */
 
 static struct node {
 	const void *node;
@@ -234,7 +234,7 @@ static void instance_destroy(void)
 	object_drop(OLD_INSTANCE, instance);
 }
 
-/* Most often a node of the instance's own graph. */
+/* Usually a node of the instance's own graph. */
 static struct doca_graph_node *any_node(const struct doca_graph_instance *instance)
 {
 	struct doca_graph_node *node = pick(OLD_NODE);
@@ -301,7 +301,7 @@ static void submit(void)
 		CALL(doca_workq_graph_submit, workq, instance, (union doca_data){.u64 = 9});
 }
 
-/* ---- how it went ---- */
+/* ---- results ---- */
 
 CALL_GETTER(num_failed, doca_graph_instance_get_num_failed_nodes, OLD_INSTANCE, struct doca_graph_instance, uint32_t, true)
 
@@ -337,7 +337,7 @@ static void node_result(void)
 	CALL(doca_graph_instance_node_get_result, instance, node, place);
 }
 
-/* A graph of a node and one after it, in a queue, with an instance. */
+/* A graph of two consecutive nodes, added to a queue, with an instance. */
 static void prepare(void)
 {
 	struct object *ctx = object_any(OLD_CTX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA and SHA contexts of DOCA 2.2, sessions, and what a job of any context may look like. */
+/* DMA and SHA contexts of DOCA 2.2, sessions, and possible jobs of each kind of context. */
 #include <string.h>
 
 #include "legacy.h"
@@ -88,7 +88,7 @@ bool job_make(struct made_job *made, struct doca_ctx *ctx, bool in_graph)
 		return false;
 	}
 	made->job.base.ctx = ctx;
-	if (chance(24) && !made->is_wait) { /* none of its jobs */
+	if (chance(24) && !made->is_wait) { /* an invalid job type */
 		made->job.base.type = chance(2) ? 0 : DOCA_GRAPH_JOB;
 		refuse_if(!in_graph);
 	}
@@ -143,7 +143,7 @@ static const struct call dma_calls[] = {
 };
 const struct group old_dma_group = GROUP(dma_calls, dma_prepare);
 
-/* ---- sessions: made of a context, which is kept, and a queue, by its id ---- */
+/* ---- sessions: created from a context, which is kept, and from a queue, by its id ---- */
 
 static uint64_t queue_of[OBJECTS_MAX];
 static void *sessions[OBJECTS_MAX];
@@ -184,7 +184,7 @@ static void session_destroy(void)
 	struct doca_sha *sha = pick(OLD_SHA);
 	struct doca_workq *workq = pick(WORKQ);
 
-	if (session != NULL && chance(2)) { /* what it was made of */
+	if (session != NULL && chance(2)) { /* what it was created from */
 		verdict_take();
 		sha = object_by_id(OLD_CTX, object_find(SESSION, session)->of)->pointer;
 		workq = object_by_id(WORKQ, queue_of[session_index(session)])->pointer;

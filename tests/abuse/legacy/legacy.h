@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of DOCA 2.2; see core.h. A 2.2 object that is a context (kinds OLD_DMA, OLD_SHA, OLD_EVENT) is an OLD_CTX too.
+ * Calls of DOCA 2.2; see core.h. A 2.2 object that is a context (kinds OLD_DMA, OLD_SHA, OLD_EVENT) is also an OLD_CTX.
  */
 #ifndef ABUSE_LEGACY_H
 #define ABUSE_LEGACY_H
@@ -16,11 +16,12 @@
 extern const struct group old_dev_group, old_mmap_group, old_buf_group, old_pool_group, old_array_group, workq_group,
 	old_ctx_group, old_dma_group, old_sha_group, old_event_group, old_graph_group, log_group, comm_channel_group;
 
-/* A context came to be, or goes: prepare also gives it a device, starts it and adds it to a queue, as far as it can. */
+/* A context was created or is about to be destroyed. prepare also gives it a device, starts it and adds it to a queue, if
+ * possible. */
 void old_ctx_add(struct doca_ctx *ctx);
 void old_ctx_run(struct doca_ctx *ctx);
 
-/* Does something that the library does not know of need the context? False for NULL. */
+/* Does an object that the library does not know of need the context? False for NULL. */
 bool old_ctx_is_kept(const void *ctx);
 
 /* ---- jobs ---- */
@@ -39,12 +40,13 @@ union any_job {
 #define JOB_BUFS 2
 struct made_job {
 	union any_job job;
-	struct doca_buf *bufs[JOB_BUFS]; /* counted as used until job_release */
-	uint64_t word;			 /* where values go */
+	struct doca_buf *bufs[JOB_BUFS]; /* counted as users until job_release */
+	uint64_t word;			 /* where results are written */
 	bool is_wait;
 };
 
-/* Any job of the context, or one that must be refused; in a graph: no wait and no session. False: of what there is none. */
+/* Creates any job of the context, or one that must be rejected; in a graph: no wait and no session. Returns false if none is
+ * possible. */
 bool job_make(struct made_job *made, struct doca_ctx *ctx, bool in_graph);
 void job_release(struct made_job *made);
 

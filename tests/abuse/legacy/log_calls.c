@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names, versions, records and gRPC flags of DOCA 2.2. A LOG_SOURCE's pointer is its number and 1. */
+/* Names, versions, records and gRPC flags of DOCA 2.2. A LOG_SOURCE's pointer is its number plus 1. */
 #include <doca_argp.h>
 #include <doca_log.h>
 #include <doca_version.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices and memory maps of DOCA 2.2. Functions that are today's own are called here only as far as states need them. */
+/* Devices and memory maps of DOCA 2.2. Functions that today's API shares are called only as far as the states need them. */
 #include <sys/mman.h>
 #include <unistd.h>
 

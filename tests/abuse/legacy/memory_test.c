@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that runs out under the API of DOCA 2.2; see ../memory_test.c. */
+/* Out of memory in the API of DOCA 2.2; see ../memory_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 
 static uint8_t memory[MEMORY_SIZE] __attribute__((aligned(4096)));
 
-/* What a scenario has made; the rest is NULL. */
+/* The objects that a scenario has created; the others are NULL. */
 struct rig {
 	struct doca_dev *dev, *host;
 	struct doca_mmap *mmap;
@@ -34,22 +34,22 @@ struct rig {
 	struct doca_buf *src, *dst;
 	struct doca_gpu *gpu;
 	struct doca_buf_arr *array;
-	struct doca_workq *workq, *ctx_workq, *graph_workq; /* the latter: where the context and the graph are */
+	struct doca_workq *workq, *ctx_workq, *graph_workq; /* the queues that the context and the graph were added to */
 	struct doca_dma *dma;
 	struct doca_sha *sha;
 	struct doca_sha_partial_session *session;
 	struct doca_sync_event *event, *imported;
-	struct doca_ctx *ctx; /* of one of these */
+	struct doca_ctx *ctx; /* the base of one of these */
 	struct doca_graph *graph, *sub_graph;
 	struct doca_graph_instance *instance, *sub_instance;
 	struct doca_dma_job_memcpy job;
-	int log_source; /* its number and 1 */
+	int log_source; /* its number plus 1 */
 	bool in_flight;
 };
 
 #include "../starved.h"
 
-/* ---- what scenarios begin with ---- */
+/* ---- beginnings of scenarios ---- */
 
 #define assert_ok(call) assert_int_equal((call), DOCA_SUCCESS)
 
@@ -93,7 +93,7 @@ static void begin_with_mmap(struct rig *rig)
 	assert_ok(doca_mmap_start(rig->mmap));
 }
 
-/* ---- what is made to fail ---- */
+/* ---- calls that are made to fail ---- */
 
 static doca_error_t make_workq(struct rig *rig)
 {
@@ -169,7 +169,7 @@ static doca_error_t make_memory(struct rig *rig)
 	return doca_bufpool_buf_alloc(rig->pool, &rig->src);
 }
 
-/* The 2.2 headers have no GPUNetIO: its GPU is made by today's calls. */
+/* The 2.2 headers lack GPUNetIO, so today's calls create the GPU. */
 doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev);
 doca_error_t doca_gpu_destroy(struct doca_gpu *gpu_dev);
 
@@ -202,7 +202,7 @@ static void begin_with_dma(struct rig *rig)
 		.base = {.type = DOCA_DMA_JOB_MEMCPY, .ctx = rig->ctx}, .src_buff = rig->src, .dst_buff = rig->dst};
 }
 
-/* A graph whose second node is a graph of one copy. */
+/* A graph whose second node is a graph with one copy. */
 static doca_error_t make_graph(struct rig *rig)
 {
 	struct doca_graph_node *copy, *user, *sub;
@@ -236,7 +236,7 @@ static doca_error_t make_log_source(struct rig *rig)
 	return DOCA_SUCCESS;
 }
 
-/* ---- and the end ---- */
+/* ---- ends of scenarios ---- */
 
 static void retrieve_last(struct rig *rig)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of the API of DOCA 2.2. */
+/* The suite of DOCA 2.2's API. */
 #include "legacy.h"
 
 static const struct group *const groups[] = {
@@ -7,10 +7,10 @@ static const struct group *const groups[] = {
 	&old_sha_group, &old_event_group, &old_ctx_group, &old_graph_group, &log_group,	      &comm_channel_group};
 
 static const struct reason excluded[] = {
-	{"doca_log_backend_*", "today's, see tests/api/log_test.c"},
-	{"doca_log_create_*", "today's: a backend stays for good"},
-	{"doca_log_global_level_set", "today's, and would let the refusals be printed"},
-	{"doca_log_global_set_upper_level_limit", "today's, and would let the refusals be printed"},
+	{"doca_log_backend_*", "today's API, see tests/api/log_test.c"},
+	{"doca_log_create_*", "today's API: a backend is never destroyed"},
+	{"doca_log_global_level_set", "today's API; it would print the expected errors"},
+	{"doca_log_global_set_upper_level_limit", "today's API; it would print the expected errors"},
 };
 
 static const struct reason never_succeeds[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work queues, contexts, jobs and events of DOCA 2.2. An OLD_CTX is the same pointer as its OLD_DMA, OLD_SHA or OLD_EVENT. */
+/* Work queues, contexts, jobs and events of DOCA 2.2. An OLD_CTX has the same pointer as its OLD_DMA, OLD_SHA or OLD_EVENT. */
 #include <doca_dev.h>
 
 #include "legacy.h"
@@ -129,7 +129,7 @@ static void destroy(void)
 		object_drop(WORKQ, workq);
 }
 
-/* A wait can only end when another job of the queue sets the event: room is left for that one. */
+/* A wait ends only when another job of the queue sets the event, so room is left for that job. */
 static bool may_wait(const struct doca_workq *workq)
 {
 	uint64_t id = object_find(WORKQ, workq)->id;
@@ -170,7 +170,7 @@ static void submit(void)
 		submit_to(pick(WORKQ), ctx->pointer);
 }
 
-/* While the sequence ends, events are set, so that waits end. */
+/* Sets events while the sequence ends, so that waits end. */
 static void release_waits(void)
 {
 	struct object *event = object_any(OLD_EVENT), *workq = object_any(WORKQ);
@@ -196,7 +196,8 @@ static void retrieve(void)
 		return;
 	expect_if(true);
 	refuse_if((result == DOCA_SUCCESS) != (event.result.u64 == DOCA_SUCCESS));
-	judge("doca_workq_progress_retrieve", verdict_take(), DOCA_SUCCESS); /* the event says the same as the call */
+	judge("doca_workq_progress_retrieve", verdict_take(),
+	      DOCA_SUCCESS); /* the event must report the same result as the call */
 	if (event.type == DOCA_GRAPH_JOB || event.user_data.u64 == 0)
 		return;
 	struct inflight *ended = &inflight[event.user_data.u64 - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small program of DOCA 1.5: parses its flags, and copies texts by DMA jobs on a work queue, all to one place. */
+/* A small program of DOCA 1.5: parses its flags, and copies texts by DMA jobs on a work queue, all to the same buffer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char built_for[] = "dpu";
 static const char built_for[] = "host";
 #endif
 
-#define ROOM 32 /* for one text, and not for two */
+#define ROOM 32 /* for one text, but not for two */
 
 struct objects {
 	struct doca_dev *dev;

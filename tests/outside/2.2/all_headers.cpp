@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every header of DOCA 2.2 in one unit of C++, and a graph of one copy. */
+/* Every header of DOCA 2.2 in one unit of C++, and a graph with one copy. */
 #include <cstdio>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A message between two RDMA instances of DOCA 2.5 in one process. Usage: pair host|dpu, for which of them it was built. */
+/* A message between two RDMA instances of DOCA 2.5 in one process. Usage: pair host|dpu, the side that it was built for. */
 #include <stdio.h>
 #include <string.h>
 

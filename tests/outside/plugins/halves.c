@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds each plugin of the service, gives the versions to the host's halves, and has the graph plugin send a value back. */
+/* Finds each plugin of the service, passes the versions to the host's halves, and has the graph plugin send a value back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static struct doca_dev *open_device(void)
 	return dev;
 }
 
-/* The ids of all plugins, or-ed. */
+/* Returns the bitwise OR of all plugins' ids. */
 static uint64_t init_halves(struct doca_urom_service *service)
 {
 	const struct doca_urom_service_plugin_info *plugins;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which side the headers are for. */
+/* Prints which side the headers are for. */
 #include <stdio.h>
 
 #include <doca_error.h>

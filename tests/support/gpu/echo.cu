@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels that send every message back where it came from. Compiled by nvcc for a CUDA GPU and, through echo_soft.c, as C for the
+ * Kernels that send every message back to its sender. Compiled by nvcc for a CUDA GPU and, through echo_soft.c, as C for the
  * software GPU.
  */
 #include <softfield/device.h>
@@ -8,7 +8,7 @@
 
 #include "echo.h"
 
-/* One thread for each queue, as the remote offload guide has it. */
+/* One thread for each queue, as in the remote offload guide. */
 SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 {
 	const struct echo_queue queue = args->queues[softfield_block_index() * softfield_block_size() + softfield_thread_index()];
@@ -41,8 +41,8 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 	}
 }
 
-/* Looked at every so often, by one thread: the flag lies across PCIe, and warps that read the same line are served in turn. On
- * the software GPU a turn may sleep, and looking costs nothing. */
+/* Checked periodically by one thread: the flag lies across PCIe, and warps that read the same line are served one after the
+ * other. On the software GPU an iteration may sleep, and the check is cheap. */
 #if defined(__CUDACC__)
 #define STOP_EVERY 32
 #else
@@ -61,14 +61,14 @@ SOFTFIELD_DEVICE int echo_warp_stopped(const struct echo_args *args, uint32_t *t
 	return ++*turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop));
 }
 
-/* Messages that come one by one: what was sent is taken back and posted again after so many, or when nothing comes. Until then
- * the kernel looks for the next message instead, which is on its way already. */
+/* For messages that come one by one: the kernel reaps sends and posts their buffers again after that many, or when no message
+ * comes. Until then it looks for the next message, which may be on its way. */
 #define OWED_MAX 4
 
 /* One block for each queue. */
 SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 {
-	const struct echo_queue queue = args->queues[softfield_block_index()]; /* a copy: what it points to lies across PCIe */
+	const struct echo_queue queue = args->queues[softfield_block_index()]; /* a copy: the original lies across PCIe */
 	struct doca_comch_gpu_consumer *consumer = queue.consumer;
 	struct doca_comch_gpu_producer *producer = queue.producer;
 	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_block_size(), i, turn = 0, owed = 0;
@@ -111,7 +111,7 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 			status = doca_dev_gpu_comch_producer_poll_block(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 			doca_dev_gpu_comch_consumer_post_recv_block(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0,
 								    queue.buf_size);
-			/* as many as one call takes: there may be more */
+			/* as many as one call returns: there may be more */
 		} while (softfield_block_any(status == DOCA_SUCCESS && softfield_thread_index() == size - 1));
 	}
 }
@@ -164,19 +164,19 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 			status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 			doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0,
 								   queue.buf_size);
-			/* as many as one call takes: there may be more */
+			/* as many as one call returns: there may be more */
 		} while (softfield_warp_any(status == DOCA_SUCCESS && softfield_lane() == size - 1));
 	}
 }
 
 /*
- * Two blocks for each queue: one receives, the other sends, so large messages cross PCIe in both directions at a time. They pass
- * on messages, and the buffers of those that were sent, through memory of the GPU.
+ * Two blocks for each queue: one receives, the other sends, so large messages cross PCIe in both directions simultaneously. They
+ * pass messages, and the buffers of completed sends, through memory of the GPU.
  */
 
 #if defined(__CUDACC__)
 
-/* The value that the first thread has. All threads. */
+/* Returns the first thread's value. Called by all threads. */
 SOFTFIELD_DEVICE uint32_t echo_first(uint32_t value)
 {
 	__shared__ uint32_t shared;
@@ -219,7 +219,7 @@ SOFTFIELD_DEVICE void echo_relax(void)
 
 #endif
 
-/* What the other block counted, and, behind it, what it wrote before it counted. All threads. */
+/* Reads the other block's count; what that block wrote before it is then visible. Called by all threads. */
 SOFTFIELD_DEVICE uint32_t echo_counted(const volatile uint32_t *count)
 {
 	uint32_t counted = echo_first(softfield_thread_index() == 0 ? softfield_load_word(count) : 0);
@@ -228,7 +228,7 @@ SOFTFIELD_DEVICE uint32_t echo_counted(const volatile uint32_t *count)
 	return counted;
 }
 
-/* Counts, behind what the threads wrote. All threads. */
+/* Stores the count after what the threads wrote. Called by all threads. */
 SOFTFIELD_DEVICE void echo_count_on(volatile uint32_t *count, uint32_t value)
 {
 	echo_fence();
@@ -237,7 +237,7 @@ SOFTFIELD_DEVICE void echo_count_on(volatile uint32_t *count, uint32_t value)
 		softfield_store_word(count, value);
 }
 
-/* Is the kernel to end? All threads. */
+/* Returns whether the kernel must end. Called by all threads. */
 SOFTFIELD_DEVICE int echo_is_over(const struct echo_args *args, uint32_t *turn, int failed)
 {
 	int look = ++*turn % STOP_EVERY == 0 && (STOP_EVERY == 1 || softfield_thread_index() == 0);
@@ -328,7 +328,7 @@ SOFTFIELD_KERNEL_THREADS(echo_pipe, 512, struct echo_args, args)
 		echo_pipe_send(args, &queue);
 }
 
-/* Writes to an address that the host chose badly. */
+/* Writes to an invalid address that the host chose. */
 SOFTFIELD_KERNEL(fault, struct echo_args, args)
 {
 	*(volatile uint32_t *)(uintptr_t)args->bad_address = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host tells the echo kernels. */
+/* Arguments of the echo kernels. */
 #ifndef TEST_GPU_ECHO_H
 #define TEST_GPU_ECHO_H
 
@@ -10,7 +10,7 @@
 struct doca_comch_gpu_consumer;
 struct doca_comch_gpu_producer;
 
-#define ECHO_PIPE_MAX 4096 /* buffers of a queue that two blocks pass on; a power of two */
+#define ECHO_PIPE_MAX 4096 /* buffers of a queue that two blocks share; a power of two */
 
 /* A message between the block that receives and the block that sends. */
 struct echo_passed {
@@ -32,7 +32,7 @@ struct echo_queue {
 	struct doca_comch_gpu_producer *producer;
 	uint64_t memory; /* num_bufs buffers of buf_size, an address for kernels */
 	uint32_t num_bufs, buf_size;
-	uint32_t consumer_id; /* whom to answer */
+	uint32_t consumer_id; /* consumer that gets the answers */
 	uint32_t reserved;
 	struct echo_pipe *pipe;
 };

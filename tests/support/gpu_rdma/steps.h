@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel that does what a list says, one step after the other, and notes how each ended: for tests of RDMA from kernels. */
+/* A kernel that performs the steps of a list in order, and records their results: for tests of RDMA from kernels. */
 #ifndef TEST_GPU_RDMA_STEPS_H
 #define TEST_GPU_RDMA_STEPS_H
 
@@ -9,11 +9,11 @@ struct doca_gpu_buf_arr;
 struct doca_gpu_dev_rdma;
 
 #define STEPS_MAX 96
-#define STEP_RESULTS 64 /* receives whose results are noted */
+#define STEP_RESULTS 64 /* receives whose results are recorded */
 
 enum step_what {
 	STEP_WRITE,
-	STEP_WRITE_INLINE, /* bytes of the pattern of seed, as all inline ones */
+	STEP_WRITE_INLINE, /* writes the pattern of seed, all bytes inline */
 	STEP_READ,
 	STEP_SEND,
 	STEP_SEND_INLINE,
@@ -21,11 +21,11 @@ enum step_what {
 	STEP_WAIT,
 	STEP_RECV,
 	STEP_RECV_COMMIT,
-	STEP_RECV_WAIT,	 /* until all came */
-	STEP_RECV_TAKE,	 /* what came */
-	STEP_FILL,	 /* local memory with the pattern of seed */
-	STEP_VERIFY,	 /* that it has the pattern: status IO_FAILED if not */
-	STEP_AWAIT_BYTE, /* until local memory has seed as its first byte there, or status TIME_OUT */
+	STEP_RECV_WAIT,	 /* waits until all receives have completed */
+	STEP_RECV_TAKE,	 /* records what was received */
+	STEP_FILL,	 /* fills local memory with the pattern of seed */
+	STEP_VERIFY,	 /* checks local memory for the pattern: status IO_FAILED if it differs */
+	STEP_AWAIT_BYTE, /* waits until the byte of local memory there is seed, or status TIME_OUT */
 	STEP_INFO,	 /* num is the position, imms[0] the mask */
 	STEP_RECV_INFO,
 };
@@ -39,9 +39,9 @@ struct step {
 	uint64_t local_offset, remote_offset, len;
 	uint32_t imm, has_imm;
 	uint32_t seed;
-	uint32_t weak;	   /* 1: the weak form, */
-	uint32_t position; /* there; of a commit, how many */
-	uint32_t all;	   /* all threads do it, each len bytes further */
+	uint32_t weak;	   /* 1: the weak form */
+	uint32_t position; /* remote position; for a commit, the number */
+	uint32_t all;	   /* all threads perform it, each len bytes further */
 };
 
 struct step_result {

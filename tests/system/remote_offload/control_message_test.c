@@ -9,7 +9,7 @@
 
 #include "remote_offload/control_message.h"
 
-/* What a program that knows nothing of the terms sends and reads. */
+/* What a program without the terms sends and receives. */
 static const uint8_t plain_request[] = {0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 7};
 
 static void plain_exchange_is_understood(void **state)
@@ -36,12 +36,12 @@ static void terms_lie_behind_the_declared_size(void **state)
 	assert_memory_equal(bytes, plain_request, sizeof(plain_request));
 	assert_null(control_message_unpack(bytes, len, &again));
 	assert_memory_equal(&again.terms, &message.terms, sizeof(message.terms));
-	/* Cut short, the terms are ignored and the rest holds. */
+	/* If the terms are truncated they are ignored, and the rest is valid. */
 	assert_null(control_message_unpack(bytes, len - 1, &again));
 	assert_false(again.has_terms);
 }
 
-/* Several frames in a message are what version 2 has added. */
+/* Version 2 added several frames in one message. */
 static void terms_of_version_1_mean_one_frame_a_message(void **state)
 {
 	static const uint8_t old[] = {0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 7,   'S', 'F', 'R', 'O',

@@ -69,7 +69,7 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 	return state;
 }
 
-/* Data path: index i of a queue is receive i, whose buffer is sent back by task i. */
+/* Data path: index i of a queue is receive i; task i sends that receive's buffer back. */
 
 static void send_waiting(struct plain_queue *queue)
 {
@@ -153,7 +153,7 @@ static uint32_t open_queue(struct plain *plain, uint32_t remote_id)
 	check(plain, doca_ctx_set_user_data(doca_comch_producer_as_ctx(queue->producer), (union doca_data){.ptr = queue}),
 	      "user data");
 	check(plain, doca_ctx_start(doca_comch_producer_as_ctx(queue->producer)), "start producer");
-	return ++plain->queue_count; /* the id that the library gives is not asked for: they count from 1 */
+	return ++plain->queue_count; /* ids count from 1, so the library need not be asked for the id */
 }
 
 static void post_all(struct plain_queue *queue)
@@ -244,7 +244,7 @@ static void send_control(struct plain *plain, uint32_t size, uint32_t id, uint32
 		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
 }
 
-/* As our own orchestrator does, with its terms behind the message. */
+/* As our orchestrator does, with its terms at the end of the message. */
 static void send_claim(struct plain *plain, uint32_t consumer_id)
 {
 	struct control_message message = {
@@ -264,7 +264,7 @@ static void send_claim(struct plain *plain, uint32_t consumer_id)
 		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
 }
 
-/* The id of the message that was handled, or ~0 for none. */
+/* Returns the id of the message that was handled, or ~0 if there was none. */
 static uint32_t handle_control(struct plain *plain)
 {
 	uint32_t message[4], id;
@@ -335,7 +335,7 @@ static uint32_t draw(uint32_t *state)
 	return *state;
 }
 
-/* Random bytes, a random header or a random answer. No request to shut down: the server would obey. */
+/* Random bytes, a random header or a random answer, but no request to shut down, because the server would obey it. */
 static uint32_t make_wrong_message(uint8_t *bytes, uint32_t *state)
 {
 	struct control_message message = {
@@ -351,7 +351,7 @@ static uint32_t make_wrong_message(uint8_t *bytes, uint32_t *state)
 	len = control_message_pack(&message, bytes);
 	if (kind == 1)
 		bytes[draw(state) % len] ^= (uint8_t)(1 + draw(state) % 255);
-	bytes[7] |= bytes[7] == 0; /* the id */
+	bytes[7] |= bytes[7] == 0; /* not 0 in the id: no shutdown */
 	return len;
 }
 
@@ -394,7 +394,7 @@ static void serve(struct plain *plain)
 	struct plain_orchestrator *setup = plain->setup;
 
 	while (!plain->failed && !atomic_load(&setup->stop) && is_connected(plain) && !plain->closing) {
-		/* One that holds its answers does nothing at all, as a stopped one. */
+		/* While it holds its answers it does nothing at all, as a stopped process. */
 		if (atomic_load(&setup->hold) && atomic_load(&setup->held) > 0)
 			continue;
 		handle_control(plain);

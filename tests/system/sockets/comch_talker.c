@@ -56,7 +56,7 @@ static void talk(void)
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		for (int i = 0; i < EXCHANGES; i++, number++)
 			echo_once(1 + number * 7919 % (number % 4 == 0 ? MEMORY : 100), number);
-		while (doca_pe_progress(own.pe)) /* who else came and went */
+		while (doca_pe_progress(own.pe)) /* handles other clients that came and left */
 			;
 		assert_true(side_state(own.ctx) == DOCA_CTX_STATE_RUNNING);
 		printf("exchanged\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the verbs provider listens to on a network and in the runtime folder, without an RDMA device. It prints its TCP port, and
- * in hexadecimal what a good caller says and the answer that it gets, for memory that is not there. The end of the input ends it.
+ * The sockets on which the verbs provider listens, on a network and in the runtime folder, without an RDMA device. It prints its
+ * TCP port and, in hexadecimal, a valid caller's request for memory that does not exist and the answer to it. It exits at the end
+ * of the input.
  */
 #include <inttypes.h>
 #include <stdio.h>
