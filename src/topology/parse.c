@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A topology file's JSON text to a topology. docs/topology.md describes the format. */
+/* Parses a topology file's JSON text. docs/topology.md describes the format. */
 #include "topology/parse.h"
 
 #include <arpa/inet.h>
@@ -13,14 +13,14 @@
 #define GPU_NAME_MAX 63
 #define KEY_PATH_MAX 4095
 #define PORTS_MAX 11	    /* 18600-18699 */
-#define CPUS_MAX 1024	    /* that a UROM client can name */
-#define ADDRESS_TEXT_MAX 64 /* of a MAC, IP or PCI address */
+#define CPUS_MAX 1024	    /* maximum that a UROM client can address */
+#define ADDRESS_TEXT_MAX 64 /* characters of a MAC, IP or PCI address */
 #define UPLINK_TEXT_MAX (NODE_NAME_MAX + ADDRESS_TEXT_MAX)
 #define RATE_GBPS_MAX 3200
 #define RATE_GBPS_DEFAULT 200
 #define ENGINE_THREADS_MAX 64
 
-/* A name that is safe in paths, keys and logs. */
+/* Returns whether the text is a name that is safe in paths, keys and logs. */
 static bool is_name(const char *text)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -80,7 +80,7 @@ static bool parse_node(struct sf_json *json, struct json_object *value, const ch
 	if (host && node->kind != SF_NODE_DPU)
 		return sf_json_fail(json, path, "host", "only a node of kind \"dpu\" has a host");
 	if (cpus && node->kind != SF_NODE_DPU)
-		return sf_json_fail(json, path, "cpus", "only of a node of kind \"dpu\" are CPUs stated");
+		return sf_json_fail(json, path, "cpus", "only a node of kind \"dpu\" has cpus");
 	if (address && strspn(address, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:-_%") != strlen(address))
 		return sf_json_fail(json, path, "address", "%s is not a host name or an IP address",
 				    sf_json_quoted(address, quoted));
@@ -88,7 +88,8 @@ static bool parse_node(struct sf_json *json, struct json_object *value, const ch
 		return sf_json_fail(json, path, "ports", "%s is not a range of ports such as 18600-18699",
 				    sf_json_quoted(ports, quoted));
 	if (ports && port >= node->ports.first && port <= node->ports.last)
-		return sf_json_fail(json, path, "ports", "%s holds %u, where `softfield node` answers (port): choose others",
+		return sf_json_fail(json, path, "ports",
+				    "%s includes %u, the port of `softfield node` (port): choose another range",
 				    sf_json_quoted(ports, quoted), (unsigned)port);
 	node->name = strdup(name);
 	node->host = host ? strdup(host) : NULL;
@@ -195,7 +196,7 @@ static bool parse_ip(struct sf_json *json, struct json_object *object, const cha
 	return true;
 }
 
-/* What every kind of function may have. */
+/* Parses the keys that all kinds of functions share. */
 static bool parse_function(struct sf_parse *parse, struct json_object *object, struct sf_device *device,
 			   struct sf_device_source *source)
 {
@@ -218,7 +219,7 @@ static bool parse_function(struct sf_parse *parse, struct json_object *object, s
 	return true;
 }
 
-/* The next device and its source; there is room for all that the file has. */
+/* Appends a device and its source; the arrays have room for all devices of the file. */
 static struct sf_device *new_device(struct sf_parse *parse, const struct sf_node *node, enum sf_function_kind kind,
 				    struct sf_device_source **source)
 {
@@ -259,7 +260,7 @@ static bool parse_sf(struct sf_parse *parse, struct json_object *value, const st
 	    !parse_function(parse, value, sf, source))
 		return false;
 	sf->sf_index = (uint32_t)sf_index;
-	memcpy(sf->pci_addr, pf->pci_addr, sizeof(sf->pci_addr)); /* an SF has no PCI function of its own */
+	memcpy(sf->pci_addr, pf->pci_addr, sizeof(sf->pci_addr)); /* an SF shares its PF's PCI function */
 	return true;
 }
 
@@ -299,7 +300,7 @@ static bool parse_device(struct sf_parse *parse, struct json_object *value, uint
 	return parse_children(parse, value, pf, source->path);
 }
 
-/* How many devices the array describes, with VFs and SFs. Checks no more than is needed for counting. */
+/* Counts the devices in the array, with VFs and SFs. Checks only what it needs for that. */
 static bool count_devices(struct sf_parse *parse, struct json_object *array, uint32_t *count)
 {
 	char path[SF_JSON_PATH_MAX];
@@ -310,14 +311,14 @@ static bool count_devices(struct sf_parse *parse, struct json_object *array, uin
 
 		snprintf(path, sizeof(path), "devices[%u]", i);
 		if (!json_object_is_type(value, json_type_object))
-			continue; /* parse_device will say so */
+			continue; /* parse_device reports it */
 		if (!sf_json_array(&parse->json, value, path, "vfs", false, SF_TOPOLOGY_DEVICES_MAX, &vfs) ||
 		    !sf_json_array(&parse->json, value, path, "sfs", false, SF_TOPOLOGY_DEVICES_MAX, &sfs))
 			return false;
 		total += (vfs ? json_object_array_length(vfs) : 0) + (sfs ? json_object_array_length(sfs) : 0);
 	}
 	if (total > SF_TOPOLOGY_DEVICES_MAX)
-		return sf_json_fail(&parse->json, "", "devices", "%zu devices with their VFs and SFs; at most %d are possible",
+		return sf_json_fail(&parse->json, "", "devices", "%zu devices including VFs and SFs; at most %d are possible",
 				    total, SF_TOPOLOGY_DEVICES_MAX);
 	*count = (uint32_t)total;
 	return true;
@@ -388,7 +389,7 @@ static bool parse_gpus(struct sf_parse *parse, struct json_object *root)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static bool parse_key(struct sf_parse *parse, struct json_object *root)
 {
@@ -418,7 +419,7 @@ doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology 
 	if (!parse.topology)
 		return DOCA_ERROR_NO_MEMORY;
 	if (len <= SF_TOPOLOGY_TEXT_MAX)
-		root = sf_json_parse(&parse.json, text, len);
+		root = sf_json_parse(&parse.json, SF_JSON_STRICT, text, len);
 	else
 		sf_json_fail(&parse.json, "", NULL, "longer than %d bytes", SF_TOPOLOGY_TEXT_MAX);
 	if (root && sf_json_object(&parse.json, root, "", "description, nodes, devices, gpus, key, tls") &&

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GIDS_MAX 64 /* addresses of a port that are looked at */
+#define GIDS_MAX 64 /* GIDs of a port that are read */
 #define VHCA_ID_FIRST 0x8000
 
-/* The first line of a file of the device, without its newline; empty when there is none. */
+/* Reads the first line of a file of the device, without its newline; empty if there is none. */
 static void read_attr(const char *root, const char *folder, const char *name, const char *file, char *line, size_t size)
 {
 	char path[PATH_MAX];
@@ -27,7 +27,7 @@ static void read_attr(const char *root, const char *folder, const char *name, co
 	fclose(stream);
 }
 
-/* /dev/infiniband/uverbsN of the device, if this process may open it. */
+/* Returns whether this process may open the device's /dev/infiniband/uverbsN. */
 static bool may_open(const char *root, const char *name)
 {
 	char path[PATH_MAX], ibdev[64];
@@ -53,6 +53,9 @@ static bool is_usable(const char *root, const char *name)
 {
 	char state[32];
 
+#ifdef SF_NO_IBVERBS
+	return false; /* this build has no provider for it */
+#endif
 	read_attr(root, "infiniband", name, "ports/1/state", state, sizeof(state));
 	return strstr(state, "ACTIVE") != NULL && may_open(root, name);
 }
@@ -104,13 +107,13 @@ static void read_interface(const char *root, struct sf_device *device)
 		     &device->mac[4], &device->mac[5]);
 	if (device->pci_addr[0])
 		return;
-	/* A device made of a network interface has that one's address. */
+	/* A device on top of a network interface (as of rdma_rxe) has the interface's PCI address. */
 	snprintf(path, sizeof(path), "%s/sys/class/net/%s/device", root, device->iface);
 	if (!realpath(path, target))
 		return;
 	for (char *slash; !device->pci_addr[0] && (slash = strrchr(target, '/')) != NULL; *slash = '\0') {
 		if (sf_pci_addr_normalise(slash + 1, device->pci_addr) != DOCA_SUCCESS)
-			device->pci_addr[0] = '\0'; /* as virtio0, which is on one */
+			device->pci_addr[0] = '\0'; /* such as virtio0, whose parent has one */
 	}
 }
 
@@ -150,7 +153,7 @@ static const struct sf_node *node_of(const struct sf_topology *topology)
 	return NULL;
 }
 
-/* Devices point at each other. */
+/* Fixes the devices' pointers to each other after a move. */
 static void addresses_shift(struct sf_topology *topology, struct sf_device *devices, uint32_t by)
 {
 	for (uint32_t i = 0; i < topology->num_devices; i++) {

@@ -2,6 +2,7 @@
 /* The topology of this process: loaded once, from the environment. */
 #include "topology/topology.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,13 +11,14 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "topology/real.h"
 
 #define NODE_LIST_MAX 512 /* characters of a list of node names in a message */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TOPOLOGY, &lock, NULL);
-static struct sf_topology *loaded; /* GUARDED_BY(lock) until set, then immutable */
+static struct sf_topology *loaded GUARDED_BY(lock); /* immutable once it is set */
 
 const struct sf_node *sf_topology_find_node(const struct sf_topology *topology, const char *name)
 {
@@ -106,11 +108,11 @@ static doca_error_t find_self(struct sf_topology *topology)
 	if (topology->self)
 		return DOCA_SUCCESS;
 	list_nodes(topology, list);
-	SF_LOG_ERR("SOFTFIELD_NODE names node %s, which the topology does not have; its nodes are %s", name, list);
+	SF_LOG_ERR("SOFTFIELD_NODE names node %s, which is not in the topology; its nodes are %s", name, list);
 	return DOCA_ERROR_NOT_FOUND;
 }
 
-/* A fabric chosen by hand is that of the topology's own devices. */
+/* A fabric set in SOFTFIELD_FABRIC applies to software devices, so it hides real ones. */
 static bool wants_real_devices(void)
 {
 	const char *fabric = secure_getenv("SOFTFIELD_FABRIC");
@@ -146,7 +148,7 @@ static doca_error_t topology_load(struct sf_topology **topology)
 		else if ((*topology)->self)
 			SF_LOG_INFO("this process is on node %s", (*topology)->self->name);
 		else
-			SF_LOG_INFO("this process is on every node of the topology");
+			SF_LOG_INFO("this process is on all nodes of the topology");
 	}
 	return result;
 }
@@ -164,6 +166,7 @@ doca_error_t sf_topology_get(const struct sf_topology **topology)
 	}
 	if (result == DOCA_SUCCESS)
 		*topology = loaded;
+	assert(result != DOCA_SUCCESS || loaded != NULL);
 	pthread_mutex_unlock(&lock);
 	return result;
 }

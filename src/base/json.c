@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/json.h"
+#include "base/json.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -56,7 +56,34 @@ static void fail_at(struct sf_json *json, const char *text, size_t at, const cha
 	sf_json_fail(json, "", NULL, "line %zu, column %zu: %s", line, column, reason);
 }
 
-struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t len)
+/* Bytes of the blank text, or the comment, that it begins with; 0 where it begins with neither. */
+static size_t blank_len(const char *text, size_t len, enum sf_json_dialect dialect)
+{
+	const char *end;
+
+	if (len > 0 && text[0] != '\0' && strchr(" \t\r\n", text[0]))
+		return 1;
+	if (dialect != SF_JSON_COMMENTED || len < 2 || text[0] != '/')
+		return 0;
+	if (text[1] == '/') {
+		end = memchr(text, '\n', len);
+		return end ? (size_t)(end - text) : len;
+	}
+	end = text[1] == '*' ? memmem(text + 2, len - 2, "*/", 2) : NULL;
+	return end ? (size_t)(end + 2 - text) : 0;
+}
+
+static void check_rest(struct sf_json *json, enum sf_json_dialect dialect, const char *text, size_t at, size_t len)
+{
+	size_t step;
+
+	while ((step = blank_len(text + at, len - at, dialect)) > 0)
+		at += step;
+	if (at < len)
+		fail_at(json, text, at, "unexpected text after the document");
+}
+
+struct json_object *sf_json_parse(struct sf_json *json, enum sf_json_dialect dialect, const char *text, size_t len)
 {
 	struct json_tokener *tokener = len < INT_MAX ? json_tokener_new() : NULL;
 
@@ -64,27 +91,26 @@ struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t
 		sf_json_fail(json, "", NULL, "too large, or no memory to read it");
 		return NULL;
 	}
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS | JSON_TOKENER_VALIDATE_UTF8);
+	if (dialect == SF_JSON_STRICT)
+		json_tokener_set_flags(tokener,
+				       JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS | JSON_TOKENER_VALIDATE_UTF8);
 
 	struct json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
 	enum json_tokener_error error = json_tokener_get_error(tokener);
 	size_t end = json_tokener_get_parse_end(tokener);
 
-	/* A number or word at the end of the text is only complete once something follows. */
+	/* A number, word or comment at the end of the text is complete only when a line end follows. */
 	if (error == json_tokener_continue) {
-		root = json_tokener_parse_ex(tokener, "", 1);
+		root = json_tokener_parse_ex(tokener, "\n", 1);
 		error = json_tokener_get_error(tokener);
+		end = len;
 	}
-	if (error == json_tokener_continue || (error != json_tokener_success && end >= len)) {
-		fail_at(json, text, len, "the text ends in the middle");
-	} else if (error != json_tokener_success) {
+	if (error == json_tokener_continue || (error != json_tokener_success && end >= len))
+		fail_at(json, text, len, "unexpected end of the text");
+	else if (error != json_tokener_success)
 		fail_at(json, text, end, json_tokener_error_desc(error));
-	} else {
-		while (end < len && strchr(" \t\r\n", text[end]) && text[end])
-			end++;
-		if (end < len)
-			fail_at(json, text, end, "text after the end of the document");
-	}
+	else
+		check_rest(json, dialect, text, end, len);
 	json_tokener_free(tokener);
 	if (json->message) {
 		json_object_put(root);
@@ -95,7 +121,7 @@ struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t
 	return root;
 }
 
-/* Is the word one of the list "a, b, c"? */
+/* Returns whether the word is in the list "a, b, c". */
 static bool key_is_listed(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -120,7 +146,7 @@ bool sf_json_object(struct sf_json *json, struct json_object *value, const char 
 	{
 		(void)member;
 		if (strpbrk(key, ", ") || !key_is_listed(keys, key))
-			return sf_json_fail(json, path, NULL, "unknown key %s; known here are %s", sf_json_quoted(key, quoted),
+			return sf_json_fail(json, path, NULL, "unknown key %s; known keys here: %s", sf_json_quoted(key, quoted),
 					    keys);
 	}
 	return true;
@@ -165,7 +191,7 @@ bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *
 {
 	struct json_object *member;
 
-	if (!member_find(json, object, path, key, required, json_type_int, "a whole number", &member))
+	if (!member_find(json, object, path, key, required, json_type_int, "an integer", &member))
 		return false;
 	if (!member)
 		return true;
