@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_2_2_jobs.h
- * The jobs and events of DOCA 2.2: types alone, which doca_ctx.h, doca_dma.h, doca_sha.h, doca_sync_event.h and doca_graph.h
- * share with the library behind them. Programs include those.
+ * The jobs and events of DOCA 2.2: the types that doca_ctx.h, doca_dma.h, doca_sha.h, doca_sync_event.h and doca_graph.h share
+ * with libdoca_2_2. Programs include those headers.
  */
 #ifndef DOCA_2_2_JOBS_H_
 #define DOCA_2_2_JOBS_H_
@@ -20,7 +20,7 @@ struct doca_ctx;
 
 /* ---- doca_ctx.h ---- */
 
-/** Each library numbers its jobs in a range of its own, so many bits wide. */
+/** The width in bits of each library's range of job numbers. */
 #define DOCA_ACTION_SDK_RANGE 16
 
 /** The first number of each library's range. */
@@ -51,15 +51,15 @@ enum doca_job_flags {
 	DOCA_JOB_FLAGS_NONE = 0, /**< none */
 };
 
-/** What every job begins with. The queue copies a job when it is submitted; the bufs it names stay in use. */
+/** The first member of every job. The queue copies a job when it is submitted; the bufs it names stay in use. */
 struct doca_job {
-	int type;		   /**< what to do: a number of the library's */
+	int type;		   /**< the operation: a number of the library's */
 	int flags;		   /**< enum doca_job_flags */
-	struct doca_ctx *ctx;	   /**< who does it */
-	union doca_data user_data; /**< comes back in the event */
+	struct doca_ctx *ctx;	   /**< the context that executes it */
+	union doca_data user_data; /**< returned in the event */
 };
 
-/** What became of a job. */
+/** The result of a job. */
 struct doca_event {
 	int type;		   /**< the job's */
 	union doca_data user_data; /**< the job's */
@@ -78,16 +78,66 @@ enum doca_dma_job_types {
 	DOCA_DMA_JOB_MEMCPY = DOCA_ACTION_DMA_FIRST + 1, /**< struct doca_dma_job_memcpy */
 };
 
-/** Copies the data of a source behind the data of a destination. */
+/** Appends the data of a source to the data of a destination. */
 struct doca_dma_job_memcpy {
 	struct doca_job base;		 /**< type DOCA_DMA_JOB_MEMCPY */
 	struct doca_buf *dst_buff;	 /**< the destination, or head of a list */
 	struct doca_buf const *src_buff; /**< the source, or head of a list */
 };
 
-/** How the result of an event may be read. */
+/** The result of an event, as a struct. */
 struct doca_dma_memcpy_result {
 	doca_error_t result; /**< of the copy */
+};
+
+/* ---- doca_rdma.h ---- */
+
+/** The destination of a datagram. Opaque; not used. */
+struct doca_rdma_addr;
+
+/** Jobs of RDMA. */
+enum doca_rdma_job_types {
+	DOCA_RDMA_JOB_RECV = DOCA_ACTION_RDMA_FIRST + 1, /**< struct doca_rdma_job_recv */
+	DOCA_RDMA_JOB_SEND,				 /**< struct doca_rdma_job_send */
+	DOCA_RDMA_JOB_SEND_IMM,				 /**< the same, with immediate data */
+	DOCA_RDMA_JOB_READ,				 /**< struct doca_rdma_job_read_write */
+	DOCA_RDMA_JOB_WRITE,				 /**< the same */
+	DOCA_RDMA_JOB_WRITE_IMM,			 /**< the same, with immediate data, which consumes a receive */
+	DOCA_RDMA_JOB_ATOMIC_CMP_SWP,			 /**< struct doca_rdma_job_atomic */
+	DOCA_RDMA_JOB_ATOMIC_FETCH_ADD,			 /**< the same */
+};
+
+/** Receives a message of the peer, or the immediate data of its write. */
+struct doca_rdma_job_recv {
+	struct doca_job base;	   /**< type DOCA_RDMA_JOB_RECV */
+	struct doca_buf *dst_buff; /**< the message is appended to its data, or replaces them if they fill it; NULL: no bytes */
+};
+
+/** Sends the data of a buf to a receive of the peer. */
+struct doca_rdma_job_send {
+	struct doca_job base;			     /**< type DOCA_RDMA_JOB_SEND or DOCA_RDMA_JOB_SEND_IMM */
+	struct doca_buf const *src_buff;	     /**< the message, or head of a list; NULL for one without bytes */
+	doca_be32_t immediate_data;		     /**< no byte is swapped */
+	struct doca_rdma_addr const *rdma_peer_addr; /**< not used */
+};
+
+/** Reads memory of the peer, or writes it. */
+struct doca_rdma_job_read_write {
+	struct doca_job base;		 /**< type DOCA_RDMA_JOB_READ, DOCA_RDMA_JOB_WRITE or DOCA_RDMA_JOB_WRITE_IMM */
+	struct doca_buf *dst_buff;	 /**< read: local, the bytes are appended; write: the peer's */
+	struct doca_buf const *src_buff; /**< read: the peer's; write: local */
+	doca_be32_t immediate_data;	 /**< of DOCA_RDMA_JOB_WRITE_IMM; no byte is swapped */
+	struct doca_rdma_addr const *rdma_peer_addr; /**< not used */
+};
+
+/** Compares and swaps, or fetches and adds, eight bytes of the peer. */
+struct doca_rdma_job_atomic {
+	struct doca_job base;			     /**< type DOCA_RDMA_JOB_ATOMIC_CMP_SWP or DOCA_RDMA_JOB_ATOMIC_FETCH_ADD */
+	struct doca_buf *cmp_or_add_dest_buff;	     /**< the peer's */
+	struct doca_buf *result_buff;		     /**< local: receives the value before */
+	uint64_t swap_or_add_data;		     /**< the new value, or the summand */
+	uint64_t cmp_data;			     /**< swap: the expected value */
+	struct doca_rdma_addr const *rdma_peer_addr; /**< not used */
 };
 
 /* ---- doca_sha.h ---- */
@@ -116,10 +166,10 @@ struct doca_sha_job {
 	uint64_t flags;		   /**< enum doca_sha_job_flags */
 };
 
-/** Where a hash that comes piece by piece stands. Opaque. */
+/** The state of a hash that is computed piece by piece. Opaque. */
 struct doca_sha_partial_session;
 
-/** One piece of a hash. Pieces but the last have a multiple of the block size (64 bytes, 128 for SHA-512). */
+/** One piece of a hash. All pieces but the last have a multiple of the block size (64 bytes, 128 for SHA-512). */
 struct doca_sha_partial_job {
 	struct doca_sha_job sha_job;		  /**< type DOCA_SHA_JOB_*_PARTIAL, the same for all pieces */
 	struct doca_sha_partial_session *session; /**< one job in flight at a time */
@@ -135,7 +185,7 @@ enum doca_sync_event_job_types {
 	DOCA_SYNC_EVENT_JOB_UPDATE_ADD,					/**< struct doca_sync_event_job_update_add */
 };
 
-/** How the result of an event may be read. */
+/** The result of an event, as a struct. */
 struct doca_sync_event_result {
 	doca_error_t result; /**< of the job */
 };
@@ -144,13 +194,13 @@ struct doca_sync_event_result {
 struct doca_sync_event_job_wait {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_WAIT_GT */
 	uint64_t value;	      /**< 0 to 254 */
-	uint64_t mask;	      /**< bits of the event's value that count */
+	uint64_t mask;	      /**< the bits of the event's value to compare */
 };
 
 /** Reads the event's value. */
 struct doca_sync_event_job_get {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_GET */
-	uint64_t *value;      /**< where it goes; must live until the job has ended */
+	uint64_t *value;      /**< set to the value; must live until the job has ended */
 };
 
 /** Sets the event's value. */
@@ -163,7 +213,7 @@ struct doca_sync_event_job_update_set {
 struct doca_sync_event_job_update_add {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_UPDATE_ADD */
 	uint64_t value;	      /**< what to add */
-	uint64_t *fetched;    /**< where the value before goes; must live until the job has ended */
+	uint64_t *fetched;    /**< set to the value before; must live until the job has ended */
 };
 
 /* ---- doca_graph.h ---- */
@@ -173,11 +223,11 @@ enum doca_graph_job_types {
 	DOCA_GRAPH_JOB = DOCA_ACTION_GRAPH_FIRST + 1, /**< a graph instance has ended */
 };
 
-/** How far a node of an instance has come. */
+/** The state of a node of an instance. */
 enum doca_graph_instance_node_state {
 	DOCA_GRAPH_INSTANCE_NODE_STATE_NOT_STARTED = 0, /**< it waits for others, or for the submit */
 	DOCA_GRAPH_INSTANCE_NODE_STATE_STARTED = 1,	/**< it runs */
-	DOCA_GRAPH_INSTANCE_NODE_STATE_COMPLETED = 2,	/**< it has ended well */
+	DOCA_GRAPH_INSTANCE_NODE_STATE_COMPLETED = 2,	/**< it has succeeded */
 	DOCA_GRAPH_INSTANCE_NODE_STATE_ERROR = 3,	/**< it has failed */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gRPC programs: they get a flag for their address. */
+/* The flag for the address of gRPC programs. */
 #include <doca_argp.h>
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static doca_error_t set_addr(void *value, void *config)
 	(void)config;
 	if (len > 0 && len < (int)sizeof(grpc_addr))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("a gRPC address has 1 to %d characters, this one has %d", GRPC_ADDR_MAX - 1, len);
+	SF_LOG_ERR("the gRPC address has %d characters: give 1 to %d", len, GRPC_ADDR_MAX - 1);
 	grpc_addr[0] = '\0';
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -35,7 +35,7 @@ LEGACY_API void doca_2_2_argp_set_grpc_program(void)
 	doca_argp_param_set_description(param, "Address of the gRPC server");
 	doca_argp_param_set_callback(param, set_addr);
 	doca_argp_param_set_type(param, DOCA_ARGP_TYPE_STRING);
-	doca_argp_register_param(param); /* logs what is wrong; there is nobody to return it to */
+	doca_argp_register_param(param); /* logs errors; this function cannot return them */
 }
 
 LEGACY_API doca_error_t doca_2_2_argp_get_grpc_addr(const char **address)
@@ -43,7 +43,7 @@ LEGACY_API doca_error_t doca_2_2_argp_get_grpc_addr(const char **address)
 	doca_error_t result = legacy_check("doca_argp_get_grpc_addr", address, address);
 
 	if (result == DOCA_SUCCESS && grpc_addr[0] == '\0') {
-		SF_LOG_ERR("no gRPC address was given: the flag is -g or --grpc-address");
+		SF_LOG_ERR("no gRPC address was given: use the flag -g or --grpc-address");
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result == DOCA_SUCCESS)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "legacy/graph.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-#define INSTANCE_NODES_MAX (UINT32_C(1) << 18) /* of all instances that a graph is made ready for */
+#define INSTANCE_NODES_MAX (UINT32_C(1) << 18) /* nodes in all instances of a graph */
 #define INSTANCES_MAX 4096
 
 /* ---- nodes ---- */
@@ -39,7 +40,7 @@ static doca_error_t check_node(const char *function, struct legacy_graph *graph,
 	doca_error_t result = legacy_check(function, graph, node != NULL ? what : NULL);
 
 	if (result == DOCA_SUCCESS && graph->started) {
-		SF_LOG_ERR("%s: the graph is started; its nodes are made before", function);
+		SF_LOG_ERR("%s: the graph is started: create its nodes before doca_graph_start", function);
 		result = DOCA_ERROR_BAD_STATE;
 	}
 	return result == DOCA_SUCCESS ? room_make(graph) : result;
@@ -58,7 +59,8 @@ LEGACY_API doca_error_t doca_2_2_graph_ctx_node_create(struct legacy_graph *grap
 	doca_error_t result = check_node("doca_graph_ctx_node_create", graph, ctx, node);
 
 	if (result == DOCA_SUCCESS && (job_type < ctx->ops->first_type || job_type > ctx->ops->last_type)) {
-		SF_LOG_ERR("doca_graph_ctx_node_create: 0x%x is no job of a %s context", (unsigned int)job_type, ctx->ops->name);
+		SF_LOG_ERR("doca_graph_ctx_node_create: 0x%x is not a job of a %s context", (unsigned int)job_type,
+			   ctx->ops->name);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result == DOCA_SUCCESS)
@@ -121,7 +123,7 @@ LEGACY_API doca_error_t doca_2_2_graph_add_dependency(struct legacy_graph *graph
 	return doca_graph_add_dependency(graph->graph, from, to);
 }
 
-/* ---- life ---- */
+/* ---- create, start, stop, destroy ---- */
 
 LEGACY_API doca_error_t doca_2_2_graph_create(struct legacy_graph **graph)
 {
@@ -213,7 +215,7 @@ LEGACY_API doca_error_t doca_2_2_graph_stop(struct legacy_graph *graph)
 
 /* ---- queues ---- */
 
-/* Adds to, or takes from, what the queue's contexts are needed for. */
+/* Adds num to the number of graphs that need each of the queue's contexts; num may be negative. */
 static void contexts_hold(const struct legacy_graph *graph, struct doca_workq *workq, int num)
 {
 	for (uint32_t i = 0; i < graph->num_nodes; i++) {
@@ -286,13 +288,17 @@ static void lane_remove(struct legacy_graph_lane *lane)
 	struct doca_workq *workq = lane->workq;
 	struct legacy_graph_lane **at = &workq->graphs;
 
-	while (*at != lane)
+	while (*at != lane) {
+		assert(*at != NULL);
 		at = &(*at)->next_in_workq;
+	}
 	*at = lane->next_in_workq;
 	pthread_mutex_lock(&lane->graph->lock);
 	at = &lane->graph->lanes;
-	while (*at != lane)
+	while (*at != lane) {
+		assert(*at != NULL);
 		at = &(*at)->next_in_graph;
+	}
 	*at = lane->next_in_graph;
 	pthread_mutex_unlock(&lane->graph->lock);
 	free(lane);
@@ -315,7 +321,8 @@ LEGACY_API doca_error_t doca_2_2_graph_workq_rm(struct legacy_graph *graph, stru
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (lane->num_inflight > 0) {
-		SF_LOG_ERR("doca_graph_workq_rm: %u instances of the graph are in flight: retrieve them", lane->num_inflight);
+		SF_LOG_ERR("doca_graph_workq_rm: %u instances of the graph are in flight: retrieve them first",
+			   lane->num_inflight);
 		return DOCA_ERROR_IN_USE;
 	}
 	contexts_hold(graph, workq, -1);

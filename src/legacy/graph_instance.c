@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "legacy/graph.h"
 
-/* ---- nodes at work ---- */
+/* ---- execution of nodes ---- */
 
 static doca_error_t job_start(struct sf_graph_step *step, void *data)
 {
@@ -14,7 +15,7 @@ static doca_error_t job_start(struct sf_graph_step *step, void *data)
 
 	/* The program may have changed the job since it was set. */
 	if (job->type != node_data->node->job_type || job->ctx != (struct doca_ctx *)node_data->node->ctx) {
-		SF_LOG_ERR("the job of a graph node is of type 0x%x, or of another context; the node was made for 0x%x",
+		SF_LOG_ERR("the job of a graph node has type 0x%x or another context; the node was created for type 0x%x",
 			   (unsigned int)job->type, (unsigned int)node_data->node->job_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -39,7 +40,7 @@ static struct legacy_graph_instance *instance_of(const struct doca_graph_instanc
 	return user_data.ptr;
 }
 
-/* A user node's event is its callback's to fill. */
+/* Fills the events of nodes, except user nodes, whose callback does it. */
 void legacy_graph_node_ended(struct doca_graph_instance *instance, const struct doca_graph_node *node, doca_error_t status)
 {
 	const struct legacy_node_data *data = &instance_of(instance)->data[sf_graph_node_index(node)];
@@ -53,7 +54,7 @@ void legacy_graph_node_ended(struct doca_graph_instance *instance, const struct 
 	}
 }
 
-/* The instance, and those of its sub-graph nodes, run in a queue; in none: NULL. */
+/* Sets the queue that the instance and those of its sub-graph nodes run in; NULL for none. */
 static void instance_bind(struct legacy_graph_instance *instance, struct doca_workq *workq)
 {
 	instance->workq = workq;
@@ -77,12 +78,13 @@ void legacy_graph_event_retrieved(struct legacy_entry *entry)
 {
 	struct legacy_graph_instance *instance = (struct legacy_graph_instance *)entry;
 
+	assert(instance->lane->num_inflight > 0);
 	instance->lane->num_inflight--;
 	instance->lane = NULL;
 	instance_bind(instance, NULL);
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 LEGACY_API doca_error_t doca_2_2_graph_instance_create(struct legacy_graph *graph, struct legacy_graph_instance **instance)
 {
@@ -147,7 +149,7 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_destroy(struct legacy_graph_inst
 
 /* ---- data ---- */
 
-/* The data of a node of that kind in an instance at rest, or NULL with *result set and logged. */
+/* The data of a node of that kind in an instance that is not in flight, or NULL with *result set and logged. */
 static struct legacy_node_data *data_of(struct legacy_graph_instance *instance, struct doca_graph_node *node,
 					enum legacy_node_kind kind, const char *function, doca_error_t *result)
 {
@@ -184,8 +186,8 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_set_ctx_node_data(struct legacy_
 	if (data == NULL)
 		return result;
 	if (job->type != data->node->job_type || job->ctx != (struct doca_ctx *)data->node->ctx) {
-		SF_LOG_ERR("%s: a job of type 0x%x%s; the node was made for type 0x%x", function, (unsigned int)job->type,
-			   job->ctx != (struct doca_ctx *)data->node->ctx ? " of another context" : "",
+		SF_LOG_ERR("%s: the job has type 0x%x%s; the node was created for type 0x%x", function, (unsigned int)job->type,
+			   job->ctx != (struct doca_ctx *)data->node->ctx ? " and another context" : "",
 			   (unsigned int)data->node->job_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -223,7 +225,7 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_set_sub_graph_node_data(struct l
 	if (data == NULL)
 		return result;
 	if (sub->graph != data->node->sub_graph) {
-		SF_LOG_ERR("%s: the instance is of another graph than the node runs", function);
+		SF_LOG_ERR("%s: the instance and the node belong to different graphs", function);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = doca_graph_instance_set_sub_graph_node_data(instance->instance, node, sub->instance);
@@ -284,7 +286,7 @@ LEGACY_API doca_error_t doca_2_2_workq_graph_submit(struct doca_workq *workq, st
 	return DOCA_SUCCESS;
 }
 
-/* ---- how it went ---- */
+/* ---- results ---- */
 
 static enum doca_graph_instance_node_state state_of(const struct legacy_graph_instance *instance,
 						    const struct doca_graph_node *node, doca_error_t *status)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A context in a queue: its slots, and jobs on their way. */
+/* A context in a queue: its slots, and jobs in flight. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct legacy_lane *legacy_workq_lane(const struct doca_workq *workq, const stru
 	return lane;
 }
 
-/* ---- making ---- */
+/* ---- add and remove ---- */
 
 static void tasks_free(struct legacy_lane *lane)
 {
@@ -29,7 +30,7 @@ static void tasks_free(struct legacy_lane *lane)
 
 static doca_error_t slots_make(struct legacy_lane *lane)
 {
-	for (uint32_t i = lane->num_slots; i-- > 0;) { /* so that the first taken is the first in memory */
+	for (uint32_t i = lane->num_slots; i-- > 0;) { /* so that slots are used in memory order */
 		struct legacy_slot *slot = &lane->slots[i];
 		doca_error_t result;
 
@@ -62,6 +63,7 @@ static struct legacy_lane *lane_new(struct legacy_ctx *ctx, struct doca_workq *w
 	lane->num_types = ctx->ops->last_type - ctx->ops->first_type + 1;
 	lane->load = ctx->ops->load;
 	lane->goes_on = ctx->ops->goes_on;
+	lane->report = ctx->ops->report;
 	lane->pe = workq->pe;
 	return lane;
 }
@@ -78,7 +80,7 @@ doca_error_t legacy_lane_add(struct legacy_ctx *ctx, struct doca_workq *workq)
 	doca_error_t result;
 
 	if (lane == NULL) {
-		SF_LOG_ERR("no memory for %u %s jobs: make a work queue of less depth", workq->depth, ctx->ops->name);
+		SF_LOG_ERR("no memory for %u %s jobs: create a work queue of less depth", workq->depth, ctx->ops->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	result = ctx->ops->open(lane);
@@ -107,13 +109,18 @@ void legacy_lane_remove(struct legacy_lane *lane)
 	struct doca_workq *workq = lane->workq;
 	struct legacy_lane **at = &lane->ctx->lanes;
 
-	while (*at != lane)
+	while (*at != lane) {
+		assert(*at != NULL);
 		at = &(*at)->next_in_ctx;
+	}
 	*at = lane->next_in_ctx;
 	at = &workq->lanes;
-	while (*at != lane)
+	while (*at != lane) {
+		assert(*at != NULL);
 		at = &(*at)->next_in_workq;
+	}
 	*at = lane->next_in_workq;
+	assert(workq->num_lanes > 0);
 	workq->num_lanes--;
 	legacy_workq_settle(workq);
 	if (workq->recent == lane)
@@ -136,12 +143,12 @@ uint32_t legacy_lane_num_busy(const struct legacy_lane *lane)
 
 doca_error_t legacy_lane_check_type(const struct legacy_lane *lane, const struct doca_job *job)
 {
-	SF_LOG_ERR("a job of type 0x%x is none of the %s context's (0x%x to 0x%x)", (unsigned int)job->type, lane->ctx->ops->name,
+	SF_LOG_ERR("job type 0x%x is invalid for the %s context: use 0x%x to 0x%x", (unsigned int)job->type, lane->ctx->ops->name,
 		   (unsigned int)lane->ctx->ops->first_type, (unsigned int)lane->ctx->ops->last_type);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Of a job that is more than its task: it may go on, or its end is a graph's. */
+/* Handles the end of a task whose job may need another task, or reports to a graph. */
 static __attribute__((noinline)) void ended_specially(struct legacy_slot *slot, doca_error_t status)
 {
 	struct sf_graph_step *step = slot->step;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of programs of the 2.2 API: they name no file, so a line shows the source's name; rate limits; the usual backends. */
+/*
+ * Logging of the 2.2 API: records without a file name, which show the source's name instead; rate limits; the standard backends.
+ */
 #include <doca_log.h>
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,31 +15,31 @@
 #include "legacy/legacy.h"
 
 #include "base/fork.h"
+#include "base/thread_safety.h"
 
 #define BUCKETS_MAX 4096
 #define BUCKET_SECONDS_DEFAULT 5
 #define BUCKET_RECORDS_DEFAULT 20
-#define RECORD_INLINE 512 /* bytes of a record that need no allocation */
+#define RECORD_INLINE 512 /* maximum bytes of a record without an allocation */
 
 struct bucket {
-	time_t begin; /* of its span */
+	time_t begin; /* of the current time span */
 	uint32_t num_records;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LEGACY_LOG, &lock, NULL);
-/* GUARDED_BY(lock) */
-static char **names; /* of sources, by their numbers */
-static size_t num_names;
-static struct bucket buckets[BUCKETS_MAX];
-static int num_buckets;
-static uint16_t bucket_seconds = BUCKET_SECONDS_DEFAULT;
+static char **names GUARDED_BY(lock); /* of the sources, by number */
+static size_t num_names GUARDED_BY(lock);
+static struct bucket buckets[BUCKETS_MAX] GUARDED_BY(lock);
+static int num_buckets GUARDED_BY(lock);
+static uint16_t bucket_seconds GUARDED_BY(lock) = BUCKET_SECONDS_DEFAULT;
 static uint16_t bucket_records = BUCKET_RECORDS_DEFAULT;
-static struct doca_log_backend *libraries; /* shows what the libraries log */
+static struct doca_log_backend *libraries; /* for log lines of the libraries */
 
 /* ---- sources ---- */
 
-static doca_error_t name_keep(int source, char *name)
+static REQUIRES(lock) doca_error_t name_keep(int source, char *name)
 {
 	if ((size_t)source >= num_names) {
 		size_t wanted = num_names * 2 > (size_t)source + 32 ? num_names * 2 : (size_t)source + 32;
@@ -48,6 +51,7 @@ static doca_error_t name_keep(int source, char *name)
 		names = grown;
 		num_names = wanted;
 	}
+	assert(source >= 0 && (size_t)source < num_names);
 	names[source] = name;
 	return DOCA_SUCCESS;
 }
@@ -88,7 +92,7 @@ LEGACY_API doca_error_t doca_2_2_log_source_destroy(int source)
 	return DOCA_SUCCESS;
 }
 
-/* Copies the name of a source, cut to size. False: there is no such source. */
+/* Copies the name of a source, truncated to size. False if there is no such source. */
 static bool source_name(int source, char *out, size_t size)
 {
 	bool known;
@@ -123,7 +127,7 @@ static doca_error_t log_record(uint32_t level, int source, int line, const char 
 	va_copy(again, args);
 	len = vsnprintf(small, sizeof(small), format, args);
 	if (len >= (int)sizeof(small) && vasprintf(&text, format, again) < 0)
-		text = small; /* cut */
+		text = small; /* truncated */
 	va_end(again);
 	result = len < 0 ? DOCA_ERROR_INVALID_VALUE : log_text(level, source, line, text);
 	if (text != small)
@@ -160,19 +164,18 @@ LEGACY_API doca_error_t doca_2_2_log_rate_bucket_register(int source, int *bucke
 	char name[2];
 
 	if (bucket == NULL || !source_name(source, name, sizeof(name))) {
-		SF_LOG_ERR("doca_log_rate_bucket_register: %s",
-			   bucket == NULL ? "no place for the bucket" : "no such log source");
+		SF_LOG_ERR("doca_log_rate_bucket_register: %s", bucket == NULL ? "bucket is NULL" : "no such log source");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pthread_mutex_lock(&lock);
 	*bucket = num_buckets < BUCKETS_MAX ? num_buckets++ : -1;
 	pthread_mutex_unlock(&lock);
 	if (*bucket < 0)
-		SF_LOG_ERR("doca_log_rate_bucket_register: %d buckets are in use, which is the most", BUCKETS_MAX);
+		SF_LOG_ERR("doca_log_rate_bucket_register: all %d buckets are in use: register fewer", BUCKETS_MAX);
 	return *bucket < 0 ? DOCA_ERROR_NO_MEMORY : DOCA_SUCCESS;
 }
 
-/* Counts a record; false when the bucket has let enough through. */
+/* Counts a record. False if the bucket's limit is reached. */
 static bool bucket_lets_through(int index)
 {
 	struct timespec now;
@@ -233,7 +236,7 @@ LEGACY_API void doca_2_2_log_set_quantity(uint16_t quantity)
 
 /* ---- backends ---- */
 
-/* DOCA 2.2 knows no backends of the SDK's, so without this its programs would never read why a call failed. */
+/* DOCA 2.2 has no SDK backends, so without this its programs would never show why a call failed. */
 LEGACY_API doca_error_t doca_2_2_log_create_standard_backend(void)
 {
 	doca_error_t result = doca_log_backend_create_standard();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions of partial SHA jobs: each is one of today's partial tasks, submitted again for every piece. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "legacy/sha.h"
 #include "sha/partial.h"
 
 struct doca_sha_partial_session {
-	struct doca_sha_partial_session *next; /* the lane's */
+	struct doca_sha_partial_session *next; /* in the lane's list */
 	struct legacy_lane *lane;	       /* NULL once the context was removed from the queue */
 	struct doca_sha_task_partial_hash *task;
-	int type;     /* of the jobs of this message; 0 between messages */
-	bool is_busy; /* a job of it is in the queue */
+	int type;     /* job type of this message; 0 between messages */
+	bool is_busy; /* the queue has a job of this session */
 	bool is_final;
 };
 
@@ -26,11 +27,11 @@ static doca_error_t check_job(const struct legacy_slot *slot, const struct doca_
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (session->is_busy) {
-		SF_LOG_ERR("a job of this SHA session is in the work queue: its pieces come one after the other");
+		SF_LOG_ERR("a job of this SHA session is in the work queue: retrieve it before the next piece");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (session->type != 0 && session->type != job->sha_job.base.type) {
-		SF_LOG_ERR("the SHA session hashes by type 0x%x, and this piece is of type 0x%x", (unsigned int)session->type,
+		SF_LOG_ERR("the SHA session's message has job type 0x%x, but this piece has 0x%x", (unsigned int)session->type,
 			   (unsigned int)job->sha_job.base.type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -41,7 +42,7 @@ static doca_error_t check_job(const struct legacy_slot *slot, const struct doca_
 	return DOCA_SUCCESS;
 }
 
-/* A piece that is not the whole message. */
+/* Loads a piece that is not the whole message. */
 static doca_error_t load_piece(struct doca_sha_partial_session *session, const struct doca_sha_job *job,
 			       enum doca_sha_algorithm algorithm, bool is_final)
 {
@@ -58,7 +59,7 @@ static doca_error_t load_piece(struct doca_sha_partial_session *session, const s
 	if (result == DOCA_SUCCESS)
 		result = doca_sha_task_partial_hash_set_src(task, job->req_buf);
 	if (result == DOCA_SUCCESS && is_final) {
-		/* The digest goes where the last piece says. */
+		/* The last piece names the destination of the digest. */
 		result = sf_sha_partial_set_dst(task, job->resp_buf);
 		if (result == DOCA_SUCCESS)
 			result = doca_sha_task_partial_hash_set_is_final_buf(task);
@@ -76,7 +77,7 @@ doca_error_t legacy_sha_load_partial(struct legacy_slot *slot, const struct doca
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (is_final && session->type == 0) {
-		result = legacy_sha_load_hash(slot, &job->sha_job, algorithm); /* one piece is the message */
+		result = legacy_sha_load_hash(slot, &job->sha_job, algorithm); /* the piece is the whole message */
 	} else {
 		result = load_piece(session, &job->sha_job, algorithm, is_final);
 		slot->task = doca_sha_task_partial_hash_as_task(session->task);
@@ -100,7 +101,7 @@ bool legacy_sha_job_ended(struct legacy_slot *slot, doca_error_t *status)
 	slot->session = NULL;
 	session->is_busy = false;
 	if (session->is_final || *status != DOCA_SUCCESS)
-		session->type = 0; /* the next piece begins a message */
+		session->type = 0; /* the next piece begins a new message */
 	return false;
 }
 
@@ -146,7 +147,7 @@ LEGACY_API doca_error_t doca_2_2_sha_partial_session_create(struct legacy_sha *s
 	return DOCA_SUCCESS;
 }
 
-/* Programs may remove the queue first and end their sessions after. */
+/* Programs may remove the queue first and destroy their sessions later. */
 void legacy_sha_sessions_end(struct legacy_lane *lane)
 {
 	for (struct doca_sha_partial_session *session = lane->sessions; session != NULL; session = session->next) {
@@ -160,13 +161,15 @@ static void session_unlink(struct doca_sha_partial_session *session)
 {
 	struct doca_sha_partial_session **at = &session->lane->sessions;
 
-	while (*at != session)
+	while (*at != session) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = session->next;
 	doca_task_free(doca_sha_task_partial_hash_as_task(session->task));
 }
 
-/* INVALID_VALUE, logged, unless the session is of the lane and at rest. */
+/* INVALID_VALUE, logged, unless the session belongs to the lane and has no job in the queue. */
 static doca_error_t check_session(const struct doca_sha_partial_session *session, const struct legacy_lane *lane,
 				  const char *function)
 {

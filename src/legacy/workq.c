@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "legacy/workq.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- as a context of its engine ---- */
@@ -11,7 +12,7 @@ static doca_error_t queue_start(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
-/* Contexts with an engine of their own have it turned by ours. */
+/* Progresses the engines of contexts that have their own. */
 static bool queue_progress(struct doca_ctx *ctx)
 {
 	struct doca_workq *workq = (struct doca_workq *)ctx;
@@ -52,7 +53,7 @@ static const struct sf_ctx_ops queue_turning_ops = {
 	.arm = queue_arm,
 };
 
-/* Most queues poll and have nothing to turn: those stay out of their engine's way. */
+/* Most queues poll and have no such contexts: their own context stays stopped, so it costs nothing. */
 void legacy_workq_settle(struct doca_workq *workq)
 {
 	bool foreign = false, needed;
@@ -64,13 +65,13 @@ void legacy_workq_settle(struct doca_workq *workq)
 	if (needed == workq->is_running)
 		return;
 	if (needed)
-		doca_ctx_start(&workq->base); /* without tasks: nothing in it can fail */
+		doca_ctx_start(&workq->base); /* cannot fail, since it has no tasks */
 	else
 		legacy_ctx_end(workq->pe, &workq->base);
 	workq->is_running = needed;
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 static doca_error_t engine_make(struct doca_workq *workq)
 {
@@ -141,7 +142,7 @@ static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct 
 	doca_error_t result = legacy_check("doca_workq_submit", workq, job);
 
 	if (result == DOCA_SUCCESS && job->ctx == NULL) {
-		SF_LOG_ERR("doca_workq_submit: the job names no context");
+		SF_LOG_ERR("doca_workq_submit: the job's ctx is NULL");
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result != DOCA_SUCCESS)
@@ -176,13 +177,14 @@ static __attribute__((noinline, cold)) doca_error_t retrieve_refused(const struc
 								     int flags)
 {
 	if (legacy_check("doca_workq_progress_retrieve", workq, ev) == DOCA_SUCCESS)
-		SF_LOG_ERR("doca_workq_progress_retrieve: flags 0x%x; there are none", (unsigned int)flags);
+		SF_LOG_ERR("doca_workq_progress_retrieve: flags are 0x%x, but none are defined: pass 0", (unsigned int)flags);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 LEGACY_API doca_error_t doca_2_2_workq_progress_retrieve(struct doca_workq *workq, struct doca_event *ev, int flags)
 {
 	struct legacy_entry *entry;
+	doca_error_t status;
 
 	if (__builtin_expect(workq == NULL || ev == NULL || flags != DOCA_WORKQ_RETRIEVE_FLAGS_NONE, 0))
 		return retrieve_refused(workq, ev, flags);
@@ -195,15 +197,20 @@ LEGACY_API doca_error_t doca_2_2_workq_progress_retrieve(struct doca_workq *work
 	workq->events = entry->next;
 	if (workq->events == NULL)
 		workq->events_end = &workq->events;
+	assert(workq->num_busy > 0);
 	workq->num_busy--;
 	ev->type = entry->type;
 	ev->user_data = entry->user_data;
-	ev->result.u64 = (uint64_t)entry->status;
+	status = entry->status;
+	if (__builtin_expect(entry->lane != NULL && entry->lane->report != NULL, 0))
+		entry->lane->report((const struct legacy_slot *)entry, &ev->result);
+	else
+		ev->result.u64 = (uint64_t)status;
 	if (__builtin_expect(entry->lane != NULL, 1))
 		legacy_slot_give_back((struct legacy_slot *)entry);
 	else
 		legacy_graph_event_retrieved(entry);
-	return __builtin_expect(ev->result.u64 == DOCA_SUCCESS, 1) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
+	return __builtin_expect(status == DOCA_SUCCESS, 1) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 }
 
 /* ---- event-driven mode ---- */
@@ -260,7 +267,7 @@ LEGACY_API doca_error_t doca_2_2_workq_set_event_driven_enable(struct doca_workq
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (workq->num_busy > 0) {
-		SF_LOG_ERR("%u jobs are in the work queue: its mode changes when it is empty", workq->num_busy);
+		SF_LOG_ERR("%u jobs are in the work queue: retrieve them before you change its mode", workq->num_busy);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	workq->event_driven = enable != 0;
@@ -277,7 +284,7 @@ LEGACY_API doca_error_t doca_2_2_workq_set_event_handle(struct doca_workq *workq
 	(void)completion_key;
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("doca_workq_set_event_handle: on Linux the queue has a handle of its own: call doca_workq_get_event_handle");
+	SF_LOG_ERR("doca_workq_set_event_handle: not supported on Linux: call doca_workq_get_event_handle");
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps: their life, devices and ranges. */
+/* Memory maps: create, start, stop, destroy; devices and ranges. */
 #include "legacy15/mmap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/dev.h"
@@ -10,7 +11,7 @@
 #define DEVICES_DEFAULT 32 /* as today's */
 #define PAGE_MIN 4096
 
-/* ---- making and unmaking ---- */
+/* ---- create, start, stop, destroy ---- */
 
 struct legacy15_mmap *legacy15_mmap_new(const union doca_data *user_data)
 {
@@ -99,7 +100,8 @@ LEGACY15_API doca_error_t doca_1_5_mmap_destroy(struct legacy15_mmap *mmap)
 
 		result = doca_mmap_destroy(range->map);
 		if (result != DOCA_SUCCESS)
-			return result; /* a context uses it; the rest can be destroyed later */
+			return result; /* a context uses it; the program can destroy the map later */
+		assert(mmap->num_ranges > 0);
 		mmap->num_ranges--;
 		if (range->free_cb != NULL)
 			range->free_cb(range->addr, range->len, range->opaque);
@@ -137,15 +139,15 @@ LEGACY15_API doca_error_t doca_1_5_mmap_get_num_bufs(const struct legacy15_mmap 
 	return result;
 }
 
-/* ---- what may be done ---- */
+/* ---- checks ---- */
 
 doca_error_t legacy15_mmap_check_open(const struct legacy15_mmap *mmap, const char *function)
 {
 	if (mmap->started && !mmap->exported && !mmap->imported)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the memory map %s", function,
-		   mmap->imported   ? "was made from an export, and stays as it is"
-		   : mmap->exported ? "was exported, and stays as it is"
+		   mmap->imported   ? "was made from an export and cannot be changed"
+		   : mmap->exported ? "was exported and cannot be changed"
 				    : "is not started: call doca_mmap_start first");
 	return DOCA_ERROR_NOT_PERMITTED;
 }
@@ -161,7 +163,7 @@ bool legacy15_mmap_has_dev(const struct legacy15_mmap *mmap, const struct doca_d
 
 /* ---- devices ---- */
 
-/* A range that was stopped for a change of devices goes on; without a device it waits for one. */
+/* Restarts ranges that were stopped for a change of devices, if the map still has a device. */
 static doca_error_t ranges_start(struct legacy15_mmap *mmap, uint32_t num)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -182,7 +184,7 @@ static doca_error_t ranges_stop(struct legacy15_mmap *mmap)
 	return DOCA_SUCCESS;
 }
 
-/* Both calls below: their arguments, and that the devices may change. */
+/* For both calls below: checks their arguments, and that the devices may change. */
 static doca_error_t check_devs_change(const struct legacy15_mmap *mmap, const struct doca_dev *dev, const char *function)
 {
 	doca_error_t result = legacy15_check(function, mmap, dev);
@@ -242,6 +244,7 @@ LEGACY15_API doca_error_t doca_1_5_mmap_dev_rm(struct legacy15_mmap *mmap, struc
 		return result;
 	while (mmap->devs[at] != dev)
 		at++;
+	assert(at < mmap->num_devs);
 	mmap->devs[at] = mmap->devs[--mmap->num_devs];
 	sf_dev_release(dev);
 	return ranges_start(mmap, mmap->num_ranges);
@@ -257,7 +260,7 @@ static doca_error_t check_range(const void *addr, size_t len, size_t pg_sz)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (pg_sz < PAGE_MIN || (pg_sz & (pg_sz - 1)) != 0) {
-		SF_LOG_ERR("pages of %zu bytes: a page has a power of two, %d or more", pg_sz, PAGE_MIN);
+		SF_LOG_ERR("page size %zu is invalid: use a power of two, %d or more", pg_sz, PAGE_MIN);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -270,7 +273,7 @@ static doca_error_t check_range_new(const struct legacy15_mmap *mmap, const uint
 
 		if (addr >= range->addr + range->len || addr + len <= range->addr)
 			continue;
-		SF_LOG_ERR("%zu bytes at %p overlap a range that the memory map has, %zu bytes at %p", len, (const void *)addr,
+		SF_LOG_ERR("%zu bytes at %p overlap a range of the memory map, %zu bytes at %p", len, (const void *)addr,
 			   range->len, (void *)range->addr);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
@@ -281,7 +284,7 @@ static doca_error_t check_range_new(const struct legacy15_mmap *mmap, const uint
 	return DOCA_ERROR_NO_MEMORY;
 }
 
-/* One of today's memory maps of the range; the devices may do everything. */
+/* Configures today's memory map of the range, with all permissions. */
 static doca_error_t range_configure(const struct legacy15_mmap *mmap, struct doca_mmap *map, void *addr, size_t len)
 {
 	doca_error_t result = doca_mmap_set_max_num_devices(map, mmap->max_devs);

@@ -29,10 +29,10 @@
 
 #include "base/clock.h"
 
-#define SECONDS_MAX 60 /* only a hang takes longer, on however busy a machine */
+#define SECONDS_MAX 60 /* only a hang takes longer, even on a busy machine */
 #define assert_ok(call) assert_int_equal((call), DOCA_SUCCESS)
 
-/* Also of the roles, which have no test runner. */
+/* Also used by the roles, which have no test runner. */
 static void must(doca_error_t result, const char *what)
 {
 	if (result == DOCA_SUCCESS)
@@ -58,7 +58,7 @@ static struct doca_dev *open_device(const char *pci_addr)
 	return dev;
 }
 
-/* Waits for a message by the receive channel. */
+/* Waits on the receive channel for a message. */
 static doca_error_t await(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
 {
 	doca_event_channel_t channel;
@@ -92,7 +92,7 @@ static doca_error_t send_all(struct doca_comm_channel_ep_t *ep, struct doca_comm
 	return result;
 }
 
-/* ---- the client's roles ---- */
+/* ---- roles of the client ---- */
 
 static struct doca_dev *host;
 static struct doca_comm_channel_ep_t *client;
@@ -106,7 +106,7 @@ static void client_connect(const char *name)
 	host = open_device("d8:00.0");
 	must(doca_comm_channel_ep_create(&client), "endpoint");
 	must(doca_comm_channel_ep_set_device(client, host), "set device");
-	do { /* its process may not listen yet */
+	do { /* the service's process may not listen yet */
 		result = doca_comm_channel_ep_connect(client, name, &service_addr);
 	} while (result == DOCA_ERROR_CONNECTION_ABORTED && sf_now_s() < end);
 	must(result, "connect");
@@ -123,7 +123,7 @@ static int client_end(void)
 	return 0;
 }
 
-/* Sends back what comes, until "end". */
+/* Sends back each message, until "end". */
 static int role_echo(const char *name)
 {
 	struct doca_comm_channel_addr_t *from;
@@ -140,7 +140,7 @@ static int role_echo(const char *name)
 	return client_end();
 }
 
-/* Says hello and sleeps until it is killed. */
+/* Sends a first message and sleeps until it is killed. */
 static int role_sleep(const char *name)
 {
 	client_connect(name);
@@ -149,7 +149,7 @@ static int role_sleep(const char *name)
 	return 1;
 }
 
-/* Waits until the service is gone. */
+/* Waits until the service has ended. */
 static int role_outlive(const char *name)
 {
 	struct doca_comm_channel_addr_t *from;
@@ -163,7 +163,7 @@ static int role_outlive(const char *name)
 	return client_end();
 }
 
-/* Asks for a service that nobody offers. */
+/* Connects to a service that does not exist. */
 static int role_nobody(const char *name)
 {
 	host = open_device("d8:00.0");
@@ -176,7 +176,7 @@ static int role_nobody(const char *name)
 	return client_end();
 }
 
-/* Exports memory through the channel and waits until it was read. */
+/* Exports memory through the channel and waits until the service has read it. */
 static int role_export(const char *name)
 {
 	struct doca_comm_channel_addr_t *from;
@@ -231,7 +231,7 @@ static struct doca_dev_rep *open_representor(struct doca_dev *dpu)
 	return rep;
 }
 
-/* The name of a service of this test: the same test of another provider may run at the same time. */
+/* A name that is unique to this process: the same test may run with another provider at the same time. */
 static const char *service_name(const char *name)
 {
 	static char own[64];
@@ -240,7 +240,7 @@ static const char *service_name(const char *name)
 	return own;
 }
 
-/* runner: a program that runs another one, on this machine or the other one; or NULL. */
+/* runner: NULL, or a program that runs another one, on this machine or the other one. */
 static pid_t role_start(const char *runner, const char *role, const char *name)
 {
 	const char *own_name = service_name(name);
@@ -341,7 +341,7 @@ static void messages_cross_between_processes(void **state)
 	(void)state;
 }
 
-static void a_killed_client_is_noticed_and_may_come_back(void **state)
+static void a_killed_client_is_noticed_and_may_reconnect(void **state)
 {
 	double begin;
 	doca_error_t result;
@@ -363,7 +363,7 @@ static void a_killed_client_is_noticed_and_may_come_back(void **state)
 	(void)state;
 }
 
-/* The service is a process of its own here, which kills itself after the client's hello. */
+/* Here the service is a process of its own, which kills itself after the client's first message. */
 static void a_killed_service_is_noticed(void **state)
 {
 	pid_t killed = role_start(getenv("SOFTFIELD_TEST_HERE"), "serve", "killed service");
@@ -374,7 +374,7 @@ static void a_killed_service_is_noticed(void **state)
 	(void)state;
 }
 
-static void a_service_that_is_not_there_is_known_at_once(void **state)
+static void a_missing_service_is_noticed_immediately(void **state)
 {
 	child_start("nobody", "nobody");
 	child_expect_exit();
@@ -397,7 +397,7 @@ static int role_serve(const char *name)
 	return 1;
 }
 
-/* ---- beside a progress engine ---- */
+/* ---- together with a progress engine ---- */
 
 static void copied(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
@@ -473,9 +473,9 @@ int main(int argc, char **argv)
 		     {"nobody", role_nobody}, {"export", role_export}, {"serve", role_serve}};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(messages_cross_between_processes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_killed_client_is_noticed_and_may_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_killed_client_is_noticed_and_may_reconnect, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_service_is_noticed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_service_that_is_not_there_is_known_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_service_is_noticed_immediately, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_descriptor_travels_and_a_task_copies, setup, teardown),
 	};
 

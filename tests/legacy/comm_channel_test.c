@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Comm Channel, both ends in this process. */
+/* The Comm Channel with both ends in this process. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -53,7 +53,7 @@ static void devices_close(struct pair *p)
 	assert_ok(doca_dev_close(p->host));
 }
 
-/* The name of a service of this process: the same tests of another provider or release may run at the same time. */
+/* A name that is unique to this process: the same tests may run with another provider or release at the same time. */
 static const char *service_name(const char *name)
 {
 	static char own[64];
@@ -85,7 +85,7 @@ static struct doca_comm_channel_ep_t *client_make(struct pair *p, uint16_t size,
 	return ep;
 }
 
-/* Connects; the service is turned by its own calls meanwhile. */
+/* Connects; meanwhile the service progresses through its own calls. */
 static struct doca_comm_channel_addr_t *connect_to(struct pair *p, struct doca_comm_channel_ep_t *client, const char *name)
 {
 	struct doca_comm_channel_addr_t *peer;
@@ -120,7 +120,7 @@ static doca_error_t receive(struct doca_comm_channel_ep_t *ep, char *text, size_
 	return result;
 }
 
-/* Until the peer has everything that was sent to it: all of the send queue is free. */
+/* Waits until the peer has received everything: the whole send queue is free. */
 static void settle(struct doca_comm_channel_addr_t *peer)
 {
 	double end = sf_now_s() + 10;
@@ -197,7 +197,7 @@ static void properties_are_kept(void **state)
 	(void)state;
 }
 
-static void capabilities_answer(void **state)
+static void capabilities_are_reported(void **state)
 {
 	struct pair p;
 	uint32_t value;
@@ -220,7 +220,7 @@ static void capabilities_answer(void **state)
 	(void)state;
 }
 
-static void roles_have_their_order(void **state)
+static void calls_have_an_order_per_role(void **state)
 {
 	struct doca_comm_channel_ep_t *ep;
 	struct doca_comm_channel_addr_t *peer, **list;
@@ -270,7 +270,7 @@ static void roles_have_their_order(void **state)
 	assert_ok(doca_comm_channel_ep_set_device(second, p.dpu));
 	assert_ok(doca_comm_channel_ep_set_device_rep(second, p.rep));
 	assert_int_equal(doca_comm_channel_ep_listen(second, service_name("roles")),
-			 DOCA_ERROR_CONNECTION_ABORTED); /* the name is taken */
+			 DOCA_ERROR_CONNECTION_ABORTED); /* the name is in use */
 	assert_ok(doca_comm_channel_ep_listen(second, "roles 2"));
 	assert_ok(doca_comm_channel_ep_destroy(second));
 	assert_ok(doca_comm_channel_ep_destroy(ep));
@@ -354,7 +354,7 @@ static void sizes_are_kept(void **state)
 		len = 50;
 		result = doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from);
 	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
-	assert_int_equal(result, DOCA_ERROR_INVALID_VALUE); /* it does not fit, and stays */
+	assert_int_equal(result, DOCA_ERROR_INVALID_VALUE); /* too large for the buffer, so it stays in the queue */
 	assert_int_equal(len, 100);
 	assert_ok(doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from));
 	assert_int_equal(len, 100);
@@ -362,8 +362,8 @@ static void sizes_are_kept(void **state)
 	(void)state;
 }
 
-/* Who does not receive stops the sender, and nothing is lost. */
-static void a_full_peer_says_again(void **state)
+/* A peer that does not receive makes sends return AGAIN, and loses no message. */
+static void a_full_peer_returns_again(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
 	struct pair p;
@@ -425,7 +425,7 @@ static void a_service_knows_its_clients(void **state)
 		assert_ok(doca_comm_channel_ep_get_peer_addr_list(p.service, &list, &num));
 	} while (num != 1 && sf_now_s() < end);
 	assert_int_equal(num, 1);
-	peers[0] = connect_to(&p, clients[0], "clients"); /* again */
+	peers[0] = connect_to(&p, clients[0], "clients"); /* connects again */
 	assert_ok(doca_comm_channel_ep_destroy(clients[0]));
 	assert_ok(doca_comm_channel_ep_destroy(clients[2]));
 	assert_ok(doca_comm_channel_ep_destroy(p.service));
@@ -433,7 +433,7 @@ static void a_service_knows_its_clients(void **state)
 	(void)state;
 }
 
-static void a_client_that_left_is_told(void **state)
+static void a_client_that_left_is_reported(void **state)
 {
 	struct pair p;
 	double end;
@@ -454,7 +454,7 @@ static void a_client_that_left_is_told(void **state)
 	(void)state;
 }
 
-static void a_service_that_ended_is_told(void **state)
+static void a_service_that_ended_is_reported(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
 	struct pair p;
@@ -463,7 +463,7 @@ static void a_service_that_ended_is_told(void **state)
 	pair_open(&p, "ending", 100, 4);
 	assert_ok(send_to(p.service, p.to_client, "last words"));
 	assert_ok(doca_comm_channel_ep_destroy(p.service));
-	assert_ok(receive(p.client, text, sizeof(text), &from)); /* what was sent arrives */
+	assert_ok(receive(p.client, text, sizeof(text), &from)); /* what was sent before still arrives */
 	assert_string_equal(text, "last words");
 	assert_int_equal(receive(p.client, text, sizeof(text), &from), DOCA_ERROR_CONNECTION_RESET);
 	assert_int_equal(send_to(p.client, p.to_service, "hello?"), DOCA_ERROR_CONNECTION_RESET);
@@ -473,7 +473,7 @@ static void a_service_that_ended_is_told(void **state)
 	(void)state;
 }
 
-static void a_service_may_send_a_client_away(void **state)
+static void a_service_may_disconnect_a_client(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
 	struct pair p;
@@ -497,7 +497,7 @@ static bool is_readable(int fd, int timeout_ms)
 	return poll(&wait, 1, timeout_ms) == 1;
 }
 
-static void a_message_wakes_who_armed(void **state)
+static void a_message_wakes_an_armed_channel(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
 	doca_event_channel_t channel;
@@ -511,7 +511,7 @@ static void a_message_wakes_who_armed(void **state)
 	for (int i = 0; i < 300; i++) {
 		doca_error_t result;
 
-		do { /* until nothing is left, then wait */
+		do { /* receive until nothing is left, then wait */
 			len = sizeof(text);
 			result = doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from);
 		} while (result == DOCA_SUCCESS);
@@ -532,7 +532,7 @@ static void a_message_wakes_who_armed(void **state)
 	(void)state;
 }
 
-/* Arm, look once more and find nothing, wait: as programs do that a message may have overtaken. */
+/* Arm, receive once more and find nothing, wait: programs do this because a message may arrive between the two. */
 static void recheck(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_ep_t *peer,
 		    struct doca_comm_channel_addr_t *to_ep, uint32_t rounds)
 {
@@ -575,7 +575,7 @@ static void a_receive_that_finds_nothing_leaves_the_channel_armed(void **state)
 	(void)state;
 }
 
-/* The look finds a message: the channel is readable all the same, until a receive finds nothing. */
+/* That receive finds a message: the channel is readable all the same, until a receive finds nothing. */
 static void a_receive_that_finds_a_message_wakes(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
@@ -598,7 +598,7 @@ static void a_receive_that_finds_a_message_wakes(void **state)
 	(void)state;
 }
 
-/* Sends until the peer's queue is full: a refusal with nothing in flight is not for the own one. */
+/* Sends until the peer's queue is full: if a send fails with nothing in flight, the cause is not the own queue. */
 static void fill(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer)
 {
 	double end = sf_now_s() + 10;
@@ -613,7 +613,7 @@ static void fill(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_add
 	assert_int_equal(result, DOCA_ERROR_AGAIN);
 }
 
-static void a_refused_send_leaves_the_channel_armed(void **state)
+static void a_failed_send_leaves_the_channel_armed(void **state)
 {
 	doca_event_channel_t channel;
 	struct pair p;
@@ -632,7 +632,7 @@ static void a_refused_send_leaves_the_channel_armed(void **state)
 	(void)state;
 }
 
-static void the_send_channel_says_when_to_try(void **state)
+static void the_send_channel_is_readable_when_a_send_may_succeed(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
 	doca_event_channel_t channel;
@@ -660,7 +660,7 @@ static void the_send_channel_says_when_to_try(void **state)
 	(void)state;
 }
 
-static void the_service_channel_tells_of_clients(void **state)
+static void the_service_channel_reports_clients(void **state)
 {
 	doca_event_channel_t channel;
 	struct pair p;
@@ -720,7 +720,7 @@ static void receive_many(struct doca_comm_channel_ep_t *ep)
 		doca_error_t result = doca_comm_channel_ep_recvfrom(ep, &got, &len, 0, &from);
 
 		if (result == DOCA_ERROR_AGAIN && sf_now_s() < end) {
-			sched_yield(); /* to who sends, where cores are few */
+			sched_yield(); /* let the sender run, where cores are few */
 			continue;
 		}
 		assert_ok(result);
@@ -761,22 +761,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(properties_are_kept),
-		cmocka_unit_test(capabilities_answer),
-		cmocka_unit_test(roles_have_their_order),
+		cmocka_unit_test(capabilities_are_reported),
+		cmocka_unit_test(calls_have_an_order_per_role),
 		cmocka_unit_test(without_a_service_connecting_fails),
 		cmocka_unit_test(messages_go_both_ways_in_order),
 		cmocka_unit_test(sizes_are_kept),
-		cmocka_unit_test(a_full_peer_says_again),
+		cmocka_unit_test(a_full_peer_returns_again),
 		cmocka_unit_test(a_service_knows_its_clients),
-		cmocka_unit_test(a_client_that_left_is_told),
-		cmocka_unit_test(a_service_that_ended_is_told),
-		cmocka_unit_test(a_service_may_send_a_client_away),
-		cmocka_unit_test(a_message_wakes_who_armed),
+		cmocka_unit_test(a_client_that_left_is_reported),
+		cmocka_unit_test(a_service_that_ended_is_reported),
+		cmocka_unit_test(a_service_may_disconnect_a_client),
+		cmocka_unit_test(a_message_wakes_an_armed_channel),
 		cmocka_unit_test(a_receive_that_finds_nothing_leaves_the_channel_armed),
 		cmocka_unit_test(a_receive_that_finds_a_message_wakes),
-		cmocka_unit_test(a_refused_send_leaves_the_channel_armed),
-		cmocka_unit_test(the_send_channel_says_when_to_try),
-		cmocka_unit_test(the_service_channel_tells_of_clients),
+		cmocka_unit_test(a_failed_send_leaves_the_channel_armed),
+		cmocka_unit_test(the_send_channel_is_readable_when_a_send_may_succeed),
+		cmocka_unit_test(the_service_channel_reports_clients),
 		cmocka_unit_test(an_endpoint_serves_two_threads),
 	};
 

@@ -130,7 +130,7 @@ static void submit(struct side *s, uint32_t index)
 	assert_ok(doca_workq_graph_submit(s->f.workq, s->runs[index].instance, (union doca_data){.u64 = index}));
 }
 
-static void instances_run_to_their_end(void **state)
+static void instances_run_to_completion(void **state)
 {
 	struct side s;
 	struct doca_event event;
@@ -245,7 +245,7 @@ static void a_failed_job_keeps_the_callback_from_running(void **state)
 	(void)state;
 }
 
-static void instances_in_flight_are_left_alone(void **state)
+static void instances_in_flight_cannot_be_changed(void **state)
 {
 	struct side s;
 	struct doca_event event;
@@ -266,7 +266,7 @@ static void instances_in_flight_are_left_alone(void **state)
 	(void)state;
 }
 
-static void wrong_graphs_are_refused(void **state)
+static void wrong_graphs_are_rejected(void **state)
 {
 	struct side s;
 	struct doca_graph *other;
@@ -295,9 +295,9 @@ static void wrong_graphs_are_refused(void **state)
 	assert_ok(doca_graph_add_dependency(other, second, node));
 	assert_ok(doca_ctx_dev_add(doca_dma_as_ctx(idle), s.f.dev));
 	assert_ok(doca_ctx_start(doca_dma_as_ctx(idle)));
-	assert_int_equal(doca_graph_start(other), DOCA_ERROR_BAD_STATE); /* a circle */
+	assert_int_equal(doca_graph_start(other), DOCA_ERROR_BAD_STATE); /* a cycle */
 	assert_ok(doca_graph_destroy(other));
-	assert_int_equal(doca_graph_user_node_create(s.graph, look, &node), DOCA_ERROR_BAD_STATE); /* started */
+	assert_int_equal(doca_graph_user_node_create(s.graph, look, &node), DOCA_ERROR_BAD_STATE); /* the graph is started */
 	assert_ok(doca_graph_start(s.graph));							   /* again */
 	assert_int_equal(doca_graph_workq_add(s.graph, s.f.workq), DOCA_ERROR_BAD_STATE);
 	assert_ok(doca_graph_instance_create(s.graph, &instance)); /* without data */
@@ -359,7 +359,7 @@ static void a_sub_graph_runs_inside(void **state)
 	(void)state;
 }
 
-/* More jobs at once than the contexts have room for: they wait, and nothing fails. */
+/* More jobs than the contexts have room for: they wait, and none fails. */
 static void an_overloaded_context_is_waited_for(void **state)
 {
 	struct side s;
@@ -400,12 +400,12 @@ static void an_overloaded_context_is_waited_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instances_run_to_their_end),
+		cmocka_unit_test(instances_run_to_completion),
 		cmocka_unit_test(jobs_and_instances_share_a_queue),
 		cmocka_unit_test(a_failed_callback_ends_the_instance),
 		cmocka_unit_test(a_failed_job_keeps_the_callback_from_running),
-		cmocka_unit_test(instances_in_flight_are_left_alone),
-		cmocka_unit_test(wrong_graphs_are_refused),
+		cmocka_unit_test(instances_in_flight_cannot_be_changed),
+		cmocka_unit_test(wrong_graphs_are_rejected),
 		cmocka_unit_test(a_graph_needs_its_contexts_in_the_queue),
 		cmocka_unit_test(a_sub_graph_runs_inside),
 		cmocka_unit_test(an_overloaded_context_is_waited_for),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices, memory, bufs, logs and flags of the 2.2 API, where they have other names or signatures than today's. */
+/* Devices, memory, bufs, logs and flags of the 2.2 API, where names or signatures differ from today's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -120,11 +120,13 @@ static void a_host_exports_to_its_dpu(void **state)
 	assert_ok(doca_mmap_set_memrange(mmap, memory, 8192));
 	assert_ok(doca_mmap_dev_add(mmap, host));
 	assert_ok(doca_mmap_start(mmap));
-	assert_int_equal(doca_mmap_export_dpu(mmap, host, &descriptor, &size), DOCA_ERROR_NOT_PERMITTED); /* no DPU flag */
+	assert_int_equal(doca_mmap_export_dpu(mmap, host, &descriptor, &size),
+			 DOCA_ERROR_NOT_PERMITTED); /* without the flag for the DPU */
 	assert_ok(doca_mmap_stop(mmap));
 	assert_ok(doca_mmap_set_permissions(mmap, DOCA_ACCESS_LOCAL_READ_WRITE | DOCA_ACCESS_DPU_READ_WRITE));
 	assert_ok(doca_mmap_start(mmap));
-	assert_int_equal(doca_mmap_export_dpu(mmap, dpu, &descriptor, &size), DOCA_ERROR_INVALID_VALUE); /* not its device */
+	assert_int_equal(doca_mmap_export_dpu(mmap, dpu, &descriptor, &size),
+			 DOCA_ERROR_INVALID_VALUE); /* not the map's device */
 	assert_ok(doca_mmap_export_dpu(mmap, host, &descriptor, &size));
 	assert_ok(doca_mmap_create_from_export(NULL, descriptor, size, dpu, &imported));
 	assert_ok(doca_mmap_get_memrange(imported, &addr, &len));
@@ -221,7 +223,7 @@ static void inventories_have_no_extensions(void **state)
 	(void)state;
 }
 
-static void pools_give_out_what_they_have(void **state)
+static void pools_allocate_until_empty(void **state)
 {
 	union doca_data user_data = {.u64 = 6}, got;
 	struct doca_bufpool *pool;
@@ -259,8 +261,8 @@ static void pools_give_out_what_they_have(void **state)
 	(void)state;
 }
 
-/* Without a GPU in hand: what is checked before one is needed. */
-static void arrays_say_what_is_missing(void **state)
+/* Without a GPU: errors that are checked before one is needed. */
+static void arrays_report_what_is_missing(void **state)
 {
 	struct doca_gpu_buf_arr *handle;
 	struct doca_buf_arr *array;
@@ -312,7 +314,7 @@ static void records_name_their_source(void **state)
 	DOCA_LOG_INFO("%d apples", 3);
 	assert_non_null(strstr(log_text, "3 apples"));
 	assert_non_null(strstr(log_text, "LEGACY::OBJECTS"));
-	assert_null(strstr(log_text, "[]")); /* the function, which these macros do not know */
+	assert_null(strstr(log_text, "[]")); /* the name of the function, which these macros do not know */
 	DOCA_LOG_DBG("hidden");
 	assert_null(strstr(log_text, "hidden"));
 	memset(long_text, 'x', sizeof(long_text) - 1);
@@ -332,7 +334,7 @@ static void records_name_their_source(void **state)
 	(void)state;
 }
 
-static void buckets_drop_what_is_too_much(void **state)
+static void buckets_drop_records_over_their_rate(void **state)
 {
 	uint16_t quantity = doca_log_get_quantity(), seconds = doca_log_get_bucket_time();
 
@@ -394,8 +396,8 @@ int main(void)
 		cmocka_unit_test(devices_and_representors_are_listed), cmocka_unit_test(memory_maps_have_user_data_and_devices),
 		cmocka_unit_test(a_host_exports_to_its_dpu),	       cmocka_unit_test(a_descriptor_is_mapped),
 		cmocka_unit_test(bufs_are_counted_and_chained),	       cmocka_unit_test(inventories_have_no_extensions),
-		cmocka_unit_test(pools_give_out_what_they_have),       cmocka_unit_test(arrays_say_what_is_missing),
-		cmocka_unit_test(records_name_their_source),	       cmocka_unit_test(buckets_drop_what_is_too_much),
+		cmocka_unit_test(pools_allocate_until_empty),	       cmocka_unit_test(arrays_report_what_is_missing),
+		cmocka_unit_test(records_name_their_source),	       cmocka_unit_test(buckets_drop_records_over_their_rate),
 		cmocka_unit_test(flags_and_grpc_addresses_are_parsed),
 	};
 

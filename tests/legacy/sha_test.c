@@ -37,7 +37,7 @@ static void assert_digest(const uint8_t *digest, const char *hex)
 	assert_string_equal(text, hex);
 }
 
-/* Digests of "abc", as FIPS 180 prints them. */
+/* Digests of "abc", from FIPS 180. */
 static const char *const abc[] = {
 	"a9993e364706816aba3e25717850c26c9cd0d89d",
 	"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -98,7 +98,7 @@ static void each_algorithm_hashes(void **state)
 	(void)state;
 }
 
-static void capabilities_answer(void **state)
+static void capabilities_are_reported(void **state)
 {
 	struct side s;
 	uint64_t size;
@@ -123,7 +123,7 @@ static void capabilities_answer(void **state)
 	(void)state;
 }
 
-static void wrong_jobs_are_refused_or_fail(void **state)
+static void wrong_jobs_are_rejected_or_fail(void **state)
 {
 	struct side s;
 	struct doca_event event;
@@ -143,7 +143,7 @@ static void wrong_jobs_are_refused_or_fail(void **state)
 	(void)state;
 }
 
-/* ---- piece by piece ---- */
+/* ---- in pieces ---- */
 
 static void pieces_make_a_hash_as_one_source_does(void **state)
 {
@@ -163,7 +163,7 @@ static void pieces_make_a_hash_as_one_source_does(void **state)
 	assert_ok(submit(&s, DOCA_SHA_JOB_SHA256, all, expected));
 	assert_ok(retrieve(s.f.workq, &event));
 	assert_ok(doca_sha_partial_session_create(s.sha, s.f.workq, &session));
-	for (int round = 0; round < 2; round++) { /* a session hashes one message after the other */
+	for (int round = 0; round < 2; round++) { /* a session hashes several messages in a row */
 		struct doca_buf *dst = room_at(&s.f, 8192, 64);
 
 		assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, first, dst, 0));
@@ -215,7 +215,7 @@ static void one_final_piece_is_a_message(void **state)
 	(void)state;
 }
 
-static void a_copied_session_goes_on_by_itself(void **state)
+static void a_copied_session_continues_independently(void **state)
 {
 	struct side s;
 	struct doca_sha_partial_session *session, *copy;
@@ -275,7 +275,7 @@ static void sessions_belong_to_their_queue(void **state)
 	assert_int_equal(doca_sha_partial_session_copy(s.sha, s.f.workq, session, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_sha_partial_session_create(s.sha, s.f.workq, &more[0]));
 	assert_int_equal(doca_sha_partial_session_create(s.sha, s.f.workq, &more[1]),
-			 DOCA_ERROR_NO_MEMORY); /* as deep as the queue */
+			 DOCA_ERROR_NO_MEMORY); /* limited by the depth of the queue */
 	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, more[0]));
 	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, session));
 	assert_ok(doca_workq_destroy(other));
@@ -283,7 +283,7 @@ static void sessions_belong_to_their_queue(void **state)
 
 	assert_int_equal(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL, NULL, src, dst, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_sha_partial_session_create(s.sha, s.f.workq, &session));
-	assert_ok(doca_ctx_workq_rm(s.ctx, s.f.workq)); /* before the session's end */
+	assert_ok(doca_ctx_workq_rm(s.ctx, s.f.workq)); /* before the session has ended */
 	assert_ok(doca_ctx_workq_add(s.ctx, s.f.workq));
 	assert_int_equal(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL, session, src, dst, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, session));
@@ -296,9 +296,9 @@ static void sessions_belong_to_their_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_algorithm_hashes),	  cmocka_unit_test(capabilities_answer),
-		cmocka_unit_test(wrong_jobs_are_refused_or_fail), cmocka_unit_test(pieces_make_a_hash_as_one_source_does),
-		cmocka_unit_test(one_final_piece_is_a_message),	  cmocka_unit_test(a_copied_session_goes_on_by_itself),
+		cmocka_unit_test(each_algorithm_hashes),	   cmocka_unit_test(capabilities_are_reported),
+		cmocka_unit_test(wrong_jobs_are_rejected_or_fail), cmocka_unit_test(pieces_make_a_hash_as_one_source_does),
+		cmocka_unit_test(one_final_piece_is_a_message),	   cmocka_unit_test(a_copied_session_continues_independently),
 		cmocka_unit_test(sessions_belong_to_their_queue),
 	};
 

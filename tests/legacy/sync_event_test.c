@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events of the 2.2 API, a host's and its DPU's, both in this process. */
+/* Sync events of the 2.2 API: a host and its DPU, both in this process. */
 #include <poll.h>
 #include <stdlib.h>
 
@@ -145,7 +145,7 @@ static void a_wait_ends_when_the_value_is_greater(void **state)
 	set.value = 3;
 	assert_ok(doca_workq_submit(s.workq, &set.base));
 	assert_ok(retrieve(s.workq, &event));
-	assert_ok(retrieve(s.workq, &event)); /* either order */
+	assert_ok(retrieve(s.workq, &event)); /* in any order */
 	assert_int_equal(doca_workq_progress_retrieve(s.workq, &event, 0), DOCA_ERROR_AGAIN);
 	side_close(&s, true);
 	(void)state;
@@ -158,7 +158,7 @@ static bool is_readable(int fd, int timeout_ms)
 	return poll(&wait, 1, timeout_ms) == 1;
 }
 
-/* Who waits sleeps until the value changes. */
+/* A waiter sleeps until the value changes. */
 static void a_wait_wakes_an_event_driven_queue(void **state)
 {
 	struct side s;
@@ -169,7 +169,8 @@ static void a_wait_wakes_an_event_driven_queue(void **state)
 
 	side_open(&s, true);
 	assert_ok(doca_workq_create(2, &waiting));
-	assert_int_equal(doca_ctx_workq_add(doca_sync_event_as_ctx(s.imported), waiting), DOCA_ERROR_IN_USE); /* one queue */
+	assert_int_equal(doca_ctx_workq_add(doca_sync_event_as_ctx(s.imported), waiting),
+			 DOCA_ERROR_IN_USE); /* a context is in one queue at most */
 	assert_ok(doca_ctx_workq_rm(doca_sync_event_as_ctx(s.imported), s.workq));
 	assert_ok(doca_workq_set_event_driven_enable(waiting, 1));
 	assert_ok(doca_workq_get_event_handle(waiting, &handle));
@@ -182,7 +183,7 @@ static void a_wait_wakes_an_event_driven_queue(void **state)
 		.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_SET, .ctx = doca_sync_event_as_ctx(s.event)}, .value = 1};
 
 	assert_ok(doca_workq_submit(waiting, &wait.base));
-	do { /* what is due at once, until it is quiet */
+	do { /* retrieve everything that is due */
 		assert_int_equal(doca_workq_progress_retrieve(waiting, &event, 0), DOCA_ERROR_AGAIN);
 		assert_ok(doca_workq_event_handle_clear(waiting, handle));
 		assert_ok(doca_workq_event_handle_arm(waiting));
@@ -204,7 +205,7 @@ static void a_wait_wakes_an_event_driven_queue(void **state)
 	(void)state;
 }
 
-/* Arm, look once more and find nothing, wait: the context has an engine of its own, which ours turns. */
+/* Arm, retrieve once more and find nothing, wait: the context has its own engine, which the queue's engine progresses. */
 static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
 {
 	struct side s;
@@ -231,7 +232,7 @@ static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
 		assert_ok(retrieve(s.workq, &event));
 		set.value = 1;
 		assert_ok(doca_workq_submit(waiting, &wait.base));
-		do { /* what is due at once, until it is quiet */
+		do { /* retrieve everything that is due */
 			assert_int_equal(doca_workq_progress_retrieve(waiting, &event, 0), DOCA_ERROR_AGAIN);
 			assert_ok(doca_workq_event_handle_clear(waiting, handle));
 			assert_ok(doca_workq_event_handle_arm(waiting));
@@ -256,7 +257,7 @@ static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
 	(void)state;
 }
 
-static void wrong_calls_are_refused(void **state)
+static void wrong_calls_are_rejected(void **state)
 {
 	struct side s;
 	struct doca_sync_event *event;
@@ -291,7 +292,7 @@ static void wrong_calls_are_refused(void **state)
 	(void)state;
 }
 
-/* The number lies in the program's own memory. */
+/* The value is in the program's memory. */
 static void the_programs_memory_may_hold_it(void **state)
 {
 	struct doca_dev *host = open_device("d8:00.0");
@@ -322,7 +323,7 @@ int main(void)
 		cmocka_unit_test(a_wait_ends_when_the_value_is_greater),
 		cmocka_unit_test(a_wait_wakes_an_event_driven_queue),
 		cmocka_unit_test(a_retrieve_that_finds_nothing_leaves_the_queue_armed),
-		cmocka_unit_test(wrong_calls_are_refused),
+		cmocka_unit_test(wrong_calls_are_rejected),
 		cmocka_unit_test(the_programs_memory_may_hold_it),
 	};
 

@@ -139,7 +139,7 @@ static void ended_jobs_count_until_they_are_retrieved(void **state)
 	(void)state;
 }
 
-static void wrong_submits_are_refused(void **state)
+static void wrong_submits_are_rejected(void **state)
 {
 	struct side s;
 	struct doca_dma *other;
@@ -168,7 +168,7 @@ static void wrong_submits_are_refused(void **state)
 	(void)state;
 }
 
-static void retrieve_says_what_is_wrong(void **state)
+static void retrieve_returns_the_documented_errors(void **state)
 {
 	struct side s;
 	struct doca_event event = {.type = 5};
@@ -182,7 +182,7 @@ static void retrieve_says_what_is_wrong(void **state)
 	(void)state;
 }
 
-/* A destination too small fails the job; the event says which and why, and the context can be added anew. */
+/* A destination that is too small fails the job. Its event names the job and the error, and the context can be added again. */
 static void a_failed_job_has_an_event(void **state)
 {
 	struct side s;
@@ -200,7 +200,7 @@ static void a_failed_job_has_an_event(void **state)
 	assert_int_equal(event.user_data.u64, 13);
 	assert_int_not_equal(event.result.u64, DOCA_SUCCESS);
 	result = doca_workq_submit(s.f.workq, &good.base);
-	if (result == DOCA_ERROR_BAD_STATE) { /* the failure was the context's too */
+	if (result == DOCA_ERROR_BAD_STATE) { /* the failure has stopped the context too */
 		assert_ok(doca_ctx_workq_rm(s.ctx, s.f.workq));
 		assert_ok(doca_ctx_workq_add(s.ctx, s.f.workq));
 		result = doca_workq_submit(s.f.workq, &good.base);
@@ -244,7 +244,7 @@ static void devices_come_before_start(void **state)
 	assert_int_equal(doca_ctx_dev_rm(ctx, f.dev), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_dma_destroy(dma), DOCA_ERROR_IN_USE);
 	assert_ok(doca_ctx_stop(ctx));
-	assert_ok(doca_ctx_stop(ctx)); /* idle already */
+	assert_ok(doca_ctx_stop(ctx)); /* already idle */
 	assert_ok(doca_ctx_dev_rm(ctx, f.dev));
 	assert_ok(doca_dma_destroy(dma));
 	assert_int_equal(doca_dma_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
@@ -324,7 +324,7 @@ static void one_context_serves_two_queues(void **state)
 	(void)state;
 }
 
-static void attributes_answer(void **state)
+static void attributes_are_reported(void **state)
 {
 	struct side s;
 	uint32_t max = 0;
@@ -352,7 +352,7 @@ static void attributes_answer(void **state)
 	(void)state;
 }
 
-static void a_queue_has_its_most_contexts(void **state)
+static void a_queue_has_a_maximum_of_contexts(void **state)
 {
 	struct doca_dma *dmas[257];
 	struct fixture f;
@@ -406,8 +406,8 @@ static void polling_queues_have_no_handle(void **state)
 	(void)state;
 }
 
-/* Arm, submit, wait, clear, retrieve until AGAIN: as in the guide, many times over. */
-static void the_handle_tells_of_events(void **state)
+/* Arm, submit, wait, clear, retrieve until AGAIN: as in the guide, many times. */
+static void the_handle_reports_events(void **state)
 {
 	struct side s;
 	struct doca_event event;
@@ -447,16 +447,22 @@ static void the_handle_tells_of_events(void **state)
 	(void)state;
 }
 
-/* Arm, look once more and find nothing, wait. What wakes is a job that ends in its submit. */
+static doca_event_handle_t event_driven_open(struct side *s)
+{
+	doca_event_handle_t handle;
+
+	side_open(s, 4);
+	assert_ok(doca_workq_set_event_driven_enable(s->f.workq, 1));
+	assert_ok(doca_workq_get_event_handle(s->f.workq, &handle));
+	return handle;
+}
+
+/* Arm, retrieve once more and find nothing, wait. The wake-up comes from a job that ends during its submit. */
 static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
 {
 	struct side s;
 	struct doca_event event;
-	doca_event_handle_t handle;
-
-	side_open(&s, 4);
-	assert_ok(doca_workq_set_event_driven_enable(s.f.workq, 1));
-	assert_ok(doca_workq_get_event_handle(s.f.workq, &handle));
+	doca_event_handle_t handle = event_driven_open(&s);
 	struct doca_buf *src = source_at(&s.f, 0, "x", 1), *dst = room_at(&s.f, 4096, 8192);
 	struct doca_dma_job_memcpy job = job_of(&s, dst, src, 1);
 
@@ -479,16 +485,12 @@ static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
 	(void)state;
 }
 
-/* Events that are there already when the queue is armed are not waited for. */
+/* Events that exist before the queue is armed cause a wake-up. */
 static void an_event_not_retrieved_wakes(void **state)
 {
 	struct side s;
 	struct doca_event event;
-	doca_event_handle_t handle;
-
-	side_open(&s, 4);
-	assert_ok(doca_workq_set_event_driven_enable(s.f.workq, 1));
-	assert_ok(doca_workq_get_event_handle(s.f.workq, &handle));
+	doca_event_handle_t handle = event_driven_open(&s);
 	struct doca_buf *src = source_at(&s.f, 0, "x", 1), *dst = room_at(&s.f, 4096, 8192);
 	struct doca_dma_job_memcpy job = job_of(&s, dst, src, 1);
 
@@ -512,17 +514,17 @@ int main(void)
 		cmocka_unit_test(a_job_copies),
 		cmocka_unit_test(the_depth_is_the_limit),
 		cmocka_unit_test(ended_jobs_count_until_they_are_retrieved),
-		cmocka_unit_test(wrong_submits_are_refused),
-		cmocka_unit_test(retrieve_says_what_is_wrong),
+		cmocka_unit_test(wrong_submits_are_rejected),
+		cmocka_unit_test(retrieve_returns_the_documented_errors),
 		cmocka_unit_test(a_failed_job_has_an_event),
 		cmocka_unit_test(devices_come_before_start),
 		cmocka_unit_test(queues_come_after_start),
 		cmocka_unit_test(jobs_in_flight_keep_the_queue),
 		cmocka_unit_test(one_context_serves_two_queues),
-		cmocka_unit_test(attributes_answer),
-		cmocka_unit_test(a_queue_has_its_most_contexts),
+		cmocka_unit_test(attributes_are_reported),
+		cmocka_unit_test(a_queue_has_a_maximum_of_contexts),
 		cmocka_unit_test(polling_queues_have_no_handle),
-		cmocka_unit_test(the_handle_tells_of_events),
+		cmocka_unit_test(the_handle_reports_events),
 		cmocka_unit_test(a_retrieve_that_finds_nothing_leaves_the_queue_armed),
 		cmocka_unit_test(an_event_not_retrieved_wakes),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA jobs of the 1.5 API, which write over their destination, and the calls of work queues that differ from 2.2. */
+/* DMA jobs of the 1.5 API, which overwrite their destination, and the calls of work queues that differ from 2.2. */
 #include <stdlib.h>
 
 #include "legacy/fixture.h"
@@ -59,7 +59,7 @@ static void assert_data(struct doca_buf *buf, void *expected, size_t expected_le
 	assert_int_equal(len, expected_len);
 }
 
-/* Three texts of six bytes to a buffer of so many. */
+/* Writes three texts of six bytes to a buffer of that size. */
 static void write_three(struct side *s, size_t room)
 {
 	struct doca_buf *src = source_at(&s->f, 0, "first", 6), *dst = room_at(&s->f, 4096, room);
@@ -75,13 +75,13 @@ static void write_three(struct side *s, size_t room)
 	release(dst);
 }
 
-static void a_job_writes_over_what_was_there(void **state)
+static void a_job_overwrites_the_destination(void **state)
 {
 	struct side s;
 
 	(void)state;
 	side_open(&s, 4);
-	write_three(&s, 8); /* has room for one, if they are appended */
+	write_three(&s, 8); /* has room for only one, if they were appended */
 	write_three(&s, 64);
 	side_close(&s);
 }
@@ -106,7 +106,7 @@ static void jobs_to_one_destination_may_be_in_flight(void **state)
 	side_close(&s);
 }
 
-static void a_job_writes_where_the_data_begin(void **state)
+static void a_job_writes_where_the_data_section_begins(void **state)
 {
 	struct side s;
 
@@ -114,7 +114,7 @@ static void a_job_writes_where_the_data_begin(void **state)
 	side_open(&s, 4);
 	struct doca_buf *src = source_at(&s.f, 0, "at an offset", 12), *dst = room_at(&s.f, 4096, 64);
 
-	/* As programs say where in a large buffer a job is to write, with its length. */
+	/* Programs set the data section of a large buffer to choose where a job writes. */
 	assert_ok(doca_buf_set_data(dst, s.f.memory + 4096 + 20, 12));
 	assert_ok(submit(&s, src, dst));
 	assert_ended(&s);
@@ -127,7 +127,7 @@ static void a_job_writes_where_the_data_begin(void **state)
 	side_close(&s);
 }
 
-static void each_buffer_of_a_list_is_written_over(void **state)
+static void each_buffer_of_a_list_is_overwritten(void **state)
 {
 	struct side s;
 
@@ -151,7 +151,7 @@ static void each_buffer_of_a_list_is_written_over(void **state)
 	side_close(&s);
 }
 
-static void a_destination_without_room_fails_and_stays(void **state)
+static void a_destination_without_room_fails_unchanged(void **state)
 {
 	struct side s;
 	struct doca_event event;
@@ -170,7 +170,7 @@ static void a_destination_without_room_fails_and_stays(void **state)
 	side_close(&s);
 }
 
-static void contexts_in_a_queue_are_not_permitted_to_go(void **state)
+static void contexts_in_use_cannot_be_stopped_or_removed(void **state)
 {
 	struct doca_event event;
 	struct side s;
@@ -192,7 +192,7 @@ static void contexts_in_a_queue_are_not_permitted_to_go(void **state)
 	side_close(&s);
 }
 
-/* How many jobs a queue takes. */
+/* How many jobs a queue accepts. */
 static uint32_t room_of(struct side *s, struct doca_buf *src, struct doca_buf *dst)
 {
 	struct doca_event event;
@@ -252,8 +252,8 @@ static void a_queue_with_a_session_keeps_its_depth(void **state)
 	fixture_close(&f);
 }
 
-/* As published programs of the release do: the destination stays as it is from job to job. */
-static void a_digest_is_written_over_the_last(void **state)
+/* As published programs of the release do: no call resets the destination between jobs. */
+static void a_digest_overwrites_the_previous_one(void **state)
 {
 	static const uint8_t sha1_of_b[] = {0xe9, 0xd7, 0x1f, 0x5e, 0xe7, 0xc9, 0x2d, 0x6d, 0xc9, 0xe9,
 					    0x2f, 0xfd, 0xad, 0x17, 0xb8, 0xbd, 0x49, 0x41, 0x8f, 0x98};
@@ -270,7 +270,7 @@ static void a_digest_is_written_over_the_last(void **state)
 	struct doca_sha_job job = {
 		.base = {.type = DOCA_SHA_JOB_SHA1, .ctx = doca_sha_as_ctx(sha)}, .req_buf = src, .resp_buf = dst};
 
-	for (int i = 0; i < 100; i++) { /* appended, 51 digests would fill it */
+	for (int i = 0; i < 100; i++) { /* if they were appended, 51 digests would fill it */
 		f.memory[0] = (uint8_t)(i == 99 ? 'b' : 'a');
 		assert_ok(doca_workq_submit(f.workq, &job.base));
 		assert_ok(retrieve(f.workq, &event));
@@ -301,15 +301,15 @@ static void a_device_has_the_hardware(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_writes_over_what_was_there),
+		cmocka_unit_test(a_job_overwrites_the_destination),
 		cmocka_unit_test(jobs_to_one_destination_may_be_in_flight),
-		cmocka_unit_test(a_job_writes_where_the_data_begin),
-		cmocka_unit_test(each_buffer_of_a_list_is_written_over),
-		cmocka_unit_test(a_destination_without_room_fails_and_stays),
-		cmocka_unit_test(contexts_in_a_queue_are_not_permitted_to_go),
+		cmocka_unit_test(a_job_writes_where_the_data_section_begins),
+		cmocka_unit_test(each_buffer_of_a_list_is_overwritten),
+		cmocka_unit_test(a_destination_without_room_fails_unchanged),
+		cmocka_unit_test(contexts_in_use_cannot_be_stopped_or_removed),
 		cmocka_unit_test(a_queue_changes_its_depth),
 		cmocka_unit_test(a_queue_with_a_session_keeps_its_depth),
-		cmocka_unit_test(a_digest_is_written_over_the_last),
+		cmocka_unit_test(a_digest_overwrites_the_previous_one),
 		cmocka_unit_test(a_device_has_the_hardware),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that runs out under the API of DOCA 1.5: each allocation of a program's calls fails once. */
+/* Memory that runs out under the API of DOCA 1.5: each allocation fails once. */
 #include <stdlib.h>
 
 #include "legacy/fixture.h"
@@ -13,7 +13,7 @@
 static uint8_t memory[65536] __attribute__((aligned(4096)));
 static struct doca_dev *dpu, *host;
 
-/* What a scenario has made; the rest is NULL. */
+/* What a scenario has created; the rest is NULL. */
 struct rig {
 	struct doca_mmap *mmap, *imported;
 	struct doca_buf_inventory *inventory;
@@ -66,7 +66,7 @@ static doca_error_t make_queue(struct rig *rig)
 	return result;
 }
 
-/* Whatever was made can be ended in good order. */
+/* Everything that was created can be destroyed. */
 static void unmake(struct rig *rig)
 {
 	free(rig->text);
@@ -77,7 +77,7 @@ static void unmake(struct rig *rig)
 	if (rig->mmap != NULL)
 		assert_ok(doca_mmap_destroy(rig->mmap));
 	if (rig->dma != NULL && rig->workq != NULL)
-		doca_ctx_workq_rm(doca_dma_as_ctx(rig->dma), rig->workq); /* NOT_FOUND if it was never added */
+		doca_ctx_workq_rm(doca_dma_as_ctx(rig->dma), rig->workq); /* NOT_FOUND if it was not added */
 	if (rig->dma != NULL) {
 		assert_ok(doca_ctx_stop(doca_dma_as_ctx(rig->dma)));
 		assert_ok(doca_dma_destroy(rig->dma));
@@ -98,7 +98,7 @@ static void starve(doca_error_t (*scenario)(struct rig *rig))
 		starve_begin(n);
 		result = scenario(&rig);
 		failed = starve_end();
-		/* What a caller can do without is done without. */
+		/* Some allocations are optional: the call succeeds without them. */
 		if (!failed)
 			assert_ok(result);
 		else if (result != DOCA_SUCCESS && result != DOCA_ERROR_INITIALIZATION && result != DOCA_ERROR_DRIVER)
@@ -108,19 +108,19 @@ static void starve(doca_error_t (*scenario)(struct rig *rig))
 	assert_true(n > 5 && n < ALLOCATIONS_MAX);
 }
 
-static void memory_maps_are_refused(void **state)
+static void memory_maps_fail(void **state)
 {
 	(void)state;
 	starve(make_memory);
 }
 
-static void exports_are_refused(void **state)
+static void exports_fail(void **state)
 {
 	(void)state;
 	starve(lend_memory);
 }
 
-static void queues_are_refused(void **state)
+static void queues_fail(void **state)
 {
 	(void)state;
 	starve(make_queue);
@@ -145,9 +145,9 @@ static int rig_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_maps_are_refused),
-		cmocka_unit_test(exports_are_refused),
-		cmocka_unit_test(queues_are_refused),
+		cmocka_unit_test(memory_maps_fail),
+		cmocka_unit_test(exports_fail),
+		cmocka_unit_test(queues_fail),
 	};
 
 	return cmocka_run_group_tests(tests, rig_begin, rig_end);

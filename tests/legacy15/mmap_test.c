@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps of the 1.5 API: ranges and devices that come after start, and exports as JSON text. */
+/* Memory maps of the 1.5 API: ranges and devices that are added after the start, and exports as JSON text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,7 +87,7 @@ static void devices_and_ranges_come_after_start(void **state)
 	assert_int_equal(doca_mmap_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void a_stopped_map_gives_no_bufs(void **state)
+static void a_stopped_map_allocates_no_bufs(void **state)
 {
 	struct doca_mmap *mmap = started_map(dpu);
 	struct doca_buf_inventory *inventory = inventory_make();
@@ -97,7 +97,7 @@ static void a_stopped_map_gives_no_bufs(void **state)
 	(void)state;
 	assert_ok(populate(mmap, 0, 1));
 	assert_ok(take(inventory, mmap, 0, 10, &buf));
-	assert_ok(doca_mmap_stop(mmap)); /* what is out stays */
+	assert_ok(doca_mmap_stop(mmap)); /* existing bufs stay valid */
 	assert_int_equal(take(inventory, mmap, 0, 10, &other), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
 	assert_ok(doca_mmap_get_num_bufs(mmap, &num));
@@ -121,14 +121,14 @@ static void a_map_has_several_ranges(void **state)
 	(void)state;
 	assert_ok(populate(mmap, 0, 2));
 	assert_ok(populate(mmap, 4, 2));
-	assert_ok(populate(mmap, 2, 1)); /* behind the first, without a gap */
+	assert_ok(populate(mmap, 2, 1)); /* directly after the first */
 	assert_int_equal(populate(mmap, 1, 1), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(populate(mmap, 3, 2), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(populate(mmap, 0, 8), DOCA_ERROR_NOT_PERMITTED);
 	assert_ok(take(inventory, mmap, 0, 2 * PAGE, &first));
 	assert_ok(take(inventory, mmap, 5 * PAGE, PAGE, &last));
 	assert_int_equal(take(inventory, mmap, 3 * PAGE, 1, &none), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(take(inventory, mmap, PAGE, 2 * PAGE, &none), DOCA_ERROR_INVALID_VALUE); /* over two ranges */
+	assert_int_equal(take(inventory, mmap, PAGE, 2 * PAGE, &none), DOCA_ERROR_INVALID_VALUE); /* crosses two ranges */
 	assert_int_equal(take(inventory, mmap, 5 * PAGE, PAGE + 1, &none), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(take(inventory, NULL, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(take(NULL, mmap, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
@@ -167,10 +167,10 @@ static void count_free(void *addr, size_t len, void *opaque)
 	freed->bytes += len;
 }
 
-static void memory_is_given_back_once(void **state)
+static void memory_is_released_once(void **state)
 {
 	struct freed freed = {0};
-	struct doca_mmap *mmap = started_map(NULL); /* without a device, too */
+	struct doca_mmap *mmap = started_map(NULL); /* also without a device */
 
 	(void)state;
 	assert_ok(doca_mmap_populate(mmap, memory, PAGE, PAGE, count_free, &freed));
@@ -184,7 +184,7 @@ static void memory_is_given_back_once(void **state)
 	assert_int_equal(freed.bytes, 3 * PAGE);
 }
 
-static void devices_come_to_ranges_that_are_there(void **state)
+static void devices_are_added_to_existing_ranges(void **state)
 {
 	struct doca_mmap *mmap = started_map(NULL);
 	struct doca_buf_inventory *inventory = inventory_make();
@@ -257,7 +257,7 @@ static void an_export_needs_one_range_and_a_device(void **state)
 	assert_ok(doca_mmap_destroy(mmap));
 }
 
-static void an_export_is_a_text_of_the_callers(void **state)
+static void an_export_belongs_to_the_caller(void **state)
 {
 	struct doca_mmap *mmap = started_map(host), *imported;
 	char expected[64], *text;
@@ -268,7 +268,7 @@ static void an_export_is_a_text_of_the_callers(void **state)
 	assert_ok(populate(mmap, 0, 2));
 	assert_ok(doca_mmap_export(mmap, host, (void **)&text, &len));
 	assert_int_equal(len, strlen(text) + 1);
-	assert_true(len < 1024); /* the room that programs have for it */
+	assert_true(len < 1024); /* the size of the buffer that programs use for it */
 	snprintf(expected, sizeof(expected), "{\"addr\":%llu,\"len\":%d,", (unsigned long long)(uintptr_t)memory, 2 * PAGE);
 	assert_memory_equal(text, expected, strlen(expected));
 	assert_ok(doca_mmap_get_exported(mmap, &flag));
@@ -288,7 +288,7 @@ static void an_export_is_a_text_of_the_callers(void **state)
 	free(text);
 }
 
-static void an_imported_map_stays_as_it_is(void **state)
+static void an_imported_map_cannot_be_changed(void **state)
 {
 	struct doca_mmap *mmap = started_map(host), *imported;
 	struct doca_buf_inventory *inventory = inventory_make();
@@ -319,15 +319,15 @@ static void an_imported_map_stays_as_it_is(void **state)
 	free(text);
 }
 
-static void assert_refused(const char *text, size_t len)
+static void assert_rejected(const char *text, size_t len)
 {
 	struct doca_mmap *imported;
 
 	assert_int_equal(doca_mmap_create_from_export(NULL, text, len, dpu, &imported), DOCA_ERROR_INVALID_VALUE);
 }
 
-/* An altered text: what a program or the way did to it. */
-static void an_altered_text_is_refused(void **state)
+/* A text that a program or the transfer has altered. */
+static void an_altered_text_is_rejected(void **state)
 {
 	struct doca_mmap *mmap = started_map(host);
 	char *text, *number;
@@ -337,22 +337,22 @@ static void an_altered_text_is_refused(void **state)
 	assert_ok(populate(mmap, 0, 2));
 	assert_ok(doca_mmap_export(mmap, host, (void **)&text, &len));
 	for (size_t cut = 0; cut < len - 1; cut++)
-		assert_refused(text, cut);
+		assert_rejected(text, cut);
 	for (size_t at = strlen("{\"addr\":"); at < len - 3; at++) {
 		char kept = text[at];
 
 		text[at] = kept == '7' ? '5' : '7';
-		assert_refused(text, len);
+		assert_rejected(text, len);
 		text[at] = kept;
 	}
 	number = strstr(text, "\"len\":") + strlen("\"len\":");
 	*number = '-';
-	assert_refused(text, len);
+	assert_rejected(text, len);
 	assert_ok(doca_mmap_destroy(mmap));
 	free(text);
 }
 
-static void other_texts_are_refused(void **state)
+static void other_texts_are_rejected(void **state)
 {
 	static const char *const texts[] = {"",
 					    "{",
@@ -371,27 +371,27 @@ static void other_texts_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_refused(texts[i], strlen(texts[i]) + 1);
+		assert_rejected(texts[i], strlen(texts[i]) + 1);
 	memset(large, ' ', sizeof(large));
-	assert_refused(large, sizeof(large));
-	assert_refused(NULL, 1);
+	assert_rejected(large, sizeof(large));
+	assert_rejected(NULL, 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_and_ranges_come_after_start),
-		cmocka_unit_test(a_stopped_map_gives_no_bufs),
+		cmocka_unit_test(a_stopped_map_allocates_no_bufs),
 		cmocka_unit_test(a_map_has_several_ranges),
 		cmocka_unit_test(a_range_is_checked),
-		cmocka_unit_test(memory_is_given_back_once),
-		cmocka_unit_test(devices_come_to_ranges_that_are_there),
+		cmocka_unit_test(memory_is_released_once),
+		cmocka_unit_test(devices_are_added_to_existing_ranges),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(an_export_needs_one_range_and_a_device),
-		cmocka_unit_test(an_export_is_a_text_of_the_callers),
-		cmocka_unit_test(an_imported_map_stays_as_it_is),
-		cmocka_unit_test(an_altered_text_is_refused),
-		cmocka_unit_test(other_texts_are_refused),
+		cmocka_unit_test(an_export_belongs_to_the_caller),
+		cmocka_unit_test(an_imported_map_cannot_be_changed),
+		cmocka_unit_test(an_altered_text_is_rejected),
+		cmocka_unit_test(other_texts_are_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, devices_open, devices_close);

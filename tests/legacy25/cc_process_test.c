@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CC, Comch by the API of DOCA 2.5, between two processes. The server is this program again: it answers each message, sends one
- * buffer to a consumer of the client's, and stops when its client has gone. What it saw is checked there; its exit status tells.
+ * CC, the Comch of DOCA 2.5, between two processes. The server is this program again: it answers each message, sends one buffer
+ * to a consumer of the client, and stops when its client has disconnected. It checks what it saw, and reports by its exit status.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@
 #include <doca_pe.h>
 
 #include "support/check.h"
+#include "support/test_dev.h"
 
-#define OK(call) CHECK((call) == DOCA_SUCCESS)
 #define INVALID(call) CHECK((call) == DOCA_ERROR_INVALID_VALUE)
 
 #define WAIT_S 30
@@ -50,10 +50,10 @@ struct end {
 	uint8_t *memory;
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
-	uint32_t num_moved; /* by the producer or the consumer */
+	uint32_t num_moved; /* completed by the producer or the consumer */
 };
 
-static struct end *the_end; /* events carry no data of the program's */
+static struct end *the_end; /* events carry no user data */
 
 #define WAIT(condition)                                                                                                          \
 	do {                                                                                                                     \
@@ -65,24 +65,6 @@ static struct end *the_end; /* events carry no data of the program's */
 		}                                                                                                                \
 	} while (0)
 
-static struct doca_dev *open_device(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t equal;
-
-	OK(doca_devinfo_create_list(&list, &num));
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		OK(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal));
-		if (equal)
-			OK(doca_dev_open(list[i], &dev));
-	}
-	OK(doca_devinfo_destroy_list(list));
-	CHECK(dev != NULL);
-	return dev;
-}
-
 static struct doca_dev_rep *open_representor(struct doca_dev *dev, const char *pci_addr)
 {
 	struct doca_devinfo_rep **list;
@@ -90,13 +72,13 @@ static struct doca_dev_rep *open_representor(struct doca_dev *dev, const char *p
 	uint32_t num;
 	uint8_t equal;
 
-	OK(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num));
+	CHECK_OK(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num));
 	for (uint32_t i = 0; i < num && rep == NULL; i++) {
-		OK(doca_devinfo_rep_is_equal_pci_addr(list[i], pci_addr, &equal));
+		CHECK_OK(doca_devinfo_rep_is_equal_pci_addr(list[i], pci_addr, &equal));
 		if (equal)
-			OK(doca_dev_rep_open(list[i], &rep));
+			CHECK_OK(doca_dev_rep_open(list[i], &rep));
 	}
-	OK(doca_devinfo_rep_destroy_list(list));
+	CHECK_OK(doca_devinfo_rep_destroy_list(list));
 	CHECK(rep != NULL);
 	return rep;
 }
@@ -182,7 +164,7 @@ static void not_produced(struct doca_cc_producer_send_task *task, union doca_dat
 	CHECK(!"a producer's task failed");
 }
 
-/* Of the receive that is left when the consumer stops. */
+/* For the receive that is left when the consumer stops. */
 static void not_consumed(struct doca_cc_consumer_post_recv_task *task, union doca_data task_user_data,
 			 union doca_data ctx_user_data)
 {
@@ -198,27 +180,27 @@ static void open_ctx(struct end *end)
 	union doca_data data;
 
 	data.ptr = end;
-	OK(doca_ctx_set_user_data(end->ctx, data));
-	OK(doca_pe_connect_ctx(end->pe, end->ctx));
+	CHECK_OK(doca_ctx_set_user_data(end->ctx, data));
+	CHECK_OK(doca_pe_connect_ctx(end->pe, end->ctx));
 }
 
 static void open_memory(struct end *end)
 {
 	CHECK(posix_memalign((void **)&end->memory, 4096, BULK) == 0);
 	memset(end->memory, 0, BULK);
-	OK(doca_mmap_create(&end->mmap));
-	OK(doca_mmap_set_memrange(end->mmap, end->memory, BULK));
-	OK(doca_mmap_set_permissions(end->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE));
-	OK(doca_mmap_add_dev(end->mmap, end->dev));
-	OK(doca_mmap_start(end->mmap));
-	OK(doca_buf_inventory_create(4, &end->inventory));
-	OK(doca_buf_inventory_start(end->inventory));
+	CHECK_OK(doca_mmap_create(&end->mmap));
+	CHECK_OK(doca_mmap_set_memrange(end->mmap, end->memory, BULK));
+	CHECK_OK(doca_mmap_set_permissions(end->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE));
+	CHECK_OK(doca_mmap_add_dev(end->mmap, end->dev));
+	CHECK_OK(doca_mmap_start(end->mmap));
+	CHECK_OK(doca_buf_inventory_create(4, &end->inventory));
+	CHECK_OK(doca_buf_inventory_start(end->inventory));
 }
 
 static void close_memory(struct end *end)
 {
-	OK(doca_buf_inventory_destroy(end->inventory));
-	OK(doca_mmap_destroy(end->mmap));
+	CHECK_OK(doca_buf_inventory_destroy(end->inventory));
+	CHECK_OK(doca_mmap_destroy(end->mmap));
 	free(end->memory);
 }
 
@@ -226,7 +208,7 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 {
 	enum doca_ctx_states state;
 
-	OK(doca_ctx_get_state(ctx, &state));
+	CHECK_OK(doca_ctx_get_state(ctx, &state));
 	return state;
 }
 
@@ -243,41 +225,41 @@ static void open_server(struct end *end, const char *name)
 	size_t size;
 
 	the_end = end;
-	end->dev = open_device("03:00.0");
+	end->dev = test_dev_open_pci("03:00.0");
 	end->rep = open_representor(end->dev, "d8:00.0");
-	OK(doca_cc_cap_server_is_supported(doca_dev_as_devinfo(end->dev)));
-	OK(doca_pe_create(&end->pe));
-	OK(doca_cc_server_create(end->dev, end->rep, name, &end->server));
+	CHECK_OK(doca_cc_cap_server_is_supported(doca_dev_as_devinfo(end->dev)));
+	CHECK_OK(doca_pe_create(&end->pe));
+	CHECK_OK(doca_cc_server_create(end->dev, end->rep, name, &end->server));
 	end->ctx = doca_cc_server_as_ctx(end->server);
 	open_ctx(end);
-	OK(doca_cc_server_send_task_set_conf(end->server, sent, not_sent, LOG_TASKS));
-	OK(doca_cc_server_event_msg_recv_register(end->server, received));
-	OK(doca_cc_server_event_connection_register(end->server, connected, disconnected));
-	OK(doca_cc_server_event_consumer_register(end->server, new_consumer, expired_consumer));
-	OK(doca_cc_server_set_max_msg_size(end->server, MSG_SIZE));
-	OK(doca_cc_server_set_recv_queue_size(end->server, 16));
-	OK(doca_cc_server_get_max_msg_size(end->server, &size));
+	CHECK_OK(doca_cc_server_send_task_set_conf(end->server, sent, not_sent, LOG_TASKS));
+	CHECK_OK(doca_cc_server_event_msg_recv_register(end->server, received));
+	CHECK_OK(doca_cc_server_event_connection_register(end->server, connected, disconnected));
+	CHECK_OK(doca_cc_server_event_consumer_register(end->server, new_consumer, expired_consumer));
+	CHECK_OK(doca_cc_server_set_max_msg_size(end->server, MSG_SIZE));
+	CHECK_OK(doca_cc_server_set_recv_queue_size(end->server, 16));
+	CHECK_OK(doca_cc_server_get_max_msg_size(end->server, &size));
 	CHECK(size == MSG_SIZE);
-	OK(doca_cc_server_get_recv_queue_size(end->server, &size));
+	CHECK_OK(doca_cc_server_get_recv_queue_size(end->server, &size));
 	CHECK(size == 16);
-	OK(doca_ctx_start(end->ctx));
+	CHECK_OK(doca_ctx_start(end->ctx));
 }
 
 static void close_server(struct end *end)
 {
 	stop(end->ctx);
-	OK(doca_cc_server_destroy(end->server));
-	OK(doca_pe_destroy(end->pe));
-	OK(doca_dev_rep_close(end->rep));
-	OK(doca_dev_close(end->dev));
+	CHECK_OK(doca_cc_server_destroy(end->server));
+	CHECK_OK(doca_pe_destroy(end->pe));
+	CHECK_OK(doca_dev_rep_close(end->rep));
+	CHECK_OK(doca_dev_close(end->dev));
 }
 
 static void answer(struct end *end)
 {
 	struct doca_cc_send_task *task;
 
-	OK(doca_cc_server_send_task_alloc_init(end->server, end->connection, end->message, end->len, &task));
-	OK(doca_task_submit(doca_cc_send_task_as_task(task)));
+	CHECK_OK(doca_cc_server_send_task_alloc_init(end->server, end->connection, end->message, end->len, &task));
+	CHECK_OK(doca_task_submit(doca_cc_send_task_as_task(task)));
 }
 
 static void produce(struct end *end)
@@ -289,21 +271,21 @@ static void produce(struct end *end)
 
 	open_memory(end);
 	memset(end->memory, 0x5a, BULK);
-	OK(doca_cc_cap_is_producer_supported(doca_dev_as_devinfo(end->dev)));
-	OK(doca_cc_producer_create(end->connection, &producer));
+	CHECK_OK(doca_cc_cap_is_producer_supported(doca_dev_as_devinfo(end->dev)));
+	CHECK_OK(doca_cc_producer_create(end->connection, &producer));
 	ctx = doca_cc_producer_as_ctx(producer);
-	OK(doca_pe_connect_ctx(end->pe, ctx));
-	OK(doca_cc_producer_send_task_set_conf(producer, produced, not_produced, LOG_TASKS));
-	OK(doca_ctx_start(ctx));
-	OK(doca_buf_inventory_buf_get_by_data(end->inventory, end->mmap, end->memory, 5000, &buf));
-	OK(doca_cc_producer_send_task_alloc_init(producer, buf, (int)end->consumer_id, &task));
+	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
+	CHECK_OK(doca_cc_producer_send_task_set_conf(producer, produced, not_produced, LOG_TASKS));
+	CHECK_OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(end->inventory, end->mmap, end->memory, 5000, &buf));
+	CHECK_OK(doca_cc_producer_send_task_alloc_init(producer, buf, (int)end->consumer_id, &task));
 	CHECK(doca_cc_producer_send_task_get_buf(task) == buf);
 	CHECK(doca_cc_producer_send_task_get_consumer_id(task) == (int)end->consumer_id);
 	WAIT(doca_task_submit(doca_cc_producer_send_task_as_task(task)) == DOCA_SUCCESS);
 	WAIT(end->num_moved == 1);
 	stop(ctx);
-	OK(doca_cc_producer_destroy(producer));
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_cc_producer_destroy(producer));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	close_memory(end);
 }
 
@@ -360,17 +342,17 @@ static pid_t run_server(const char *name, int *output)
 static void open_client(struct end *end, const char *name)
 {
 	the_end = end;
-	end->dev = open_device("d8:00.0");
-	OK(doca_cc_cap_client_is_supported(doca_dev_as_devinfo(end->dev)));
-	OK(doca_pe_create(&end->pe));
-	OK(doca_cc_client_create(end->dev, name, &end->client));
+	end->dev = test_dev_open_pci("d8:00.0");
+	CHECK_OK(doca_cc_cap_client_is_supported(doca_dev_as_devinfo(end->dev)));
+	CHECK_OK(doca_pe_create(&end->pe));
+	CHECK_OK(doca_cc_client_create(end->dev, name, &end->client));
 	end->ctx = doca_cc_client_as_ctx(end->client);
 	open_ctx(end);
-	OK(doca_cc_client_send_task_set_conf(end->client, sent, not_sent, LOG_TASKS));
-	OK(doca_cc_client_event_msg_recv_register(end->client, received));
-	OK(doca_cc_client_event_consumer_register(end->client, new_consumer, expired_consumer));
-	OK(doca_cc_client_set_max_msg_size(end->client, MSG_SIZE));
-	OK(doca_cc_client_set_recv_queue_size(end->client, 16));
+	CHECK_OK(doca_cc_client_send_task_set_conf(end->client, sent, not_sent, LOG_TASKS));
+	CHECK_OK(doca_cc_client_event_msg_recv_register(end->client, received));
+	CHECK_OK(doca_cc_client_event_consumer_register(end->client, new_consumer, expired_consumer));
+	CHECK_OK(doca_cc_client_set_max_msg_size(end->client, MSG_SIZE));
+	CHECK_OK(doca_cc_client_set_recv_queue_size(end->client, 16));
 }
 
 static int setup(void **state)
@@ -384,7 +366,7 @@ static int setup(void **state)
 	open_client(&f.client, name);
 	CHECK(doca_ctx_start(f.client.ctx) == DOCA_ERROR_IN_PROGRESS);
 	WAIT(state_of(f.client.ctx) == DOCA_CTX_STATE_RUNNING);
-	OK(doca_cc_client_get_connection(f.client.client, &f.client.connection));
+	CHECK_OK(doca_cc_client_get_connection(f.client.client, &f.client.connection));
 	*state = &f;
 	return 0;
 }
@@ -395,9 +377,9 @@ static int teardown(void **state)
 	int status;
 
 	stop(f->client.ctx);
-	OK(doca_cc_client_destroy(f->client.client));
-	OK(doca_pe_destroy(f->client.pe));
-	OK(doca_dev_close(f->client.dev));
+	CHECK_OK(doca_cc_client_destroy(f->client.client));
+	CHECK_OK(doca_pe_destroy(f->client.pe));
+	CHECK_OK(doca_dev_close(f->client.dev));
 	CHECK(waitpid(f->server, &status, 0) == f->server);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	close(f->output);
@@ -417,17 +399,17 @@ static void messages_and_counters(void **state)
 		size_t len = i % 2 == 0 ? MSG_SIZE : 1;
 
 		text[0] = (char)('a' + i);
-		OK(doca_cc_client_send_task_alloc_init(end->client, end->connection, text, len, &task));
-		OK(doca_task_submit(doca_cc_send_task_as_task(task)));
+		CHECK_OK(doca_cc_client_send_task_alloc_init(end->client, end->connection, text, len, &task));
+		CHECK_OK(doca_task_submit(doca_cc_send_task_as_task(task)));
 		WAIT(end->num_messages == i + 1 && end->num_sent == i + 1);
 		CHECK(end->len == len && memcmp(end->message, text, len) == 0);
 	}
-	OK(doca_cc_connection_update_info(end->connection));
-	OK(doca_cc_connection_get_counter(end->connection, DOCA_CC_COUNTER_SENT_MESSAGES, &counter));
+	CHECK_OK(doca_cc_connection_update_info(end->connection));
+	CHECK_OK(doca_cc_connection_get_counter(end->connection, DOCA_CC_COUNTER_SENT_MESSAGES, &counter));
 	CHECK(counter == 20);
-	OK(doca_cc_connection_get_counter(end->connection, DOCA_CC_COUNTER_RECV_BYTES, &counter));
+	CHECK_OK(doca_cc_connection_get_counter(end->connection, DOCA_CC_COUNTER_RECV_BYTES, &counter));
 	CHECK(counter == 10 * (MSG_SIZE + 1));
-	OK(doca_cc_connection_set_user_data(end->connection, data));
+	CHECK_OK(doca_cc_connection_set_user_data(end->connection, data));
 	CHECK(doca_cc_connection_get_user_data(end->connection).u64 == 77);
 	CHECK(doca_cc_client_get_client_ctx(end->connection) == end->client);
 	INVALID(doca_cc_client_send_task_alloc_init(end->client, end->connection, text, MSG_SIZE + 1, &task));
@@ -441,7 +423,7 @@ static void the_configured_number_of_tasks(void **state)
 	struct doca_cc_send_task *tasks[1 << LOG_TASKS], *more;
 
 	for (int i = 0; i < 1 << LOG_TASKS; i++)
-		OK(doca_cc_client_send_task_alloc_init(end->client, end->connection, "x", 1, &tasks[i]));
+		CHECK_OK(doca_cc_client_send_task_alloc_init(end->client, end->connection, "x", 1, &tasks[i]));
 	CHECK(doca_cc_client_send_task_alloc_init(end->client, end->connection, "x", 1, &more) == DOCA_ERROR_NO_MEMORY);
 	for (int i = 0; i < 1 << LOG_TASKS; i++)
 		doca_task_free(doca_cc_send_task_as_task(tasks[i]));
@@ -458,64 +440,64 @@ static void a_buffer_to_a_consumer(void **state)
 	size_t len;
 
 	open_memory(end);
-	OK(doca_cc_cap_is_consumer_supported(doca_dev_as_devinfo(end->dev)));
-	OK(doca_cc_consumer_create(end->connection, end->mmap, &consumer));
-	OK(doca_cc_consumer_get_id(consumer, &id));
+	CHECK_OK(doca_cc_cap_is_consumer_supported(doca_dev_as_devinfo(end->dev)));
+	CHECK_OK(doca_cc_consumer_create(end->connection, end->mmap, &consumer));
+	CHECK_OK(doca_cc_consumer_get_id(consumer, &id));
 	CHECK(id != 0);
 	ctx = doca_cc_consumer_as_ctx(consumer);
-	OK(doca_pe_connect_ctx(end->pe, ctx));
-	OK(doca_cc_consumer_post_recv_task_set_conf(consumer, consumed, not_consumed, LOG_TASKS));
+	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
+	CHECK_OK(doca_cc_consumer_post_recv_task_set_conf(consumer, consumed, not_consumed, LOG_TASKS));
 	CHECK(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS);
 	WAIT(state_of(ctx) == DOCA_CTX_STATE_RUNNING);
-	OK(doca_buf_inventory_buf_get_by_addr(end->inventory, end->mmap, end->memory, BULK, &buf));
-	OK(doca_cc_consumer_post_recv_task_alloc_init(consumer, buf, &task));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(end->inventory, end->mmap, end->memory, BULK, &buf));
+	CHECK_OK(doca_cc_consumer_post_recv_task_alloc_init(consumer, buf, &task));
 	CHECK(doca_cc_consumer_post_recv_task_get_buf(task) == buf);
-	OK(doca_task_submit(doca_cc_consumer_post_recv_task_as_task(task)));
+	CHECK_OK(doca_task_submit(doca_cc_consumer_post_recv_task_as_task(task)));
 	WAIT(end->num_moved == 1);
-	OK(doca_buf_get_data_len(buf, &len));
+	CHECK_OK(doca_buf_get_data_len(buf, &len));
 	CHECK(len == 5000 && end->memory[0] == 0x5a && end->memory[4999] == 0x5a && end->memory[5000] == 0);
 	stop(ctx);
-	OK(doca_cc_consumer_destroy(consumer));
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_cc_consumer_destroy(consumer));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	close_memory(end);
 }
 
 static void sizes_and_numbers(void **state)
 {
-	struct end end = {.dev = open_device("d8:00.0")};
+	struct end end = {.dev = test_dev_open_pci("d8:00.0")};
 	const struct doca_devinfo *devinfo = doca_dev_as_devinfo(end.dev);
 	struct doca_cc_client *client;
 	size_t size = 0, tasks = 0;
 
 	(void)state;
-	OK(doca_cc_cap_get_max_msg_size(devinfo, &size));
+	CHECK_OK(doca_cc_cap_get_max_msg_size(devinfo, &size));
 	CHECK(size >= 4080);
-	OK(doca_cc_client_create(end.dev, "sizes", &client));
-	OK(doca_cc_client_set_max_msg_size(client, size));
+	CHECK_OK(doca_cc_client_create(end.dev, "sizes", &client));
+	CHECK_OK(doca_cc_client_set_max_msg_size(client, size));
 	INVALID(doca_cc_client_set_max_msg_size(client, size + 1));
-	INVALID(doca_cc_client_set_max_msg_size(client, (size_t)UINT32_MAX + 1 + size)); /* its lower half would do */
-	OK(doca_cc_cap_get_max_recv_queue_size(devinfo, &size));
-	OK(doca_cc_client_set_recv_queue_size(client, size));
+	INVALID(doca_cc_client_set_max_msg_size(client, (size_t)UINT32_MAX + 1 + size)); /* its lower half would be valid */
+	CHECK_OK(doca_cc_cap_get_max_recv_queue_size(devinfo, &size));
+	CHECK_OK(doca_cc_client_set_recv_queue_size(client, size));
 	INVALID(doca_cc_client_set_recv_queue_size(client, (size_t)UINT32_MAX + 2));
 	INVALID(doca_cc_client_get_max_msg_size(client, NULL));
 	INVALID(doca_cc_client_get_recv_queue_size(NULL, &size));
-	OK(doca_cc_cap_get_max_send_tasks(devinfo, &tasks));
+	CHECK_OK(doca_cc_cap_get_max_send_tasks(devinfo, &tasks));
 	CHECK(tasks > 1);
 	INVALID(doca_cc_client_send_task_set_conf(client, sent, not_sent, 32));
 	INVALID(doca_cc_client_send_task_set_conf(client, NULL, not_sent, 1));
 	INVALID(doca_cc_client_event_msg_recv_register(client, NULL));
 	INVALID(doca_cc_client_event_msg_recv_register(NULL, received));
-	OK(doca_cc_cap_get_max_clients(devinfo, &size));
+	CHECK_OK(doca_cc_cap_get_max_clients(devinfo, &size));
 	INVALID(doca_cc_cap_get_max_clients(NULL, &size));
 	INVALID(doca_cc_cap_get_max_clients(devinfo, NULL));
-	OK(doca_cc_consumer_cap_get_max_log_num_tasks(devinfo, &size));
+	CHECK_OK(doca_cc_consumer_cap_get_max_log_num_tasks(devinfo, &size));
 	CHECK(size > 0 && size < 32);
-	OK(doca_cc_producer_cap_get_max_log_num_tasks(devinfo, &size));
+	CHECK_OK(doca_cc_producer_cap_get_max_log_num_tasks(devinfo, &size));
 	CHECK(size > 0 && size < 32);
-	OK(doca_cc_producer_cap_get_max_buf_size(devinfo, &size));
+	CHECK_OK(doca_cc_producer_cap_get_max_buf_size(devinfo, &size));
 	CHECK(size >= BULK);
-	OK(doca_cc_client_destroy(client));
-	OK(doca_dev_close(end.dev));
+	CHECK_OK(doca_cc_client_destroy(client));
+	CHECK_OK(doca_dev_close(end.dev));
 }
 
 int main(int argc, char **argv)

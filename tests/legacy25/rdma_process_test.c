@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA by the API of DOCA 2.5 between two processes. The peer is this program again; it posts receives, and stops when the
- * socket closes. Its memory is told by what reads of it bring.
+ * RDMA by the API of DOCA 2.5 between two processes. The peer is this program again; it posts receives, and stops when the socket
+ * closes. Reads of its memory show what it received.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,11 +18,11 @@
 
 #define DETAILS_MAX 4096
 #define RECEIVES 3
-#define RECEIVE_AT 4096 /* the first one's place; the next is as far behind it */
+#define RECEIVE_AT 4096 /* offset of the first one; each next one is as far behind */
 #define WORD_AT 1024
 #define EVENT_VALUE 40
 
-/* What the sides tell each other by other means. */
+/* What the sides send each other over a socket. */
 struct introduction {
 	size_t details_size, mmap_size, event_size;
 	uint8_t details[DETAILS_MAX], mmap[DETAILS_MAX], event[DETAILS_MAX];
@@ -30,8 +30,8 @@ struct introduction {
 
 struct side {
 	struct rig rig;
-	struct doca_sync_event *event;		   /* the peer's own */
-	struct doca_sync_event_remote_net *remote; /* the same, here */
+	struct doca_sync_event *event;		   /* the peer's event */
+	struct doca_sync_event_remote_net *remote; /* the same event, imported here */
 	int socket;
 	pid_t peer;
 };
@@ -50,12 +50,12 @@ static void introduce(struct side *side, struct introduction *theirs)
 	const void *bytes;
 	size_t size;
 
-	OK(doca_rdma_export(side->rig.rdma, &bytes, &size));
+	CHECK_OK(doca_rdma_export(side->rig.rdma, &bytes, &size));
 	put(mine.details, &mine.details_size, bytes, size);
-	OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &bytes, &size));
+	CHECK_OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &bytes, &size));
 	put(mine.mmap, &mine.mmap_size, bytes, size);
 	if (side->event != NULL) {
-		OK(doca_sync_event_export_to_remote_net(side->event, &event, &size));
+		CHECK_OK(doca_sync_event_export_to_remote_net(side->event, &event, &size));
 		put(mine.event, &mine.event_size, event, size);
 	}
 	CHECK(send(side->socket, &mine, sizeof(mine), 0) == sizeof(mine));
@@ -69,11 +69,12 @@ static void open_side(struct side *side, uint32_t device)
 	rig_prepare(&side->rig, device);
 	CHECK(doca_ctx_start(side->rig.ctx) == DOCA_ERROR_IN_PROGRESS);
 	introduce(side, &theirs);
-	OK(doca_rdma_connect(side->rig.rdma, theirs.details, theirs.details_size));
+	CHECK_OK(doca_rdma_connect(side->rig.rdma, theirs.details, theirs.details_size));
 	RIG_WAIT(&side->rig, NULL, rig_state(&side->rig) == DOCA_CTX_STATE_RUNNING);
 	rig_import(&side->rig, theirs.mmap, theirs.mmap_size);
 	if (theirs.event_size != 0)
-		OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, theirs.event, theirs.event_size, &side->remote));
+		CHECK_OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, theirs.event, theirs.event_size,
+								       &side->remote));
 }
 
 /* ---- the peer ---- */
@@ -81,11 +82,11 @@ static void open_side(struct side *side, uint32_t device)
 static void open_event(struct side *side)
 {
 	side->rig.dev = test_dev_open(1);
-	OK(doca_sync_event_create(&side->event));
-	OK(doca_sync_event_add_publisher_location_remote_net(side->event));
-	OK(doca_sync_event_add_subscriber_location_cpu(side->event, side->rig.dev));
-	OK(doca_sync_event_start(side->event));
-	OK(doca_sync_event_update_set(side->event, EVENT_VALUE));
+	CHECK_OK(doca_sync_event_create(&side->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(side->event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(side->event, side->rig.dev));
+	CHECK_OK(doca_sync_event_start(side->event));
+	CHECK_OK(doca_sync_event_update_set(side->event, EVENT_VALUE));
 }
 
 static void peer_run(int socket)
@@ -104,15 +105,15 @@ static void peer_run(int socket)
 	CHECK(send(socket, &ready, 1, 0) == 1);
 	while (recv(socket, &ready, 1, MSG_DONTWAIT) != 0) {
 		(void)doca_pe_progress(side.rig.pe);
-		/* The last receive's immediate goes where the other side reads it. */
+		/* Puts the immediate of the last receive where the other side reads it. */
 		memcpy(side.rig.memory, &side.rig.immediate, sizeof(side.rig.immediate));
 		__atomic_store_n(&side.rig.memory[8], (uint8_t)side.rig.num_received, __ATOMIC_RELEASE);
 		side.rig.memory[9] = (uint8_t)side.rig.opcode;
 	}
 	rig_end(&side.rig);
-	OK(doca_sync_event_stop(side.event));
-	OK(doca_sync_event_destroy(side.event));
-	OK(doca_dev_close(dev));
+	CHECK_OK(doca_sync_event_stop(side.event));
+	CHECK_OK(doca_sync_event_destroy(side.event));
+	CHECK_OK(doca_dev_close(dev));
 	exit(0);
 }
 
@@ -150,7 +151,7 @@ static int teardown(void **state)
 	struct side *side = *state;
 	int status;
 
-	OK(doca_sync_event_remote_net_destroy(side->remote));
+	CHECK_OK(doca_sync_event_remote_net_destroy(side->remote));
 	rig_end(&side->rig);
 	close(side->socket);
 	CHECK(waitpid(side->peer, &status, 0) == side->peer);
@@ -158,7 +159,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads len bytes of the peer's memory to our own place 32768. */
+/* Reads len bytes of the peer's memory to offset 32768 of ours. */
 static const uint8_t *peer_memory(struct rig *rig, size_t offset, size_t len)
 {
 	uint32_t good = rig->num_good;
@@ -177,7 +178,7 @@ static uint64_t peer_word(struct rig *rig)
 	return word;
 }
 
-/* Waits until the peer has received so many messages, and returns what it tells of the last. */
+/* Waits until the peer has received that many messages, and returns what it stored about the last. */
 static const uint8_t *peer_received(struct rig *rig, uint8_t num)
 {
 	time_t begin = time(NULL);
@@ -186,7 +187,7 @@ static const uint8_t *peer_received(struct rig *rig, uint8_t num)
 	for (;;) {
 		uint32_t good = rig->num_good;
 
-		OK(doca_buf_reset_data_len(to));
+		CHECK_OK(doca_buf_reset_data_len(to));
 		RIG_SUBMIT(rig, read, from, to);
 		RIG_WAIT(rig, NULL, rig->num_good > good);
 		if (rig->memory[40008] == num)
@@ -198,22 +199,22 @@ static const uint8_t *peer_received(struct rig *rig, uint8_t num)
 static void messages(void **state)
 {
 	struct rig *rig = &((struct side *)*state)->rig;
-	const uint8_t *told;
+	const uint8_t *received;
 	doca_be32_t immediate = htonl(0x11223344);
 
 	memcpy(rig->memory, "of release 2.5", 14);
 	RIG_SUBMIT(rig, send, rig_data(rig, 0, 14));
 	RIG_WAIT(rig, NULL, rig->num_good == 1);
-	told = peer_received(rig, 1);
-	CHECK(told[9] == DOCA_RDMA_OPCODE_RECV_SEND);
+	received = peer_received(rig, 1);
+	CHECK(received[9] == DOCA_RDMA_OPCODE_RECV_SEND);
 	CHECK(memcmp(peer_memory(rig, RECEIVE_AT, 14), "of release 2.5", 14) == 0);
 	RIG_SUBMIT(rig, send_imm, rig_data(rig, 0, 2), immediate);
-	told = peer_received(rig, 2);
-	CHECK(told[9] == DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM && memcmp(told, &immediate, 4) == 0);
+	received = peer_received(rig, 2);
+	CHECK(received[9] == DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM && memcmp(received, &immediate, 4) == 0);
 	immediate = htonl(7);
 	RIG_SUBMIT(rig, write_imm, rig_data(rig, 3, 7), rig_remote_room(rig, 2048, 64), immediate);
-	told = peer_received(rig, 3);
-	CHECK(told[9] == DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM && memcmp(told, &immediate, 4) == 0);
+	received = peer_received(rig, 3);
+	CHECK(received[9] == DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM && memcmp(received, &immediate, 4) == 0);
 	CHECK(memcmp(peer_memory(rig, 2048, 7), "release", 7) == 0);
 	CHECK(rig->num_failed == 0);
 }
@@ -261,7 +262,7 @@ static void a_remote_sync_event(void **state)
 	CHECK(value == 7 && rig->num_failed == 0);
 }
 
-/* As the published requester does it: one task and one buffer, never reset. */
+/* As the published requester does: one task and one buffer that is never reset. */
 static void a_remote_sync_event_is_polled(void **state)
 {
 	struct side *side = *state;
@@ -271,18 +272,18 @@ static void a_remote_sync_event_is_polled(void **state)
 	uint64_t value;
 	size_t len;
 
-	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, side->remote, into, (union doca_data){.u64 = 0},
-								  &get));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, side->remote, into,
+									(union doca_data){.u64 = 0}, &get));
 	for (uint32_t i = 0; i < 5; i++) {
 		uint32_t good = rig->num_good;
 
 		rig->keep = true;
-		OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(get)));
+		CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(get)));
 		RIG_WAIT(rig, NULL, rig->num_good == good + 1);
 		rig->keep = false;
 		memcpy(&value, rig->memory, sizeof(value));
 		CHECK(value == EVENT_VALUE + i);
-		OK(doca_buf_get_data_len(into, &len));
+		CHECK_OK(doca_buf_get_data_len(into, &len));
 		CHECK(len == sizeof(value));
 		RIG_SUBMIT(rig, remote_net_sync_event_notify_add, side->remote, rig_data(rig, 64, 8), 1);
 		RIG_WAIT(rig, NULL, rig->num_good == good + 2);
@@ -300,7 +301,7 @@ static void a_peer_that_is_killed(void **state)
 
 	kill(side->peer, SIGKILL);
 	CHECK(waitpid(side->peer, &status, 0) == side->peer);
-	/* The peer's death is told by one of the next tasks; with the only connection the context ends. */
+	/* One of the next tasks fails because of the peer's death; with its only connection the context ends. */
 	while (rig->num_failed == 0 && rig_state(rig) == DOCA_CTX_STATE_RUNNING) {
 		uint32_t ended = rig->num_good + rig->num_failed;
 
@@ -315,7 +316,7 @@ static int teardown_alone(void **state)
 {
 	struct side *side = *state;
 
-	OK(doca_sync_event_remote_net_destroy(side->remote));
+	CHECK_OK(doca_sync_event_remote_net_destroy(side->remote));
 	rig_end(&side->rig);
 	close(side->socket);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random lives of two RDMA instances of DOCA 2.5 in one process: calls in any order, most of them out of place. Each answer must
- * be one that the state allows, and every task that is taken must end. Usage: rdma_random_test [SEED]; the seed is printed.
+ * Random calls on two RDMA instances of DOCA 2.5 in one process, most of them in a wrong state. Each result must be one that the
+ * state permits, and every accepted task must end. Usage: rdma_random_test [SEED]; the seed is printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static uint32_t below(uint32_t bound)
 struct player {
 	struct rig rig;
 	struct doca_buf *data, *room;
-	uint8_t details[DETAILS_MAX]; /* the last export, perhaps of a run that is over */
+	uint8_t details[DETAILS_MAX]; /* the last export, possibly of an earlier run */
 	size_t size;
 	bool connected; /* in this run */
 	uint32_t num_submitted;
@@ -111,7 +111,7 @@ static void player_receive(struct player *player)
 	CHECK(may ? result == DOCA_SUCCESS || result == DOCA_ERROR_NO_MEMORY : result == DOCA_ERROR_BAD_STATE);
 	if (result != DOCA_SUCCESS)
 		return;
-	OK(doca_buf_reset_data_len(player->room));
+	CHECK_OK(doca_buf_reset_data_len(player->room));
 	if (doca_task_submit(doca_rdma_task_receive_as_task(task)) == DOCA_SUCCESS)
 		player->num_submitted++;
 	else
@@ -163,7 +163,7 @@ static void player_open(struct player *player, uint32_t device)
 	memset(player, 0, sizeof(*player));
 	rig_prepare(&player->rig, device);
 	if (below(2) == 0)
-		OK(doca_rdma_set_rnr_retry_count(player->rig.rdma, (uint8_t)below(2)));
+		CHECK_OK(doca_rdma_set_rnr_retry_count(player->rig.rdma, (uint8_t)below(2)));
 	player->data = rig_data(&player->rig, 0, 8);
 	player->room = rig_room(&player->rig, 4096, 64);
 }

@@ -47,8 +47,8 @@ static void connect_to(struct rig *rig, const struct rig *peer)
 	const void *details;
 	size_t size;
 
-	OK(doca_rdma_export(peer->rdma, &details, &size));
-	OK(doca_rdma_connect(rig->rdma, details, size));
+	CHECK_OK(doca_rdma_export(peer->rdma, &details, &size));
+	CHECK_OK(doca_rdma_connect(rig->rdma, details, size));
 }
 
 static void progress_some(struct fixture *f)
@@ -71,7 +71,7 @@ static void start_waits_for_the_connect(void **state)
 	CHECK(rig_state(&f->a) == DOCA_CTX_STATE_STARTING); /* until the next progress */
 	progress_some(f);
 	CHECK(rig_state(&f->a) == DOCA_CTX_STATE_RUNNING);
-	CHECK(rig_state(&f->b) == DOCA_CTX_STATE_STARTING); /* it has not connected */
+	CHECK(rig_state(&f->b) == DOCA_CTX_STATE_STARTING); /* this side has not connected */
 	connect_to(&f->b, &f->a);
 	progress_some(f);
 	CHECK(rig_state(&f->b) == DOCA_CTX_STATE_RUNNING);
@@ -85,9 +85,9 @@ static void connect_from_callback(struct rig *rig)
 	const void *details;
 	size_t size;
 
-	OK(doca_rdma_export(rig->rdma, &details, &size));
+	CHECK_OK(doca_rdma_export(rig->rdma, &details, &size));
 	if (rig->peer != NULL)
-		OK(doca_rdma_connect(rig->rdma, rig->peer, rig->peer_size));
+		CHECK_OK(doca_rdma_connect(rig->rdma, rig->peer, rig->peer_size));
 }
 
 static void the_state_callback_may_connect(void **state)
@@ -95,14 +95,14 @@ static void the_state_callback_may_connect(void **state)
 	struct fixture *f = *state;
 
 	start(&f->a);
-	OK(doca_rdma_export(f->a.rdma, &f->b.peer, &f->b.peer_size));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &f->b.peer, &f->b.peer_size));
 	f->b.starting = connect_from_callback;
 	start(&f->b);
 	connect_to(&f->a, &f->b);
 	RIG_WAIT(&f->a, &f->b, rig_state(&f->a) == DOCA_CTX_STATE_RUNNING && rig_state(&f->b) == DOCA_CTX_STATE_RUNNING);
 }
 
-static void what_is_out_of_its_state(void **state)
+static void calls_in_a_wrong_state_fail(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_rdma_task_send *task;
@@ -117,15 +117,15 @@ static void what_is_out_of_its_state(void **state)
 	start(&f->b);
 	BAD_STATE(doca_rdma_task_send_allocate_init(f->a.rdma, NULL, data, &task));
 	BAD_STATE(doca_rdma_set_permissions(f->a.rdma, RIG_ALL));
-	OK(doca_rdma_export(f->a.rdma, &details, &size));
-	OK(doca_rdma_export(f->a.rdma, &again, &size_again));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &details, &size));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &again, &size_again));
 	CHECK(again == details && size_again == size);
-	INVALID(doca_rdma_connect(f->a.rdma, details, size));	  /* its own */
-	INVALID(doca_rdma_connect(f->a.rdma, details, size - 1)); /* cut */
+	INVALID(doca_rdma_connect(f->a.rdma, details, size));	  /* its own export */
+	INVALID(doca_rdma_connect(f->a.rdma, details, size - 1)); /* truncated */
 	connect_to(&f->a, &f->b);
-	BAD_STATE(doca_rdma_connect(f->a.rdma, details, size)); /* it is */
+	BAD_STATE(doca_rdma_connect(f->a.rdma, details, size)); /* it is connected */
 	RIG_WAIT(&f->a, NULL, rig_state(&f->a) == DOCA_CTX_STATE_RUNNING);
-	OK(doca_rdma_task_send_allocate_init(f->a.rdma, NULL, data, &task));
+	CHECK_OK(doca_rdma_task_send_allocate_init(f->a.rdma, NULL, data, &task));
 	doca_task_free(doca_rdma_task_send_as_task(task));
 	BAD_STATE(doca_rdma_destroy(f->a.rdma));
 }
@@ -147,7 +147,7 @@ static void null_arguments(void **state)
 	INVALID(doca_rdma_export(f->a.rdma, &details, NULL));
 	INVALID(doca_rdma_task_write_allocate_init(NULL, NULL, NULL, data, &task));
 	INVALID(doca_rdma_get_grh_enabled(f->a.rdma, NULL));
-	OK(doca_rdma_get_grh_enabled(f->a.rdma, &grh));
+	CHECK_OK(doca_rdma_get_grh_enabled(f->a.rdma, &grh));
 	CHECK(grh);
 	start(&f->a);
 	start(&f->b);
@@ -183,10 +183,10 @@ static void stopped_while_it_starts(void **state)
 
 	start(&f->a);
 	rig_stop(&f->a);
-	start(&f->a); /* and again, to be connected now */
+	start(&f->a); /* started again, to be connected now */
 	start(&f->b);
 	connect_to(&f->a, &f->b);
-	(void)doca_ctx_stop(f->a.ctx); /* connected, and not yet told */
+	(void)doca_ctx_stop(f->a.ctx); /* connected, but not yet reported */
 	RIG_WAIT(&f->a, &f->b, rig_state(&f->a) == DOCA_CTX_STATE_IDLE);
 	for (uint32_t i = 0; i < f->a.num_states; i++)
 		CHECK(f->a.states[i] != DOCA_CTX_STATE_RUNNING);
@@ -200,15 +200,15 @@ static void each_run_has_its_export(void **state)
 	size_t size;
 
 	start(&f->a);
-	OK(doca_rdma_export(f->a.rdma, &details, &size));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &details, &size));
 	CHECK(size <= sizeof(old));
 	memcpy(old, details, size);
 	rig_stop(&f->a);
 	start(&f->a);
 	start(&f->b);
-	OK(doca_rdma_export(f->a.rdma, &details, &size));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &details, &size));
 	CHECK(memcmp(old, details, size) != 0);
-	/* Who connects by the old one runs, and learns by the first task that nobody is there. */
+	/* A side that connects by the old export runs, and its first task reports that there is no peer. */
 	if (doca_rdma_connect(f->b.rdma, old, size) == DOCA_SUCCESS) {
 		RIG_WAIT(&f->b, NULL, rig_state(&f->b) == DOCA_CTX_STATE_RUNNING);
 		RIG_SUBMIT(&f->b, send, rig_data(&f->b, 0, 5));
@@ -217,7 +217,7 @@ static void each_run_has_its_export(void **state)
 	}
 }
 
-static void the_connect_wakes_who_sleeps(void **state)
+static void the_connect_wakes_a_sleeper(void **state)
 {
 	struct fixture *f = *state;
 	doca_notification_handle_t handle;
@@ -227,13 +227,13 @@ static void the_connect_wakes_who_sleeps(void **state)
 	start(&f->b);
 	while (doca_pe_progress(f->a.pe) != 0)
 		;
-	OK(doca_pe_get_notification_handle(f->a.pe, &handle));
-	OK(doca_pe_request_notification(f->a.pe));
+	CHECK_OK(doca_pe_get_notification_handle(f->a.pe, &handle));
+	CHECK_OK(doca_pe_request_notification(f->a.pe));
 	fd.fd = handle;
 	CHECK(poll(&fd, 1, 0) == 0);
 	connect_to(&f->a, &f->b);
 	CHECK(poll(&fd, 1, RIG_WAIT_S * 1000) == 1);
-	OK(doca_pe_clear_notification(f->a.pe, 0));
+	CHECK_OK(doca_pe_clear_notification(f->a.pe, 0));
 	RIG_WAIT(&f->a, NULL, rig_state(&f->a) == DOCA_CTX_STATE_RUNNING);
 }
 
@@ -242,9 +242,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(start_waits_for_the_connect), TEST(the_state_callback_may_connect),
-		TEST(what_is_out_of_its_state),	   TEST(null_arguments),
+		TEST(calls_in_a_wrong_state_fail), TEST(null_arguments),
 		TEST(a_peer_that_connects_later),  TEST(stopped_while_it_starts),
-		TEST(each_run_has_its_export),	   TEST(the_connect_wakes_who_sleeps),
+		TEST(each_run_has_its_export),	   TEST(the_connect_wakes_a_sleeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,6 @@
 #include "support/check.h"
 #include "support/test_dev.h"
 
-#define OK(call) CHECK((call) == DOCA_SUCCESS)
-
 #define RIG_SIZE 65536
 #define RIG_TASKS 16
 #define RIG_WAIT_S 30
@@ -35,7 +33,7 @@ struct rig {
 	struct doca_buf_inventory *inventory;
 	struct doca_mmap *mmap, *remote;
 	uint8_t *memory, *remote_memory;
-	enum doca_ctx_states states[8]; /* in the order in which the callback told them */
+	enum doca_ctx_states states[8]; /* in the order of the callbacks */
 	uint32_t num_states;
 	uint32_t num_good, num_failed, num_received;
 	doca_error_t status; /* of the last task that failed */
@@ -103,7 +101,7 @@ static inline void rig_state_changed(const union doca_data user_data, struct doc
 	enum doca_ctx_states now;
 
 	(void)prev;
-	OK(doca_ctx_get_state(ctx, &now));
+	CHECK_OK(doca_ctx_get_state(ctx, &now));
 	CHECK(now == next);
 	CHECK(rig->num_states < sizeof(rig->states) / sizeof(rig->states[0]));
 	rig->states[rig->num_states++] = next;
@@ -111,7 +109,7 @@ static inline void rig_state_changed(const union doca_data user_data, struct doc
 		rig->starting(rig);
 }
 
-#define RIG_CONF(name) OK(doca_rdma_task_##name##_set_conf(rig->rdma, rig_##name##_good, rig_##name##_failed, RIG_TASKS))
+#define RIG_CONF(name) CHECK_OK(doca_rdma_task_##name##_set_conf(rig->rdma, rig_##name##_good, rig_##name##_failed, RIG_TASKS))
 
 static inline void rig_prepare(struct rig *rig, uint32_t device)
 {
@@ -121,14 +119,14 @@ static inline void rig_prepare(struct rig *rig, uint32_t device)
 	memset(rig, 0, sizeof(*rig));
 	rig->dev = test_dev_open(device);
 	CHECK(rig->dev != NULL);
-	OK(doca_pe_create(&rig->pe));
-	OK(doca_rdma_create(rig->dev, &rig->rdma));
+	CHECK_OK(doca_pe_create(&rig->pe));
+	CHECK_OK(doca_rdma_create(rig->dev, &rig->rdma));
 	rig->ctx = doca_rdma_as_ctx(rig->rdma);
-	OK(doca_ctx_set_user_data(rig->ctx, data));
-	OK(doca_ctx_set_state_changed_cb(rig->ctx, rig_state_changed));
-	OK(doca_pe_connect_ctx(rig->pe, rig->ctx));
-	OK(doca_rdma_set_permissions(rig->rdma, RIG_ALL));
-	OK(doca_rdma_set_grh_enabled(rig->rdma, true));
+	CHECK_OK(doca_ctx_set_user_data(rig->ctx, data));
+	CHECK_OK(doca_ctx_set_state_changed_cb(rig->ctx, rig_state_changed));
+	CHECK_OK(doca_pe_connect_ctx(rig->pe, rig->ctx));
+	CHECK_OK(doca_rdma_set_permissions(rig->rdma, RIG_ALL));
+	CHECK_OK(doca_rdma_set_grh_enabled(rig->rdma, true));
 	RIG_CONF(send);
 	RIG_CONF(send_imm);
 	RIG_CONF(read);
@@ -140,15 +138,15 @@ static inline void rig_prepare(struct rig *rig, uint32_t device)
 	RIG_CONF(remote_net_sync_event_notify_set);
 	RIG_CONF(remote_net_sync_event_notify_add);
 	RIG_CONF(receive);
-	OK(doca_buf_inventory_create(RIG_BUFS, &rig->inventory));
-	OK(doca_buf_inventory_start(rig->inventory));
+	CHECK_OK(doca_buf_inventory_create(RIG_BUFS, &rig->inventory));
+	CHECK_OK(doca_buf_inventory_start(rig->inventory));
 	CHECK(posix_memalign((void **)&rig->memory, 4096, RIG_SIZE) == 0);
 	memset(rig->memory, 0, RIG_SIZE);
-	OK(doca_mmap_create(&rig->mmap));
-	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, RIG_SIZE));
-	OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
-	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
-	OK(doca_mmap_start(rig->mmap));
+	CHECK_OK(doca_mmap_create(&rig->mmap));
+	CHECK_OK(doca_mmap_set_memrange(rig->mmap, rig->memory, RIG_SIZE));
+	CHECK_OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
+	CHECK_OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
 /* Progresses both (b may be NULL) until the condition holds. */
@@ -169,7 +167,7 @@ static inline enum doca_ctx_states rig_state(const struct rig *rig)
 {
 	enum doca_ctx_states state;
 
-	OK(doca_ctx_get_state(rig->ctx, &state));
+	CHECK_OK(doca_ctx_get_state(rig->ctx, &state));
 	return state;
 }
 
@@ -180,12 +178,12 @@ static inline struct doca_buf *rig_keep(struct rig *rig, struct doca_buf *buf)
 	return buf;
 }
 
-/* Of own memory: with data, or with room for some. */
+/* A buf of own memory: with data, or with room for some. */
 static inline struct doca_buf *rig_data(struct rig *rig, size_t offset, size_t len)
 {
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_data(rig->inventory, rig->mmap, rig->memory + offset, len, &buf));
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(rig->inventory, rig->mmap, rig->memory + offset, len, &buf));
 	return rig_keep(rig, buf);
 }
 
@@ -193,7 +191,7 @@ static inline struct doca_buf *rig_room(struct rig *rig, size_t offset, size_t l
 {
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, rig->mmap, rig->memory + offset, len, &buf));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, rig->mmap, rig->memory + offset, len, &buf));
 	return rig_keep(rig, buf);
 }
 
@@ -202,8 +200,8 @@ static inline void rig_import(struct rig *rig, const void *descriptor, size_t si
 	void *address;
 	size_t len;
 
-	OK(doca_mmap_create_from_export(NULL, descriptor, size, rig->dev, &rig->remote));
-	OK(doca_mmap_get_memrange(rig->remote, &address, &len));
+	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, size, rig->dev, &rig->remote));
+	CHECK_OK(doca_mmap_get_memrange(rig->remote, &address, &len));
 	CHECK(len == RIG_SIZE);
 	rig->remote_memory = (uint8_t *)address;
 }
@@ -212,7 +210,7 @@ static inline struct doca_buf *rig_remote_data(struct rig *rig, size_t offset, s
 {
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_data(rig->inventory, rig->remote, rig->remote_memory + offset, len, &buf));
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(rig->inventory, rig->remote, rig->remote_memory + offset, len, &buf));
 	return rig_keep(rig, buf);
 }
 
@@ -220,30 +218,30 @@ static inline struct doca_buf *rig_remote_room(struct rig *rig, size_t offset, s
 {
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, rig->remote, rig->remote_memory + offset, len, &buf));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, rig->remote, rig->remote_memory + offset, len, &buf));
 	return rig_keep(rig, buf);
 }
 
-/* A receive into own memory. */
+/* Posts a receive into own memory. */
 static inline void rig_receive(struct rig *rig, struct doca_buf *buf)
 {
 	struct doca_rdma_task_receive *task;
 	union doca_data data;
 
 	data.u64 = 0;
-	OK(doca_rdma_task_receive_allocate_init(rig->rdma, buf, data, &task));
-	OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
+	CHECK_OK(doca_rdma_task_receive_allocate_init(rig->rdma, buf, data, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
 }
 
-/* Takes a task of the type and submits it. */
+/* Allocates a task of the type and submits it. */
 #define RIG_SUBMIT(rig, name, ...)                                                                                               \
 	do {                                                                                                                     \
 		struct doca_rdma_task_##name *task_;                                                                             \
 		union doca_data data_;                                                                                           \
                                                                                                                                  \
 		data_.u64 = 0;                                                                                                   \
-		OK(doca_rdma_task_##name##_allocate_init((rig)->rdma, __VA_ARGS__, data_, &task_));                              \
-		OK(doca_task_submit(doca_rdma_task_##name##_as_task(task_)));                                                    \
+		CHECK_OK(doca_rdma_task_##name##_allocate_init((rig)->rdma, __VA_ARGS__, data_, &task_));                        \
+		CHECK_OK(doca_task_submit(doca_rdma_task_##name##_as_task(task_)));                                              \
 	} while (0)
 
 static inline void rig_stop(struct rig *rig)
@@ -258,14 +256,14 @@ static inline void rig_end(struct rig *rig)
 {
 	rig_stop(rig);
 	for (uint32_t i = 0; i < rig->num_bufs; i++)
-		OK(doca_buf_dec_refcount(rig->bufs[i], NULL));
-	OK(doca_buf_inventory_destroy(rig->inventory));
+		CHECK_OK(doca_buf_dec_refcount(rig->bufs[i], NULL));
+	CHECK_OK(doca_buf_inventory_destroy(rig->inventory));
 	if (rig->remote != NULL)
-		OK(doca_mmap_destroy(rig->remote));
-	OK(doca_rdma_destroy(rig->rdma));
-	OK(doca_mmap_destroy(rig->mmap));
-	OK(doca_pe_destroy(rig->pe));
-	OK(doca_dev_close(rig->dev));
+		CHECK_OK(doca_mmap_destroy(rig->remote));
+	CHECK_OK(doca_rdma_destroy(rig->rdma));
+	CHECK_OK(doca_mmap_destroy(rig->mmap));
+	CHECK_OK(doca_pe_destroy(rig->pe));
+	CHECK_OK(doca_dev_close(rig->dev));
 	free(rig->memory);
 }
 
