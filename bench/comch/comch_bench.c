@@ -7,8 +7,8 @@
  *   comch_bench copy    [the same]
  *
  * latency: ping-pong, each message answered from the callback that received it; half of the round trip, median and 99th
- * percentile. stream: one way, as fast as it goes, measured at the consumer. copy: what one core's memcpy makes of the same
- * buffers, which no stream of messages that are copied once can pass. Prints one JSON object.
+ * percentile. stream: one way at full speed, measured at the consumer. copy: memcpy of the same buffers on one core, the
+ * upper bound of a stream with one copy per message. Prints one JSON object.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -35,12 +35,13 @@
 #include <doca_pe.h>
 
 #include "base/cpus.h"
+#include "device.h"
 #include "measure.h"
 
 #define TASKS_MAX 4096
-#define WARM_UP 10 /* a tenth of the count */
+#define WARM_UP 10 /* divisor of the count */
 #define WINDOWS 400
-#define LOOK (1 << 22) /* polls between two looks at the peer's life */
+#define LOOK (1 << 22) /* polls between checks whether the peer is alive */
 
 struct options {
 	bool latency, copy;
@@ -70,10 +71,10 @@ struct side {
 	struct doca_task *free_sends[TASKS_MAX];
 	uint32_t num_free_sends;
 	uint64_t received, sent;
-	bool done;	   /* the control message that ends it came */
+	bool done;	   /* the control message that ends it has arrived */
 	uint64_t *samples; /* latency: of each round trip, at the client */
 	uint64_t last_ns, to_answer;
-	bool owed; /* an answer that could not be sent yet */
+	bool owed; /* an answer is pending */
 };
 
 static void pin(int cpu)
@@ -139,7 +140,7 @@ static void on_control_sent(struct doca_comch_task_send *task, union doca_data t
 	doca_task_free(doca_comch_task_send_as_task(task));
 }
 
-/* Sends a free task. In ping-pong the peer always has receives posted, but the way there may still be coming up. */
+/* Submits a free task. In ping-pong the peer always has receives posted, but the connection may still be starting. */
 static void send_now(void)
 {
 	doca_error_t result;
@@ -201,25 +202,6 @@ static void on_send_error(struct doca_comch_producer_task_send *task, union doca
 
 /* ---- set-up ---- */
 
-static struct doca_dev *open_dev(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-
-	check(doca_devinfo_create_list(&list, &num), "listing devices");
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		uint8_t equal = 0;
-
-		if (doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal) == DOCA_SUCCESS && equal)
-			check(doca_dev_open(list[i], &dev), "opening a device");
-	}
-	doca_devinfo_destroy_list(list);
-	if (dev == NULL)
-		check(DOCA_ERROR_NOT_FOUND, pci_addr);
-	return dev;
-}
-
 static struct doca_dev_rep *open_rep(struct doca_dev *dev)
 {
 	struct doca_devinfo_rep **list;
@@ -241,7 +223,7 @@ static struct doca_dev_rep *open_rep(struct doca_dev *dev)
 
 static void make_server(const char *name)
 {
-	self.dev = open_dev("03:00.0");
+	self.dev = device_open("03:00.0");
 	self.rep = open_rep(self.dev);
 	check(doca_comch_server_create(self.dev, self.rep, name, &self.server), "creating the server");
 	self.ctx = doca_comch_server_as_ctx(self.server);
@@ -257,7 +239,7 @@ static void make_client(const char *name)
 {
 	enum doca_ctx_states state = DOCA_CTX_STATE_STARTING;
 
-	self.dev = open_dev("d8:00.0");
+	self.dev = device_open("d8:00.0");
 	check(doca_comch_client_create(self.dev, name, &self.client), "creating the client");
 	self.ctx = doca_comch_client_as_ctx(self.client);
 	check(doca_pe_connect_ctx(self.pe, self.ctx), "connecting");
@@ -366,7 +348,7 @@ static void make_side(bool server, const char *name, int ready)
 
 /* ---- measuring ---- */
 
-/* The control engine is looked at now and then, so that nobody waits for a process that has died. */
+/* Polls the control engine at times, so that no process waits for a dead one. */
 static void check_peer(void)
 {
 	enum doca_ctx_states state;
@@ -437,8 +419,8 @@ static void print_rates(const char *test, uint64_t window, uint64_t whole_ns, ui
 	       (double)(window * WINDOWS) * options.size * 1e9 / (double)whole_ns, (double)window * 1e9 / (double)median_ns);
 }
 
-/* Both the whole and the median of its windows are told: on a machine that does other things as well, the windows in which one of
- * the two processes was not running say nothing about Comch. */
+/* Prints the total rate and the median over windows: on a busy machine, windows in which one of the two processes did not run are
+ * not significant for Comch. */
 static void stream_in(void)
 {
 	uint64_t window = options.count / WINDOWS, windows[WINDOWS], begin, end;
@@ -457,7 +439,7 @@ static void stream_in(void)
 	wait_received(options.count + options.count / WARM_UP);
 }
 
-/* As many buffers as depth and receives, in shared memory as those of a started mmap are, taken in turn as they are. */
+/* Uses the buffers of depth and receives in turn, in shared memory like those of a started mmap. */
 static int copy(void)
 {
 	size_t len = (size_t)(options.depth + options.receives) * options.size;
@@ -483,7 +465,7 @@ static int copy(void)
 	return 0;
 }
 
-/* The server stays until the client has counted: its end is the client's message, or the client's end. */
+/* The server runs until the client has counted: it ends on the client's message or the client's end. */
 static void finish(bool server)
 {
 	struct doca_comch_task_send *task;
@@ -513,7 +495,7 @@ static void run_side(bool server, const char *name, int ready)
 	fflush(stdout);
 	finish(server);
 	fflush(stdout);
-	_exit(0); /* the tear-down is for the tests to look at */
+	_exit(0); /* the tests check the tear-down */
 }
 
 static void parse(int argc, char **argv)
@@ -564,7 +546,7 @@ int main(int argc, char **argv)
 	if (child < 0)
 		return 1;
 	if (child == 0) {
-		/* The server measures nothing: it pongs, or streams out. It goes when the client has. */
+		/* The server does not measure: it answers or sends the stream, and ends after the client. */
 		close(ready[0]);
 		run_side(true, name, ready[1]);
 	}

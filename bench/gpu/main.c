@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between a process on the CPU and a kernel, through Comch's public calls at both ends: the peer asks, the kernel sends
- * each message back. Two processes for each measurement, as many threads of the peer as there are queues.
+ * Messages between a process on the CPU and a kernel, through Comch's public calls at both ends: the peer sends requests, the
+ * kernel returns each message. Each measurement has two processes; the peer has one thread per queue.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const char *gpu_addr = "b5:00.0";
 static double measure_s = 1.0;
 static uint32_t runs = 1;
 static bool json;
-#define GPU_BUFS_EXTRA 16 /* posted beyond the messages under way */
+#define GPU_BUFS_EXTRA 16 /* posted beyond the messages in flight */
 
 static void peer(const struct point *point, struct shared *shared, const char *name)
 {
@@ -70,8 +70,8 @@ static void gpu_side(const struct point *point, struct shared *shared, const cha
 		nanosleep(&step, NULL);
 	}
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
-	OK(softfield_gpu_launch_wait(l, 2000));
-	OK(softfield_gpu_launch_destroy(l));
+	CHECK_OK(softfield_gpu_launch_wait(l, 2000));
+	CHECK_OK(softfield_gpu_launch_destroy(l));
 	setup_teardown(&end);
 }
 
@@ -100,7 +100,7 @@ static bool measure(const struct point *point, struct shared *shared)
 	return status_a == 0 && status_b == 0 && shared->result.wrong == 0;
 }
 
-/* Measures so many times; the result has the median of each number. */
+/* Measures several times; the result has the median of each number. */
 static bool measure_all(const struct point *point, struct shared *shared)
 {
 	double rate[RUNS_MAX], p50[RUNS_MAX], p99[RUNS_MAX];

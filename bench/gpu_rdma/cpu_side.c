@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The peer: a thread for each queue, with ordinary tasks. */
+/* The peer: one thread per queue, with ordinary tasks. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include <doca_pe.h>
 #include <doca_rdma.h>
 
+#include "device.h"
 #include "measure.h"
 #include "side.h"
 
@@ -184,7 +185,7 @@ void cpu_side(const struct point *point, struct shared *shared)
 {
 	static struct queue queues[QUEUES_MAX];
 	pthread_t threads[QUEUES_MAX];
-	struct doca_dev *dev = side_open_device(1);
+	struct doca_dev *dev = device_open_at(1);
 
 	for (uint32_t i = 0; i < point->queues; i++) {
 		queues[i] = (struct queue){.point = point,

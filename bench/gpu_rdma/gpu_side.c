@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process with the kernels: an instance for each queue, and a block of the kernel. */
+/* The process with the kernels: one instance and one block of the kernel per queue. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include <doca_rdma.h>
 #include <softfield/gpu.h>
 
+#include "device.h"
 #include "measure.h"
 #include "side.h"
 
@@ -71,7 +72,7 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	const struct softfield_kernel flood = {"bench_flood", bench_flood, IMAGE, IMAGE_SIZE};
 	const struct softfield_kernel ping = {"bench_ping", bench_ping, IMAGE, IMAGE_SIZE};
 	struct softfield_launch *launch;
-	struct doca_dev *dev = side_open_device(0);
+	struct doca_dev *dev = device_open_at(0);
 	void *failed_gpu, *failed;
 
 	OK(doca_gpu_create(gpu_address, &gpu));
@@ -83,7 +84,7 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	args.size = point->size;
 	args.depth = point->depth;
 	args.sends = point->sends;
-	/* once for nothing: code is loaded, links are up */
+	/* warm-up: loads code, connects */
 	args.rounds = point->ping ? 0 : 1;
 	OK(softfield_gpu_launch(gpu, &flood, point->queues, 1, &args, sizeof(args), &launch));
 	OK(softfield_gpu_launch_wait(launch, KERNEL_MS));
@@ -101,7 +102,7 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 
 /* ---- the copy engine ---- */
 
-/* The part of the driver that is needed. */
+/* The driver functions that are needed. */
 struct engine {
 	int (*stream_create)(void **stream, unsigned int flags);
 	int (*stream_synchronize)(void *stream);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA from kernels, through the public calls at both ends, beside what the GPU's copy engine does in the same run. Two processes
- * for each measurement: the kernels' has an instance on the GPU for each queue, the peer's one on the CPU, and a thread.
+ * RDMA from kernels, through the public calls at both ends, compared to the GPU's copy engine in the same run. Each
+ * measurement has two processes: the kernels' process has an instance on the GPU per queue, the peer an instance on the CPU
+ * and a thread.
  *
- *   ping   8 bytes to the kernel and 8 back: by writes that the other side polls for, or by messages. The time is that of both
- *          ways. Beside it: cuMemcpyAsync of 8 bytes to the host, and the wait for it
- *   flood  writes, or messages, of one size from memory of the GPU, so many committed at a time. Beside it: cuMemcpyAsync of as
- *          many
+ *   ping   8 bytes to the kernel and 8 back: by writes that the other side polls for, or by messages; round-trip time. Compared
+ * to: cuMemcpyAsync of 8 bytes to the host, including the wait flood  writes, or messages, of one size from memory of the GPU, so
+ * many committed at a time. Compared to: as many cuMemcpyAsync
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -25,10 +25,12 @@ static const char *gpu_address = "b5:00.0";
 static uint32_t runs = 3;
 static double scale = 1;
 static bool json;
+static const char *only[16];
+static uint32_t num_only;
 
 static const struct {
 	struct point point;
-	uint64_t rounds; /* on a real GPU */
+	uint64_t rounds; /* on a hardware GPU */
 	uint64_t soft_rounds;
 } table[] = {
 	{{false, true, 1, 8, 1}, 100000, 20000},   {{true, true, 1, 8, 1}, 100000, 20000},
@@ -37,6 +39,20 @@ static const struct {
 	{{false, false, 1, 65536, 16}, 2000, 500}, {{false, false, 8, 65536, 16}, 2000, 100},
 	{{true, false, 1, 65536, 16}, 2000, 300},  {{true, false, 8, 65536, 16}, 1000, 60},
 };
+
+/* As --point names it. */
+static bool is_chosen(const struct point *point)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s,%s,%u,%u", point->ping ? "ping" : "flood", point->sends ? "send" : "write", point->size,
+		 point->queues);
+	for (uint32_t i = 0; i < num_only; i++) {
+		if (strcmp(only[i], name) == 0)
+			return true;
+	}
+	return num_only == 0;
+}
 
 static bool measure(const struct point *point, struct shared *shared)
 {
@@ -123,15 +139,20 @@ static void print_json(const struct point *point, const struct shared *shared, b
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--relaxed] [--json]\n");
+	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--relaxed] [--json] "
+			"[--point ping|flood,write|send,SIZE,QUEUES]...\n");
 	exit(2);
 }
 
 static void read_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},	 {"runs", required_argument, NULL, 'r'},
-						{"scale", required_argument, NULL, 's'}, {"relaxed", no_argument, NULL, 'o'},
-						{"json", no_argument, NULL, 'j'},	 {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},
+						{"runs", required_argument, NULL, 'r'},
+						{"scale", required_argument, NULL, 's'},
+						{"relaxed", no_argument, NULL, 'o'},
+						{"json", no_argument, NULL, 'j'},
+						{"point", required_argument, NULL, 'p'},
+						{NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -145,6 +166,8 @@ static void read_options(int argc, char **argv)
 			side_relaxed = true;
 		else if (option == 'j')
 			json = true;
+		else if (option == 'p' && num_only < sizeof(only) / sizeof(only[0]))
+			only[num_only++] = optarg;
 		else
 			usage();
 	}
@@ -157,21 +180,28 @@ int main(int argc, char **argv)
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *which = getenv("SOFTFIELD_GPU");
 	bool real = which != NULL && strncmp(which, "cuda", 4) == 0, good = true;
+	uint32_t num = 0;
 
 	read_options(argc, argv);
 	if (json)
 		printf("[");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (!is_chosen(&table[i].point))
+			continue;
+
 		uint64_t rounds = (uint64_t)((double)(real ? table[i].rounds : table[i].soft_rounds) * scale) + 1;
 		bool this_good = measure_all(&table[i].point, rounds, shared);
 
 		if (json)
-			print_json(&table[i].point, shared, this_good, i == 0);
+			print_json(&table[i].point, shared, this_good, num == 0);
 		else
 			print_text(&table[i].point, shared, this_good);
 		fflush(stdout);
 		good = good && this_good;
+		num++;
 	}
+	if (num == 0)
+		usage(); /* no such point */
 	printf(json ? "\n]\n" : "");
 	return good ? 0 : 1;
 }

@@ -11,19 +11,6 @@
 
 bool side_relaxed;
 
-struct doca_dev *side_open_device(uint32_t index)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev;
-	uint32_t num;
-
-	OK(doca_devinfo_create_list(&list, &num));
-	check(index < num ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND, "a device");
-	OK(doca_dev_open(list[index], &dev));
-	doca_devinfo_destroy_list(list);
-	return dev;
-}
-
 struct doca_mmap *side_share(struct doca_dev *dev, void *memory)
 {
 	struct doca_mmap *mmap;

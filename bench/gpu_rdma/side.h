@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both processes of the benchmark share. Errors end the process. */
+/* Shared by both processes of the benchmark. Errors end the process. */
 #ifndef BENCH_GPU_RDMA_SIDE_H
 #define BENCH_GPU_RDMA_SIDE_H
 
@@ -43,17 +43,16 @@ struct doca_rdma_connection;
 /* Memory is exported with DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING. */
 extern bool side_relaxed;
 
-struct doca_dev *side_open_device(uint32_t index);
-/* Memory of a queue, whole pages, for the other side to read and write. */
+/* Allocates a queue's memory, whole pages, which the other side may read and write. */
 struct doca_mmap *side_share(struct doca_dev *dev, void *memory);
-/* Tells the other side of this one's queue, waits for its, and connects. */
+/* Exchanges queue descriptions with the other side, and connects. */
 void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap *mmap, struct description *mine,
 		  struct description *theirs, struct doca_rdma_connection **connection, struct doca_mmap **remote);
 
 void cpu_side(const struct point *point, struct shared *shared);
 void gpu_side(const struct point *point, struct shared *shared, const char *gpu_address);
 
-/* The same by the GPU's copy engine, as far as there is one. */
+/* The same with the GPU's copy engine, if there is one. */
 void copy_engine(const struct point *point, struct shared *shared);
 
 #endif

@@ -151,6 +151,8 @@ def median_of(results):
         "operations_s": of(lambda result: result["operations_s"]),
         "p50_us": of(lambda result: result["latency_us"]["p50"]),
         "p99_us": of(lambda result: result["latency_us"]["p99"]),
+        "p99_99_us": of(lambda result: result["latency_us"]["p99.99"]),
+        "max_us": of(lambda result: result["latency_us"]["max"]),
     }
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a set takes until the wait of another process sees it, one way, against a bare cache line that two processes pass
- * to and fro: both in this run, in turns. Usage: bench_sync_event [ROUNDS [EXCHANGES]]
+ * The one-way time from a set to the end of another process's wait, compared to a plain cache line that two processes
+ * exchange: both alternate in this run. Usage: bench_sync_event [ROUNDS [EXCHANGES]]
  */
 #include <poll.h>
 #include <sched.h>
@@ -18,6 +18,7 @@
 #include <doca_sync_event.h>
 
 #include "base/cpus.h"
+#include "device.h"
 #include "measure.h"
 
 #define ROUNDS_MAX 101
@@ -32,25 +33,7 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static struct doca_dev *open_device(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t equal;
-
-	check(doca_devinfo_create_list(&list, &num), "list of devices");
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		check(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal), "device");
-		if (equal)
-			check(doca_dev_open(list[i], &dev), "device");
-	}
-	check(dev != NULL ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND, pci_addr);
-	doca_devinfo_destroy_list(list);
-	return dev;
-}
-
-/* ---- one side of each exchange: first says 1, 3, 5, ...; the other answers 2, 4, 6, ... ---- */
+/* ---- one side of each exchange: the first sends 1, 3, 5, ...; the other answers 2, 4, 6, ... ---- */
 
 static inline void pause_briefly(void)
 {
@@ -86,7 +69,7 @@ static void sync_side(struct doca_sync_event *event, bool first, uint64_t exchan
 	}
 }
 
-/* The same by tasks: one of each, used again and again. */
+/* The same with tasks: one of each type, reused. */
 struct by_tasks {
 	struct doca_pe *pe;
 	struct doca_sync_event_task_notify_set *set;
@@ -168,7 +151,7 @@ static void tasks_side(struct by_tasks *t, bool first, uint64_t exchanges, bool 
 /* ---- both processes ---- */
 
 struct run {
-	volatile uint64_t *line; /* shared; the second line is where the two meet between rounds */
+	volatile uint64_t *line; /* shared; the second line synchronizes both between rounds */
 	uint64_t rounds, exchanges;
 	bool first;
 	uint32_t meetings;
@@ -191,7 +174,7 @@ static double round_of(struct run *run, enum kind kind, struct doca_sync_event *
 	uint64_t exchanges = kind == SLEEPING ? run->exchanges / 100 + 1 : run->exchanges, begin;
 
 	meet(run);
-	if (run->first) { /* the values begin anew */
+	if (run->first) { /* restarts the values */
 		*run->line = 0;
 		if (kind == CALLS)
 			check(doca_sync_event_update_set(event, 0), "set");
@@ -217,7 +200,7 @@ static void rounds_run(struct run *run, struct doca_sync_event *calls, struct by
 		for (int kind = 0; kind < KINDS; kind++)
 			results[kind][i] = round_of(run, (enum kind)kind, calls, t);
 	}
-	meet(run); /* the owner's end would be the other's, too */
+	meet(run); /* if the owner ended, the other would too */
 }
 
 static struct doca_sync_event *create_event(struct doca_dev *dev)
@@ -250,7 +233,7 @@ static struct doca_sync_event *take_over(struct doca_dev *dev, int socket)
 	return event;
 }
 
-/* The rounds of both kinds alternate, so each ratio is of two measurements under the same conditions. */
+/* The rounds of both kinds alternate, so each ratio compares measurements under the same conditions. */
 static double median_ratio(double results[KINDS][ROUNDS_MAX], int kind, uint64_t rounds)
 {
 	double ratios[ROUNDS_MAX];
@@ -276,7 +259,7 @@ static int print(double results[KINDS][ROUNDS_MAX], uint64_t rounds)
 
 static void owner(struct run *run, int socket, double results[KINDS][ROUNDS_MAX])
 {
-	struct doca_dev *dev = open_device("d8:00.0");
+	struct doca_dev *dev = device_open("d8:00.0");
 	struct doca_sync_event *calls = create_event(dev), *tasks = create_event(dev);
 	struct by_tasks t;
 
@@ -294,7 +277,7 @@ static void owner(struct run *run, int socket, double results[KINDS][ROUNDS_MAX]
 static void importer(struct run *run, int socket)
 {
 	static double unused[KINDS][ROUNDS_MAX];
-	struct doca_dev *dev = open_device("03:00.0");
+	struct doca_dev *dev = device_open("03:00.0");
 	struct doca_sync_event *calls = take_over(dev, socket), *tasks = take_over(dev, socket);
 	struct by_tasks t;
 
@@ -327,7 +310,7 @@ int main(int argc, char **argv)
 		return 1;
 	child = fork();
 	if (child == 0) {
-		close(sockets[0]); /* so that the end of the other process ends a wait here */
+		close(sockets[0]); /* so that a wait here ends with the other process */
 		pin(sf_usable_cpu(1));
 		importer(&run, sockets[1]);
 		return 0;

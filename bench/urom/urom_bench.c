@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UROM's commands and workers, against a service that runs (DOCA_UROM_SERVICE_FILE) and has the graph plugin.
+ * UROM's commands and workers, with a running service (DOCA_UROM_SERVICE_FILE) that has the graph plugin.
  *
  *   urom_bench latency [--size 64] [--count 20000] [--cpus 0,1]
  *   urom_bench rate    [--size 64] [--count 500000] [--depth 64] [--cpus 0,1]
  *   urom_bench spawn   [--workers 1]
  *
- * latency: one command at a time, from the submit to its callback. rate: so many in flight. spawn: from the first doca_ctx_start
- * of so many workers until the last is RUNNING. The program runs on the first of the CPUs, the worker on the second. Prints one
- * JSON object.
+ * latency: one command at a time, from the submit to its callback. rate: --depth commands in flight. spawn: from the first
+ * doca_ctx_start of --workers workers until the last is RUNNING. The program runs on the first of the CPUs, the worker on the
+ * second. Prints one JSON object.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -27,11 +27,12 @@
 
 #include "graph_proto.h"
 #include "base/cpus.h"
+#include "device.h"
 #include "measure.h"
 
 #define DEVICE "0000:d8:00.0"
 #define PLUGIN "worker_graph"
-#define WARM_UP 10 /* a tenth of the count */
+#define WARM_UP 10 /* divisor of the count */
 #define DEPTH_MAX 4096
 #define WORKERS_MAX 1024
 #define CHECK(call) check(begun(call), #call)
@@ -47,29 +48,13 @@ static struct doca_pe *pe;
 static struct doca_urom_service *service;
 static uint64_t plugin;
 
-/* A start or stop goes on by progress. */
+/* Progress completes a start or stop. */
 static doca_error_t begun(doca_error_t result)
 {
 	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
 }
 
 /* ---- contexts ---- */
-
-static struct doca_dev *open_device(void)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
-	uint32_t num;
-
-	CHECK(doca_devinfo_create_list(&list, &num));
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_get_pci_addr_str(list[i], address) == DOCA_SUCCESS && strcmp(address, DEVICE) == 0)
-			CHECK(doca_dev_open(list[i], &dev));
-	}
-	CHECK(doca_devinfo_destroy_list(list));
-	return dev;
-}
 
 static void start_service(struct doca_dev *dev)
 {
@@ -288,7 +273,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(doca_log_backend_create_with_file_sdk(stderr, &sdk));
 	CHECK(doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING));
-	struct doca_dev *dev = open_device();
+	struct doca_dev *dev = device_open(DEVICE);
 	start_service(dev);
 	if (strcmp(options.test, "spawn") == 0)
 		run_spawn();

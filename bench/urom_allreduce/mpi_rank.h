@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An MPI rank with a worker of its own, which knows the plugin allreduce. Whatever fails ends the program. */
+/* An MPI rank with its own worker, which has the plugin allreduce. Errors end the program. */
 #ifndef BENCH_MPI_RANK_H
 #define BENCH_MPI_RANK_H
 
@@ -13,6 +13,7 @@
 #include <doca_pe.h>
 #include <doca_urom.h>
 
+#include "device.h"
 #include "measure.h"
 #include "urom_allreduce.h"
 
@@ -26,31 +27,13 @@ static struct doca_urom_worker *worker;
 static struct doca_urom_domain *domain;
 static struct urom_allreduce_comm *comm;
 
-/* A start or stop goes on by progress. */
+/* Progress completes a start or stop. */
 static inline doca_error_t begun(doca_error_t result)
 {
 	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
 }
 
 /* ---- the service, the worker and the domain ---- */
-
-static inline struct doca_dev *open_device(void)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
-	uint32_t num;
-
-	CHECK(doca_devinfo_create_list(&list, &num));
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		CHECK(doca_devinfo_get_pci_addr_str(list[i], address));
-		if (strcmp(address, DEVICE) == 0)
-			CHECK(doca_dev_open(list[i], &dev));
-	}
-	CHECK(doca_devinfo_destroy_list(list));
-	check(dev != NULL ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND, DEVICE);
-	return dev;
-}
 
 static inline void await(struct doca_ctx *ctx, enum doca_ctx_states wanted)
 {
@@ -102,7 +85,7 @@ static inline uint64_t find_plugin(void)
 	return 0;
 }
 
-/* message_size: of a message of the channel, as the daemon allows it. */
+/* message_size: of the channel, within the daemon's limit. */
 static inline void open_worker(size_t message_size)
 {
 	struct doca_urom_domain_oob_coll oob = {gather, gather_test, gather_free, NULL, (uint32_t)num_ranks, (uint32_t)rank};
@@ -111,7 +94,7 @@ static inline void open_worker(size_t message_size)
 	CHECK(doca_pe_create(&pe));
 	CHECK(doca_urom_service_create(&service));
 	CHECK(doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service)));
-	CHECK(doca_urom_service_set_dev(service, open_device()));
+	CHECK(doca_urom_service_set_dev(service, device_open(DEVICE)));
 	CHECK(doca_urom_service_set_max_comm_msg_size(service, message_size));
 	CHECK(doca_ctx_start(doca_urom_service_as_ctx(service)));
 	CHECK(doca_urom_worker_create(&worker));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By today's API: tasks and a progress engine. */
+/* The current API: tasks and a progress engine. */
 #include <stdlib.h>
 
 #include <doca_buf.h>
@@ -10,6 +10,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "device.h"
 #include "measure.h"
 #include "sides.h"
 
@@ -57,12 +58,7 @@ static void memory_open(void)
 
 void tasks_open(void)
 {
-	struct doca_devinfo **list;
-	uint32_t num;
-
-	check(doca_devinfo_create_list(&list, &num), "devices");
-	check(doca_dev_open(list[0], &dev), "device");
-	check(doca_devinfo_destroy_list(list), "devices");
+	dev = device_open_at(0);
 	memory_open();
 	check(doca_pe_create(&pe), "progress engine");
 	check(doca_dma_create(dev, &dma), "dma");
@@ -82,7 +78,7 @@ void tasks_run(uint32_t num, uint32_t depth)
 	for (uint32_t at = 0; at < num; at += depth) {
 		num_done = 0;
 		for (uint32_t i = 0; i < depth; i++) {
-			/* A job names its buffers each time, so the task does. */
+			/* A job sets its buffers each time, so the task does as well. */
 			doca_dma_task_memcpy_set_src((struct doca_dma_task_memcpy *)tasks[i], src[i]);
 			doca_dma_task_memcpy_set_dst((struct doca_dma_task_memcpy *)tasks[i], dst[i]);
 			check(doca_task_submit(tasks[i]), "submit");
