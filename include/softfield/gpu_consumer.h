@@ -11,19 +11,18 @@
 #include <softfield/gpu_copy.h>
 
 /**
- * Messages that one thread takes at once; the next calls hand out what is found beyond the first. A CUDA GPU has all their lines
- * loaded before it looks at the first. On a CPU the bytes of one are written, and can be read again, while those of the others
- * come.
+ * Messages that one thread consumes in one poll; the next calls return those after the first. A CUDA GPU loads all their lines
+ * before it checks the first. On a CPU one message is copied while the lines of the others are being loaded.
  */
 #if defined(__CUDACC__)
 #define SOFTFIELD_THREAD_LINES 4
 #else
 #define SOFTFIELD_THREAD_LINES 8
 #endif
-/** Empty polls between two looks at the control word. */
+/** Empty polls between two checks of the control word. */
 #define SOFTFIELD_CONTROL_EVERY 16
 
-/** Tells the sender what is granted and what is done with. */
+/** Publishes the credits and the number of consumed messages to the sender. */
 SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_slot16 grant = {{c->granted, c->grant_len, c->delivered, 0}};
@@ -32,7 +31,7 @@ SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer 
 	softfield_store_slot16(&c->gpu_queue->grant, grant);
 }
 
-/** Grants what may be: all receives of one length, once those of another length are used up. @return whether there was any */
+/** Grants credits for all receives of one length, once those of another length are used up. @return whether there were any */
 SOFTFIELD_COLD int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t mask = c->depth - 1, before = c->granted;
@@ -44,7 +43,7 @@ SOFTFIELD_COLD int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
 	return c->granted != before;
 }
 
-/** Ends the consumer if the host or the peer said so. */
+/** Ends the consumer if the host or the peer has closed the queue. */
 SOFTFIELD_COLD void softfield_consumer_check_control(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
@@ -53,7 +52,7 @@ SOFTFIELD_COLD void softfield_consumer_check_control(struct doca_comch_gpu_consu
 		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 }
 
-/** What a line says; the sender wrote it, so it is checked against what was posted. @return 0 when it contradicts that */
+/** Checks a line, which the sender wrote, against the posted receive. @return 0 when it contradicts that */
 SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_slot16 first,
 					  uint32_t posted_len, uint32_t *len, uint32_t *imm_len)
 {
@@ -69,8 +68,10 @@ SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *
 	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_INLINE_MAX;
 }
 
-/** Puts the message of a complete line into its receive, but for what is in the overflow slot. @return whether its bytes came
- * from the arena */
+/**
+ * Copies the message of a complete line into its receive, except for the overflow slot. @return whether its bytes came from the
+ * arena
+ */
 SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq,
 						const struct softfield_slot16 line[4])
 {
@@ -98,12 +99,12 @@ SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *
 	return 0;
 }
 
-/** What became of a look for one message. */
+/** The result of a check for one message. */
 enum softfield_look { SOFTFIELD_LOOK_NONE, SOFTFIELD_LOOK_CAME, SOFTFIELD_LOOK_CAME_BY_ARENA };
 
 #if defined(__CUDACC__)
 
-/** Puts what the overflow slot holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet
+/** Copies a message's overflow slot into its receive, whose lengths are known. @return 0 if it is not complete yet
  */
 SOFTFIELD_COLD int softfield_consumer_overflow(struct doca_comch_gpu_consumer *c, uint32_t seq)
 {
@@ -129,7 +130,7 @@ SOFTFIELD_COLD int softfield_consumer_overflow(struct doca_comch_gpu_consumer *c
 	return 1;
 }
 
-/** Puts message number seq, whose line was loaded, into its receive, if it is there. */
+/** Copies message number seq, whose line was loaded, into its receive, if it has arrived. */
 SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq,
 							     const struct softfield_slot16 line[4])
 {
@@ -145,8 +146,9 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 	return arena ? SOFTFIELD_LOOK_CAME_BY_ARENA : SOFTFIELD_LOOK_CAME;
 }
 
-/** Looks for messages and puts those that came into their receives: the general way, see softfield_thread_look. @return how many
- * came */
+/**
+ * Polls for messages and copies them into their receives: the general path, see softfield_thread_look. @return how many arrived
+ */
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_slot16 line[SOFTFIELD_THREAD_LINES][4];
@@ -173,7 +175,7 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 
 #else
 
-/** Asks for the lines of a message to come, if it will be as long as this one. */
+/** Prefetches the lines of the next message, assuming that it is as long as this one. */
 SOFTFIELD_DEVICE void softfield_consumer_prefetch(const struct doca_comch_gpu_consumer *c, uint32_t seq, int goes_on)
 {
 	uint32_t slot = (seq + SOFTFIELD_AHEAD) & (c->depth - 1);
@@ -183,7 +185,7 @@ SOFTFIELD_DEVICE void softfield_consumer_prefetch(const struct doca_comch_gpu_co
 		__builtin_prefetch(softfield_overflow_of(c->lines, c->depth, slot));
 }
 
-/** Puts message number seq into its receive, if it is there. */
+/** Copies message number seq into its receive, if it has arrived. */
 SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq)
 {
 	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), slots16, q, tag, len, imm_len;
@@ -219,7 +221,7 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 	return SOFTFIELD_LOOK_CAME;
 }
 
-/** Looks for messages and puts those that came into their receives. @return how many came */
+/** Polls for messages and copies them into their receives. @return how many arrived */
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	enum softfield_look look = SOFTFIELD_LOOK_CAME;
@@ -285,6 +287,7 @@ SOFTFIELD_COLD doca_error_t softfield_consumer_try(struct doca_comch_gpu_consume
 		*imm_data = r->imm_len != 0 ? c->imm + (c->head & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
 	if (imm_data_len != 0)
 		*imm_data_len = r->imm_len;
+	softfield_trace(c->trace, SOFTFIELD_TRACE_DELIVER, c->head, softfield_trace_flow(c->trace_salt, c->head), r->got);
 	c->head++;
 	return DOCA_SUCCESS;
 }

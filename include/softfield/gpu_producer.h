@@ -4,7 +4,7 @@
  * The producer's device code at thread scope; warp and block scope build on it. Internal to doca_gpunetio_dev_comch.cuh.
  *
  * A send is complete, for the kernel, when its bytes are in the GPU queue: the receive is reserved and the buffer is free. So
- * completions come in the order of the sends, and asking for them costs nothing.
+ * completions come in the order of the sends, and polling for them costs nothing.
  */
 #ifndef SOFTFIELD_GPU_PRODUCER_H_
 #define SOFTFIELD_GPU_PRODUCER_H_
@@ -36,7 +36,7 @@ SOFTFIELD_COLD int softfield_peer_copy(struct softfield_gpu_peer *to, const stru
 	return 1;
 }
 
-/** An account by its number. */
+/** A send state by its number. */
 SOFTFIELD_DEVICE struct softfield_gpu_dest *softfield_producer_dest(struct doca_comch_gpu_producer *p, uint32_t dest)
 {
 	return dest == p->last_dest ? &p->current : &p->dests[dest];
@@ -47,7 +47,7 @@ SOFTFIELD_DEVICE int softfield_dest_is(const struct softfield_gpu_dest *d, uint3
 	return d->peer.consumer_id == consumer_id && d->closed == 0;
 }
 
-/** Looks for the account of another consumer than the current one's. @return 0 when there is none */
+/** Switches to the send state of another consumer. @return 0 when there is none */
 SOFTFIELD_COLD int softfield_producer_switch(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
 {
 	struct softfield_gpu_peer peer;
@@ -69,13 +69,13 @@ SOFTFIELD_COLD int softfield_producer_switch(struct doca_comch_gpu_producer *p, 
 	return 1;
 }
 
-/** Makes the account of a consumer the current one. @return 0 when there is no such consumer */
+/** Makes the send state of a consumer the current one. @return 0 when there is no such consumer */
 SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
 {
 	return softfield_dest_is(&p->current, consumer_id) || softfield_producer_switch(p, consumer_id);
 }
 
-/** Ends the producer if the host said so. */
+/** Ends the producer if the host has closed it. */
 SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_producer *p)
 {
 	uint32_t closed = softfield_load_slot16(&p->control->control).w[0];
@@ -84,7 +84,7 @@ SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_pro
 		p->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 }
 
-/** Reads what the consumer granted, and whether the producer or the consumer ended. */
+/** Reads the consumer's credits, and whether the producer or the consumer has ended. */
 SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
 {
 	struct softfield_slot16 grant = softfield_load_slot16(&d->peer.gpu_queue->grant);
@@ -92,7 +92,7 @@ SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p
 	softfield_producer_check_control(p);
 	softfield_observed(&d->peer.gpu_queue->grant);
 	d->closed = grant.w[SOFTFIELD_GRANT_CLOSED];
-	/* the peer wrote these: no more than a ring of receives, nothing done that was not sent */
+	/* check what the peer wrote: at most a ring of receives, and nothing consumed that was not sent */
 	if (grant.w[SOFTFIELD_GRANT_COUNT] - d->seq <= d->peer.depth)
 		d->count = grant.w[SOFTFIELD_GRANT_COUNT];
 	if (d->seq - grant.w[SOFTFIELD_GRANT_DONE] <= d->seq - d->done)
@@ -100,7 +100,7 @@ SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p
 	d->len = grant.w[SOFTFIELD_GRANT_LEN];
 }
 
-/** Takes back the arena bytes of messages that their consumers are done with, in the order of sending. */
+/** Frees the arena bytes of messages that their consumers have consumed, in the order of sending. */
 SOFTFIELD_COLD void softfield_producer_reclaim(struct doca_comch_gpu_producer *p)
 {
 	if (p->arena_head == p->arena_tail)
@@ -122,7 +122,7 @@ SOFTFIELD_COLD void softfield_producer_reclaim(struct doca_comch_gpu_producer *p
 	}
 }
 
-/** May the producer take one more message, as far as its own ring goes? */
+/** Does the producer's own ring have room for one more message? */
 SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer *p)
 {
 	if (p->sent - p->polled >= p->send_max)
@@ -132,7 +132,7 @@ SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer 
 	return p->sent - p->freed < p->send_ring;
 }
 
-/** Takes arena bytes for a message. @return 0 when there are none now */
+/** Allocates arena bytes for a message. @return 0 when there are none now */
 SOFTFIELD_COLD int softfield_producer_take(struct doca_comch_gpu_producer *p, uint32_t len, uint32_t *offset)
 {
 	if (softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset))
@@ -141,7 +141,7 @@ SOFTFIELD_COLD int softfield_producer_take(struct doca_comch_gpu_producer *p, ui
 	return softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset);
 }
 
-/** 16-byte slot q of a message: of its line, or from the fourth on of its overflow slot. */
+/** 16-byte slot q of a message: in its line, or from the fourth on in its overflow slot. */
 SOFTFIELD_DEVICE struct softfield_slot16 softfield_send_slot16(const struct softfield_gpu_send *s, uint32_t shift, uint32_t q)
 {
 	uint32_t gen = softfield_gen(s->seq, shift), mark = softfield_mark(s->seq, shift);
@@ -166,7 +166,7 @@ SOFTFIELD_DEVICE struct softfield_slot16 softfield_send_slot16(const struct soft
 
 #if defined(__CUDACC__)
 
-/** Writes what of a message goes into the overflow slot. */
+/** Writes the part of a message that belongs into the overflow slot. */
 SOFTFIELD_COLD void softfield_producer_overflow(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
 	struct softfield_overflow *overflow = softfield_overflow_of(peer->lines, peer->depth, s->seq & (peer->depth - 1));
@@ -216,12 +216,12 @@ SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *pe
 
 #endif
 
-/** Wakes the peer's CPU, where the GPU can. */
+/** Wakes the peer's CPU, if the GPU can. */
 SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d)
 {
 #if !defined(__CUDACC__)
 	if (d->peer.registered == 0 || __atomic_load_n(&d->peer.gpu_queue->barriers, __ATOMIC_RELAXED) == 0)
-		softfield_fence_system(); /* the line before the look: the peer arms, then looks at the line */
+		softfield_fence_system(); /* the line before the check: the peer arms, then checks the line */
 	if (__atomic_load_n(&d->peer.gpu_queue->armed, __ATOMIC_RELAXED) != 0 &&
 	    __atomic_exchange_n(&d->peer.gpu_queue->armed, 0, __ATOMIC_ACQ_REL) != 0 && d->peer.ring != 0)
 		d->peer.ring(d->peer.ring_arg);
@@ -273,6 +273,7 @@ SOFTFIELD_COLD doca_error_t softfield_producer_send(struct doca_comch_gpu_produc
 	s->dest = p->last_dest;
 	s->seq = d->seq;
 	s->arena_end = p->arena_head;
+	softfield_trace(p->trace, SOFTFIELD_TRACE_SEND, p->sent, softfield_trace_flow(d->peer.trace_salt, d->seq), len);
 	softfield_producer_put(&d->peer, s);
 	d->seq++;
 	p->sent++;

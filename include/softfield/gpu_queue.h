@@ -4,23 +4,22 @@
  * The GPU queue: one direction of messages between a CPU process and a kernel, through memory that both map.
  *
  * The memory belongs to the process that owns the GPU; the peer process maps it as an imported region. One side sends, the
- * other receives; either may be the kernel. Reading across PCIe takes a microsecond, writing takes none of the writer's
- * time, so everything that one side waits for is written by the other side in as few, whole, 16-byte stores as can be:
+ * other receives; either may be the kernel. Reading across PCIe takes a microsecond, writing takes none of the writer's time, so
+ * everything that one side waits for is written by the other side in as few whole 16-byte stores as possible:
  *
- *   line    64 bytes, four 16-byte slots of 12 payload bytes and a 4-byte tag. The tag holds the generation of the ring, never 0,
- * so each 16-byte slot says by itself whether it is there: no counter to read first, no fence. Up to 48 bytes of payload and
- *           immediate data travel in the line.
- *   overflow slot   128 bytes for each line, eight more 16-byte slots of the same kind, behind all lines. A message of up to 144
- * bytes goes on in its line's overflow slot, in as many 16-byte slots as it needs; the line's first 16-byte slot tells how long
- * it is. Of a larger message the line holds place and length, the bytes lie in the arena, and one fence stands between the two.
- *   grant   the receiver's one 16-byte slot: how many receives it posted so far, how long they are, how many messages it is done
- *           with. A posted receive is also the permission to reuse the line of depth receives before, so the sender needs
- *           nothing else. Receives of another length are granted when the earlier ones are used up: all that is granted
- *           and not yet used has one length.
+ * - Line: 64 bytes, four 16-byte slots of 12 payload bytes and a 4-byte tag. The tag holds the generation of the ring, never 0,
+ *   so each slot shows by itself whether it is complete: the reader needs no counter and no fence. Up to 48 bytes of payload
+ *   and immediate data travel in the line.
+ * - Overflow slot: 128 bytes for each line, eight more such slots; all overflow slots follow all lines. A message of up to 144
+ *   bytes continues in its line's overflow slot, in as many 16-byte slots as it needs; the line's first one holds its length.
+ *   A larger message lies in the arena, the line holds its position and length, and one fence separates the two.
+ * - Grant: the receiver's credits, one 16-byte slot: how many receives it has posted, their length, how many messages it has
+ *   consumed. A posted receive also permits the reuse of the line of `depth` receives before, so the sender needs nothing
+ *   else. All unused credits have one length: receives of another length are granted when the earlier ones are used up.
  *
  * Message n goes to line n mod depth and to receive n. Numbers are 32 bits and wrap.
  *
- * Neither side trusts the other: places and lengths are checked where they are read, and a side keeps what it counts in
+ * Neither side trusts the other: positions and lengths are checked where they are read, and a side keeps its counters in
  * memory of its own.
  */
 #ifndef SOFTFIELD_GPU_QUEUE_H_
@@ -40,8 +39,8 @@
 #define SOFTFIELD_LINE_SLOTS16 4
 #define SOFTFIELD_OVERFLOW_SLOTS16 8
 #define SOFTFIELD_IMM_MAX 32	 /**< bytes of immediate data */
-#define SOFTFIELD_AHEAD 8	 /**< messages before its turn, a CPU asks for the memory of one */
-#define SOFTFIELD_AHEAD_LINES 4	 /**< cache lines of the arena that it asks for, at most */
+#define SOFTFIELD_AHEAD 8	 /**< how many messages ahead a CPU prefetches */
+#define SOFTFIELD_AHEAD_LINES 4	 /**< the most cache lines of the arena that it prefetches */
 #define SOFTFIELD_ARENA_ALIGN 64 /**< where a message begins in the arena */
 
 /** A message's place in the ring. */
@@ -49,18 +48,18 @@ struct softfield_line {
 	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16];
 } __attribute__((aligned(64)));
 
-/** Where it goes on. */
+/** The rest of a message. */
 struct softfield_overflow {
 	struct softfield_slot16 slot16[SOFTFIELD_OVERFLOW_SLOTS16];
 } __attribute__((aligned(64)));
 
-/** What a GPU queue is: fixed by the owner. */
+/** Properties of a GPU queue, fixed by the owner. */
 enum softfield_gpu_queue_flags {
 	SOFTFIELD_GPU_QUEUE_TO_KERNEL = 1 << 0, /**< the kernel receives; else it sends */
-	SOFTFIELD_GPU_QUEUE_HARDWARE = 1 << 1,	/**< the GPU is real: it can neither sleep nor wake anybody */
+	SOFTFIELD_GPU_QUEUE_HARDWARE = 1 << 1,	/**< the GPU is real: it can neither sleep nor wake a peer */
 };
 
-/** Why a side will take part no longer. */
+/** Why a side has closed the queue. */
 enum softfield_gpu_queue_closed {
 	SOFTFIELD_GPU_QUEUE_OPEN = 0,
 	SOFTFIELD_GPU_QUEUE_STOPPED = 1, /**< its context was stopped */
@@ -76,19 +75,21 @@ struct softfield_gpu_queue {
 	uint64_t lines_offset; /**< from the start of the region; the overflow slots follow */
 	uint64_t arena_offset; /**< from the start of the region */
 	uint32_t arena_size;   /**< bytes, a power of two */
-	uint32_t number;       /**< the consumer's or producer's number, to tell GPU queues of one region apart */
-	uint8_t reserved_0[24];
+	uint32_t number;       /**< the consumer's or producer's number, to distinguish GPU queues of one region */
+	uint32_t reserved_0[2];
+	uint64_t trace_salt; /**< random: identifies the queue in a timeline's flows */
+	uint8_t reserved_1[8];
 	/* the receiver */
 	struct softfield_slot16 grant
-		__attribute__((aligned(64))); /**< receives granted, their length, messages done with, closed */
+		__attribute__((aligned(64))); /**< receives granted, their length, messages consumed, closed */
 	/* the owner's host code, for its kernel */
 	struct softfield_slot16 control __attribute__((aligned(64))); /**< word 0: closed */
 	/* the receiver sets, the sender clears and wakes */
 	uint32_t sleeping __attribute__((aligned(64))); /**< a software GPU's thread sleeps on this word */
-	uint32_t armed;					/**< the CPU asks to be woken */
+	uint32_t armed;					/**< the CPU waits to be woken */
 	/**
-	 * 1: the receiver, before it sleeps, makes a memory barrier in all processes that registered for it (membarrier), so a
-	 * registered sender needs no fence between a message and its look at the words above. Set once, by the receiver's host
+	 * 1: before it sleeps, the receiver executes a memory barrier in all processes that registered for it (membarrier), so a
+	 * registered sender needs no fence between a message and its check of the words above. Set once, by the receiver's host
 	 * code.
 	 */
 	uint32_t barriers;
@@ -125,14 +126,16 @@ SOFTFIELD_DEVICE uint32_t softfield_tag_gen(uint32_t tag)
 	return tag & 0xff000000u;
 }
 
-/** Does the message go on in the overflow slot? */
+/** Does the message continue in the overflow slot? */
 SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
 {
 	return (tag & SOFTFIELD_TAG_ARENA) == 0 && softfield_tag_len(tag) + softfield_tag_imm_len(tag) > SOFTFIELD_LINE_PAYLOAD;
 }
 
-/** The tag of all other 16-byte slots: the whole number of the generation, as an overflow slot may be passed over for many
- * generations. Never 0. */
+/**
+ * The tag of all other 16-byte slots: the whole number of the generation, because an overflow slot may be unused for many
+ * generations. Never 0.
+ */
 SOFTFIELD_DEVICE uint32_t softfield_mark(uint32_t seq, uint32_t shift)
 {
 	return 0x80000000u | seq >> shift;
@@ -158,9 +161,9 @@ SOFTFIELD_DEVICE uint32_t softfield_arena_room(uint32_t len)
 }
 
 /**
- * Takes room for len bytes in one piece from a byte ring.
+ * Allocates len contiguous bytes from a byte ring.
  * head and tail are positions that only grow; size is a power of two.
- * @return 1 and the offset, and head moves; 0 when there is no room now
+ * @return 1 and the offset, and head advances; 0 when there is no room now
  */
 SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_t size, uint32_t len, uint32_t *offset)
 {
@@ -174,7 +177,7 @@ SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_
 	return 1;
 }
 
-/** Asks for the lines of a message to come, if it will be as long as this one. */
+/** Prefetches the lines of the next message, assuming that it is as long as this one. */
 SOFTFIELD_DEVICE void softfield_arena_prefetch_write(const uint8_t *arena, uint32_t size, uint32_t offset, uint32_t len)
 {
 	uint32_t room = softfield_arena_room(len), lines = room / SOFTFIELD_ARENA_ALIGN, i;
@@ -186,7 +189,7 @@ SOFTFIELD_DEVICE void softfield_arena_prefetch_write(const uint8_t *arena, uint3
 		softfield_prefetch_write(arena + at + i * SOFTFIELD_ARENA_ALIGN);
 }
 
-/** Bytes that a ring of messages uses at first, and how many of the largest message it shall hold: more only makes it cold. */
+/** Bytes that a ring of messages uses at first, and how many of the largest message it holds: more would only make it cold. */
 #define SOFTFIELD_ARENA_FIRST (UINT32_C(1) << 19)
 #define SOFTFIELD_ARENA_MESSAGES 32u
 

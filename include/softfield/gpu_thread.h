@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_thread.h
- * Comch calls of one thread of a CUDA GPU. A thread waits for each of its loads alone, so a call loads its handle's counters
- * together, then the message together. What seldom happens is left to the general code of gpu_consumer.h and gpu_producer.h.
+ * Comch calls of one thread of a CUDA GPU. A thread waits for its loads one after the other, so a call loads its handle's
+ * counters together, then the message together. Rare cases are left to the general code of gpu_consumer.h and gpu_producer.h.
  * Internal to doca_gpunetio_dev_comch.cuh.
  */
 #ifndef SOFTFIELD_GPU_THREAD_H_
@@ -15,8 +15,8 @@
 #include <softfield/gpu_producer.h>
 
 /**
- * 16 bytes of a handle or of what the library keeps beside it, in one load or store. Loads stay where they are written: the
- * compiler would move each behind the branch before its use, and the thread would wait for one after the other.
+ * 16 bytes of a handle or of data beside it, in one load or store. The loads are not moved: the compiler would move each after
+ * the branch before its use, and the thread would wait for one after the other.
  */
 SOFTFIELD_DEVICE uint4 softfield_thread_load(const void *from, size_t offset)
 {
@@ -37,7 +37,7 @@ SOFTFIELD_DEVICE uint8_t *softfield_thread_pointer(uint32_t low, uint32_t high)
 	return (uint8_t *)(low | (uint64_t)high << 32);
 }
 
-/** What these loads rely on. */
+/** The assumptions of these loads. */
 #define SOFTFIELD_THREAD_AT(type, field, offset) static_assert(offsetof(struct type, field) == offset, #type "." #field " moved")
 
 SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, gpu_queue, 0);
@@ -91,8 +91,10 @@ SOFTFIELD_DEVICE void softfield_thread_scatter(uint8_t *buf, const struct softfi
 			buf[(len & ~3u) + b] = (uint8_t)(tail >> 8 * b);
 }
 
-/** Four slots, of a line or an overflow slot. @return 0 when one behind the first that holds some of len bytes is not of this
- * generation */
+/**
+ * Copies four slots of a line or an overflow slot. @return 0 if a slot after the first that holds some of len bytes is not of
+ * this generation
+ */
 SOFTFIELD_DEVICE int softfield_thread_slots(struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16],
 					    const struct softfield_slot16 *fetched, uint32_t mark, uint32_t len)
 {
@@ -107,7 +109,7 @@ SOFTFIELD_DEVICE int softfield_thread_slots(struct softfield_slot16 slot16[SOFTF
 	return wrong == 0;
 }
 
-/** What of a message lies in its overflow slot, which was fetched. @return 0 when not all is there yet */
+/** Copies the part of a message in its overflow slot, which was fetched. @return 0 if it is not complete yet */
 SOFTFIELD_DEVICE int softfield_thread_take_overflow(uint8_t *to, uint32_t len, const struct softfield_slot16 *overflow,
 						    uint32_t mark)
 {
@@ -127,12 +129,14 @@ SOFTFIELD_DEVICE int softfield_thread_take_overflow(uint8_t *to, uint32_t len, c
 enum softfield_thread_found {
 	SOFTFIELD_THREAD_NOTHING,
 	SOFTFIELD_THREAD_TAKEN,
-	SOFTFIELD_THREAD_LONGER, /**< a message that goes on in the overflow slot, which was not fetched */
-	SOFTFIELD_THREAD_OTHER,	 /**< one for the general way */
+	SOFTFIELD_THREAD_LONGER, /**< a message that continues in the overflow slot, which was not fetched */
+	SOFTFIELD_THREAD_OTHER,	 /**< a message for the general path */
 };
 
-/** Puts message number seq into its receive, if it is there and there is nothing special about it. Its line was fetched; its
- * overflow slot too, or that is NULL. */
+/**
+ * Copies message number seq into its receive, if it has arrived and is not a special case. Its line was fetched; its overflow
+ * slot too, or that is NULL.
+ */
 SOFTFIELD_DEVICE enum softfield_thread_found softfield_thread_take(uint32_t seq, uint32_t shift, uint4 posted,
 								   struct softfield_gpu_recv *r,
 								   const struct softfield_slot16 *fetched,
@@ -174,8 +178,10 @@ SOFTFIELD_DEVICE void softfield_thread_copy_in(uint8_t *to, const uint8_t *arena
 	}
 }
 
-/** Puts a message with immediate data, or one in the arena, into its receive. Its line is complete; it is a copy, as this
- * fetches. */
+/**
+ * Copies a message with immediate data, or one in the arena, into its receive. Its line is complete, and a copy, because this
+ * function fetches.
+ */
 SOFTFIELD_COLD enum softfield_look softfield_thread_take_other(struct doca_comch_gpu_consumer *c, uint32_t seq,
 							       struct softfield_slot16 q0, struct softfield_slot16 q1,
 							       struct softfield_slot16 q2, struct softfield_slot16 q3)
@@ -197,17 +203,17 @@ SOFTFIELD_COLD enum softfield_look softfield_thread_take_other(struct doca_comch
 	return SOFTFIELD_LOOK_CAME_BY_ARENA;
 }
 
-/** One look for messages. */
+/** One poll for messages. */
 struct softfield_thread_look {
-	uint32_t first, n;			 /**< the messages that it is for */
-	const struct softfield_slot16 *line;	 /**< the first one's, as fetched */
-	const struct softfield_slot16 *overflow; /**< the first one's, or NULL */
+	uint32_t first, n;			 /**< the messages to poll for */
+	const struct softfield_slot16 *line;	 /**< of the first message, as fetched */
+	const struct softfield_slot16 *overflow; /**< of the first message, or NULL */
 	uint32_t taken;				 /**< of them */
 	int goes_on;				 /**< one uses its overflow slot */
 	int arena;				 /**< one was in the arena */
 };
 
-/** Puts the messages into their receives, as far as they came. */
+/** Copies the messages that have arrived into their receives. */
 SOFTFIELD_DEVICE void softfield_thread_take_all(struct doca_comch_gpu_consumer *c, struct softfield_thread_look *look)
 {
 	const uint32_t shift = c->shift, mask = c->depth - 1, step = look->overflow != 0 ? SOFTFIELD_OVERFLOW_SLOTS16 : 0;
@@ -228,7 +234,7 @@ SOFTFIELD_DEVICE void softfield_thread_take_all(struct doca_comch_gpu_consumer *
 		look->goes_on |= softfield_tag_len(line[0].w[3]) > SOFTFIELD_LINE_PAYLOAD;
 	}
 	look->goes_on |= found == SOFTFIELD_THREAD_LONGER;
-	if (found == SOFTFIELD_THREAD_OTHER) { /* the lines behind it may be gone then */
+	if (found == SOFTFIELD_THREAD_OTHER) { /* the lines behind it may be overwritten then */
 		other = softfield_thread_take_other(c, seq, line[0], line[1], line[2], line[3]);
 		look->arena = other == SOFTFIELD_LOOK_CAME_BY_ARENA;
 		seq += other != SOFTFIELD_LOOK_NONE;
@@ -236,7 +242,7 @@ SOFTFIELD_DEVICE void softfield_thread_take_all(struct doca_comch_gpu_consumer *
 	look->taken = seq - look->first;
 }
 
-/** Looks for messages and puts those that came into their receives. @return how many came */
+/** Polls for messages and copies them into their receives. @return how many arrived */
 SOFTFIELD_DEVICE uint32_t softfield_thread_look(struct doca_comch_gpu_consumer *c)
 {
 	const uint32_t first = c->delivered, slot = first & (c->depth - 1), room = min(c->granted - first, c->depth - slot);
@@ -270,7 +276,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_post(struct doca_comch_gpu_consum
 	const uint32_t posted = counts.y;
 	struct softfield_slot16 grant = {{posted + 1, len, counts.x, 0}};
 
-	/* not when something posted is not granted yet, or this one cannot be */
+	/* not if a posted receive has no credit yet, or this one cannot get one */
 	if ((int)(addr == 0) | (int)(ends.y != 0) | (int)(posted - limits.w >= limits.y) | (int)(counts.z != posted) |
 	    (int)(counts.w != len))
 		return softfield_consumer_post(c, mkey, addr, len);
@@ -282,7 +288,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_post(struct doca_comch_gpu_consum
 	return DOCA_SUCCESS;
 }
 
-/** Looks for messages when none is left. */
+/** Polls for messages when none is left. */
 SOFTFIELD_DEVICE doca_error_t softfield_thread_refill(struct doca_comch_gpu_consumer *c)
 {
 	if (c->status != 0)
@@ -294,7 +300,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_refill(struct doca_comch_gpu_cons
 	return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
 }
 
-/** The general way to receive. It is not given the caller's addresses: what they name stays in registers then. */
+/** The general path to receive. The caller's addresses are not passed, so that their variables stay in registers. */
 SOFTFIELD_DEVICE doca_error_t softfield_thread_recv_any(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
 							uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len)
 {
@@ -323,6 +329,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_recv(struct doca_comch_gpu_consum
 	const uint32_t head = softfield_thread_load(c, 48).w, delivered = softfield_thread_load(c, 64).x;
 	const uint32_t slot = head & (sizes.w - 1);
 	const uint8_t *r = softfield_thread_pointer(recvs.z, recvs.w) + slot * sizeof(struct softfield_gpu_recv);
+	void *const trace = c->trace;
 	uint4 posted, came;
 
 	if (!softfield_fetch_can())
@@ -343,6 +350,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_recv(struct doca_comch_gpu_consum
 		*imm_data = came.y != 0 ? softfield_thread_pointer(sizes.x, sizes.y) + slot * SOFTFIELD_IMM_MAX : 0;
 	if (imm_data_len != 0)
 		*imm_data_len = came.y;
+	softfield_trace(trace, SOFTFIELD_TRACE_DELIVER, head, softfield_trace_flow(c->trace_salt, head), came.x);
 	return DOCA_SUCCESS;
 }
 
@@ -378,7 +386,7 @@ SOFTFIELD_DEVICE void softfield_thread_store_slots(struct softfield_slot16 *to, 
 	}
 }
 
-/** What of a message goes into its overflow slot. */
+/** Writes the part of a message that belongs into its overflow slot. */
 SOFTFIELD_DEVICE void softfield_thread_put_overflow(struct softfield_slot16 *overflow, const uint8_t *buf, uint32_t len,
 						    uint32_t mark)
 {
@@ -393,8 +401,10 @@ SOFTFIELD_DEVICE void softfield_thread_put_overflow(struct softfield_slot16 *ove
 	}
 }
 
-/** Sends a message without immediate data that a line and its overflow slot hold, to the consumer that the last one went to, if
- * that has a receive for it. @return 0: it is for the general way */
+/**
+ * Sends a message without immediate data that fits into a line and its overflow slot, to the consumer of the last message, if
+ * that has a receive for it. @return 0: use the general path
+ */
 SOFTFIELD_DEVICE int softfield_thread_send_inline(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
 						  uint32_t consumer_id, uint64_t user_msg_id)
 {
@@ -409,6 +419,7 @@ SOFTFIELD_DEVICE int softfield_thread_send_inline(struct doca_comch_gpu_producer
 		(struct softfield_gpu_send *)softfield_thread_pointer(memory.x, memory.y) + (sent & (ring.y - 1));
 	struct softfield_line *lines = (struct softfield_line *)softfield_thread_pointer(places.z, places.w);
 	uint32_t words[SOFTFIELD_THREAD_WORDS];
+	void *const trace = p->trace;
 
 	softfield_thread_gather(words, (const uint8_t *)addr, min(len, SOFTFIELD_LINE_PAYLOAD));
 	if ((int)(peer.x != consumer_id) | (int)(ends.x != 0) | (int)(counts.y != 0) | (int)(seq == dest.y) |
@@ -423,6 +434,7 @@ SOFTFIELD_DEVICE int softfield_thread_send_inline(struct doca_comch_gpu_producer
 	s->inline_len = len;
 	p->current.seq = seq + 1;
 	p->sent = sent + 1;
+	softfield_trace(trace, SOFTFIELD_TRACE_SEND, sent, softfield_trace_flow(p->current.peer.trace_salt, seq), len);
 	return 1;
 }
 

@@ -14,7 +14,7 @@
 
 #define FILE_MAX 65536
 #define OBJECT_NAME_MAX 128
-#define PLAN_TEXT "faults are on (SOFTFIELD_FAULTS): %u rule%s, seed=%llu repeats them"
+#define PLAN_TEXT "fault injection is on (SOFTFIELD_FAULTS): %u rule%s; seed=%llu reproduces this run"
 
 struct rule_state {
 	uint64_t seen, fired; /* atomic */
@@ -22,8 +22,8 @@ struct rule_state {
 
 struct sf_faults {
 	enum sf_fault_kind kind;
-	uint32_t number;  /* among the objects of its kind, from 1 on, in the order in which they were made */
-	uint32_t matches; /* rules that are about it, by bit */
+	uint32_t number;  /* index among the objects of its kind, from 1, in order of creation */
+	uint32_t matches; /* bit mask of the rules that match it */
 	char name[OBJECT_NAME_MAX];
 	struct rule_state rules[SF_FAULT_RULES_MAX];
 };
@@ -61,7 +61,7 @@ static char *file_read(const char *path, size_t *len)
 		close(fd);
 		return text;
 	}
-	SF_LOG_ERR("SOFTFIELD_FAULTS: file %s cannot be read: %s", path,
+	SF_LOG_ERR("SOFTFIELD_FAULTS: cannot read file %s: %s", path,
 		   got > 0 ? "it is longer than 65535 bytes" : strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -80,8 +80,8 @@ static void seed_choose(void)
 	plan.seed = seed;
 }
 
-/* Shown whatever the program logs: a seed that nobody saw repeats nothing. */
-static void plan_tell(void)
+/* Printed whatever the log level: without the seed the run cannot be reproduced. */
+static void plan_print(void)
 {
 	if (__atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED) != 0)
 		SF_LOG_WARN(PLAN_TEXT, plan.num_rules, plan.num_rules == 1 ? "" : "s", (unsigned long long)plan.seed);
@@ -96,7 +96,7 @@ static void plan_parse(const char *text, size_t len)
 
 	if (sf_fault_plan_parse(text, len, &plan, error)) {
 		seed_choose();
-		plan_tell();
+		plan_print();
 		return;
 	}
 	SF_LOG_ERR("SOFTFIELD_FAULTS: %s", error);
@@ -148,7 +148,7 @@ static bool rule_matches(const struct sf_fault_rule *rule, enum sf_fault_kind ki
 	       (rule->peer[0] == '\0' || (peer != NULL && strstr(peer, rule->peer) != NULL));
 }
 
-/* Then each context looks whether its device is there yet. */
+/* If true, each context checks whether its device still exists. */
 static bool plan_removes(void)
 {
 	for (uint32_t i = 0; i < plan.num_rules; i++) {
@@ -223,7 +223,7 @@ static bool rule_fires(struct sf_faults *faults, uint32_t index)
 		return false;
 	if (__atomic_add_fetch(&state->fired, 1, __ATOMIC_RELAXED) > rule->count && rule->count != 0)
 		return false;
-	SF_LOG_INFO("fault %s, as asked: occurrence %llu of %s %u, %s", sf_fault_point_name(rule->point),
+	SF_LOG_INFO("injected fault %s: occurrence %llu of %s %u, %s", sf_fault_point_name(rule->point),
 		    (unsigned long long)occurrence, kind_names[faults->kind], faults->number, faults->name);
 	return true;
 }
@@ -234,7 +234,7 @@ const struct sf_fault_rule *sf_fault(struct sf_faults *faults, enum sf_fault_poi
 
 	if (faults == NULL)
 		return NULL;
-	for (uint32_t i = 0; i < plan.num_rules; i++) { /* each rule counts, also behind one that fires */
+	for (uint32_t i = 0; i < plan.num_rules; i++) { /* each rule counts, also after one that fires */
 		if ((faults->matches & UINT32_C(1) << i) != 0 && plan.rules[i].point == point && rule_fires(faults, i) &&
 		    fired == NULL)
 			fired = &plan.rules[i];

@@ -6,12 +6,12 @@
 
 #include "base/nearest_word.h"
 
-#define RULE_MAX 512 /* bytes of one rule */
+#define RULE_MAX 512 /* length of one rule in bytes */
 #define BLANKS " \t\r"
 
 struct point {
 	enum sf_fault_kind kind;
-	bool takes_ms; /* and needs it */
+	bool takes_ms; /* and requires it */
 	bool takes_peer;
 };
 
@@ -65,7 +65,7 @@ static bool word_unknown(const char *word, const char *const *words, const char 
 {
 	const char *nearest = sf_nearest_word(word, words, 0);
 
-	snprintf(error, SF_FAULT_ERROR_MAX, "%.40s is no %s: %s%s", word, what,
+	snprintf(error, SF_FAULT_ERROR_MAX, "unknown %s %.40s: %s%s", what, word,
 		 nearest != NULL ? "did you mean " : "docs/faults.md lists those that exist", nearest != NULL ? nearest : "");
 	return false;
 }
@@ -87,7 +87,7 @@ static bool number_read(const char *text, uint64_t max, uint64_t *number)
 	return true;
 }
 
-/* 0 to 1, with up to six digits behind the point. */
+/* A number from 0 to 1 with up to six decimals. */
 static bool rate_read(const char *text, uint32_t *rate)
 {
 	uint32_t value, unit = SF_FAULT_ALWAYS;
@@ -154,7 +154,7 @@ static bool value_read(struct sf_fault_rule *rule, int key, const char *value)
 
 static bool setting_parse(struct sf_fault_rule *rule, char *word, char *error)
 {
-	static const char *const expected[] = {"0 to 1, with up to six digits behind the point",
+	static const char *const expected[] = {"0 to 1, with up to six decimals",
 					       "a number from 1 on",
 					       "a number",
 					       "a number from 1 on",
@@ -167,13 +167,13 @@ static bool setting_parse(struct sf_fault_rule *rule, char *word, char *error)
 	int key;
 
 	if (equals == NULL) {
-		snprintf(error, SF_FAULT_ERROR_MAX, "%s has %.40s, which is no KEY=VALUE", names[rule->point], word);
+		snprintf(error, SF_FAULT_ERROR_MAX, "%s has %.40s: give KEY=VALUE", names[rule->point], word);
 		return false;
 	}
 	*equals = '\0';
 	key = word_find(word, keys);
 	if (key < 0)
-		return word_unknown(word, keys, "setting of a fault", error);
+		return word_unknown(word, keys, "fault setting", error);
 	if ((key == KEY_MS && !point->takes_ms) || (key == KEY_PEER && !point->takes_peer)) {
 		snprintf(error, SF_FAULT_ERROR_MAX, "%s takes no %s=", names[rule->point], word);
 		return false;
@@ -220,7 +220,7 @@ static bool words_parse(struct sf_fault_plan *plan, char *text, char *error)
 	return !points[point].takes_ms || rule->ms != 0;
 }
 
-/* A rule ends with its line or a semicolon; what follows a # up to the line's end is a comment. */
+/* A rule ends at the end of its line or at a semicolon. A comment goes from # to the end of the line. */
 static size_t rule_len(const char *text, size_t len)
 {
 	size_t at = 0;
@@ -250,7 +250,7 @@ bool sf_fault_plan_parse(const char *text, size_t len, struct sf_fault_plan *pla
 		size_t part = rule_len(text + at, len - at);
 
 		if (part >= sizeof(rule) || memchr(text + at, '\0', part) != NULL) {
-			snprintf(error, SF_FAULT_ERROR_MAX, "a rule of %zu bytes: at most %d, and none of them zero", part,
+			snprintf(error, SF_FAULT_ERROR_MAX, "a rule of %zu bytes: use at most %d bytes, without NUL bytes", part,
 				 RULE_MAX - 1);
 			return false;
 		}

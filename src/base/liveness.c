@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-/* The letter behind the name, which may itself hold any characters. '\0' if the thread is gone. */
+/* The state letter follows the name, which may hold any characters. '\0' if the thread has ended. */
 static char thread_state(int tasks, const char *tid)
 {
 	char path[32], text[64];
@@ -63,6 +63,15 @@ enum sf_process_state sf_process_state(pid_t pid)
 	return state;
 }
 
+bool sf_process_is_stopped(pid_t pid)
+{
+	char path[32], letter;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	letter = thread_state(AT_FDCWD, path);
+	return letter == 'T' || letter == 't';
+}
+
 static enum sf_process_state own_thread_state(pid_t tid)
 {
 	char path[64];
@@ -89,7 +98,7 @@ static bool liveness_is_lost(struct sf_liveness *liveness, enum sf_process_state
 	liveness->looked_ns = now;
 	if (state == SF_PROCESS_ACTIVE)
 		liveness->silent_ns = 0;
-	else /* a longer time between two looks was a stop of our own, which the peer is not blamed for */
+	else /* if the interval was longer, this process was stopped: the peer is not blamed for that */
 		liveness->silent_ns += passed < 2 * interval ? passed : 2 * interval;
 	if (state == SF_PROCESS_UNSEEN)
 		limit_ns *= SF_LIVENESS_UNSEEN;

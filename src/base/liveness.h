@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A time limit on a peer's answer that a busy machine does not break.
+ * A time limit on a peer's answer that a busy machine does not exceed.
  *
  * Only the time counts in which the peer shows no sign of life. A sign of life is whatever the caller heard from it
  * (sf_liveness_heard), and a thread of its process that runs, or waits for a processor or for a disk. So a peer that is
  * slow is waited for, and one that is stopped, or sleeps over the question, is given up. The caller's own stops do not count
- *either.
+ *  *either.
  *
  *	struct sf_liveness liveness;
  *
@@ -22,9 +22,9 @@
 
 #include "base/visibility.h"
 
-/* A peer that runs and says nothing for so long does not speak our protocol. */
+/* A peer that runs and sends nothing for so long does not speak our protocol. */
 #define SF_LIVENESS_MAX_NS UINT64_C(60000000000)
-/* A peer whose process cannot be seen, in another container or on another machine, gets so many times the limit. */
+/* Factor on the limit for a peer whose process is not visible: in another container, or on another machine. */
 #define SF_LIVENESS_UNSEEN 5
 
 struct sf_liveness {
@@ -33,14 +33,16 @@ struct sf_liveness {
 
 void SF_API sf_liveness_begin(struct sf_liveness *liveness);
 
-/* Returns true once the peer was silent for limit_ns. pid is the peer's process, known to be still that one; 0 if it is unknown.
- * Cheap until sf_liveness_interval has passed since the last look; then it reads /proc. */
+/*
+ * Returns true once the peer was silent for limit_ns. pid is the peer's process, which the caller knows not to be reused; 0 if
+ * unknown. Cheap until sf_liveness_interval has passed since the last check; then it reads /proc.
+ */
 bool SF_API sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns);
 
 /* The same for a thread of this process. */
 bool SF_API sf_liveness_thread_lost(struct sf_liveness *liveness, pid_t tid, uint64_t limit_ns);
 
-/* There was a sign of life. */
+/* The caller received something from the peer. */
 static inline void sf_liveness_heard(struct sf_liveness *liveness)
 {
 	liveness->silent_ns = 0;
@@ -52,11 +54,14 @@ static inline uint64_t sf_liveness_interval(uint64_t limit_ns)
 }
 
 enum sf_process_state {
-	SF_PROCESS_UNSEEN, /* gone, or not ours to see */
+	SF_PROCESS_UNSEEN, /* ended, or not visible to us */
 	SF_PROCESS_IDLE,   /* stopped, or all of its threads sleep */
-	SF_PROCESS_ACTIVE, /* a thread runs, or waits for a processor or for a disk */
+	SF_PROCESS_ACTIVE, /* a thread runs, or waits for a CPU or a disk */
 };
 
 enum sf_process_state SF_API sf_process_state(pid_t pid);
+
+/* By a signal or a debugger. False also for a process that is gone, or not ours to see. */
+bool sf_process_is_stopped(pid_t pid);
 
 #endif

@@ -19,7 +19,7 @@ static struct doca_log_backend *lists[SF_LOG_CLASSES];
 static uint32_t num_backends[SF_LOG_CLASSES]; /* atomic */
 static bool standard_created;
 
-/* A handler that logs must not come back into the buffer it was given. */
+/* A handler that logs must not write to the buffer that it is handling. */
 static __thread bool in_buf_handler;
 
 struct doca_log_backend *sf_log_backends(enum sf_log_class cls)
@@ -58,7 +58,7 @@ static struct doca_log_backend *backend_new(enum sf_log_class cls)
 	if (!backend) {
 		__atomic_fetch_sub(&num_backends[cls], 1, __ATOMIC_RELAXED);
 		if (is_full)
-			SF_LOG_ERR("there are %d log backends of this kind, and no more are possible", BACKENDS_MAX);
+			SF_LOG_ERR("there are %d log backends of this kind, which is the maximum", BACKENDS_MAX);
 		else
 			SF_LOG_ERR("no memory for a log backend");
 		return NULL;
@@ -81,7 +81,7 @@ uint32_t doca_log_get_max_num_backends_sdk(void)
 
 static doca_error_t argument_reject(const char *why)
 {
-	SF_LOG_ERR("log backend refused: %s", why);
+	SF_LOG_ERR("log backend rejected: %s", why);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -91,7 +91,7 @@ static void file_write(struct doca_log_backend *backend, uint32_t level, const c
 {
 	FILE *file = __atomic_load_n(&backend->file, __ATOMIC_ACQUIRE);
 
-	/* Held over both, so that what others print to the stream cannot come between. */
+	/* Held over both, so that other output to the stream cannot come between. */
 	flockfile(file);
 	fwrite(record, 1, len, file);
 	fflush(file);
@@ -106,7 +106,7 @@ void sf_log_backend_set_file(struct doca_log_backend *backend, FILE *file)
 static doca_error_t create_with_file(enum sf_log_class cls, FILE *file, struct doca_log_backend **backend)
 {
 	if (!file || !backend)
-		return argument_reject("the stream or the place for the backend is NULL");
+		return argument_reject("fptr or backend is NULL");
 
 	struct doca_log_backend *b = backend_new(cls);
 
@@ -168,7 +168,7 @@ static doca_error_t create_with_fd(enum sf_log_class cls, int fd, struct doca_lo
 	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 
 	if (!backend)
-		return argument_reject("the place for the backend is NULL");
+		return argument_reject("backend is NULL");
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return argument_reject("the file descriptor is not open for writing");
 
@@ -225,7 +225,7 @@ void sf_log_backend_add_choice(const struct sf_log_choice *choice)
 	pthread_mutex_unlock(&sf_log_lock);
 }
 
-/* The descriptor that a backend writes to; -1 without one. */
+/* The descriptor that a backend writes to; -1 if it has none. */
 static int backend_fd(const struct doca_log_backend *backend)
 {
 	if (backend->write == file_write)
@@ -267,7 +267,7 @@ static doca_error_t create_with_buf(enum sf_log_class cls, char *buf, size_t cap
 				    struct doca_log_backend **backend)
 {
 	if (!buf || !handler || !backend)
-		return argument_reject("the buffer, its handler or the place for the backend is NULL");
+		return argument_reject("buf, handler or backend is NULL");
 	if (capacity < 2)
 		return argument_reject("the buffer has no room for a record");
 
@@ -315,10 +315,10 @@ static int syslog_priority(uint32_t level)
 	}
 }
 
-/* The process has one name at a time; backends with other names take turns. */
+/* A process has one syslog name at a time; backends with different names take turns. */
 static pthread_mutex_t syslog_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void buf_locks_make_anew(enum sf_log_class cls)
+static void buf_locks_reinit(enum sf_log_class cls)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
 		if (b->write == buf_write)
@@ -326,21 +326,21 @@ static void buf_locks_make_anew(enum sf_log_class cls)
 	}
 }
 
-/* Another thread may have been writing, in the program's handler too, which a fork does not wait for. */
-static void locks_make_anew(void)
+/* Another thread may have been writing, perhaps in the program's handler. A fork does not wait for it. */
+static void locks_reinit(void)
 {
 	pthread_mutex_init(&syslog_lock, NULL);
 	if (in_buf_handler)
 		return;
-	buf_locks_make_anew(SF_LOG_PROGRAM);
-	buf_locks_make_anew(SF_LOG_SDK);
+	buf_locks_reinit(SF_LOG_PROGRAM);
+	buf_locks_reinit(SF_LOG_SDK);
 }
 
-SF_FORK_LOCK(SF_FORK_LOG, NULL, locks_make_anew);
+SF_FORK_LOCK(SF_FORK_LOG, NULL, locks_reinit);
 
 static void syslog_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
 {
-	/* GUARDED_BY(syslog_lock) */
+	/* Guarded by syslog_lock */
 	static const char *ident;
 
 	pthread_mutex_lock(&syslog_lock);
@@ -355,7 +355,7 @@ static void syslog_write(struct doca_log_backend *backend, uint32_t level, const
 static doca_error_t create_with_syslog(enum sf_log_class cls, const char *name, struct doca_log_backend **backend)
 {
 	if (!name || !backend)
-		return argument_reject("the syslog name or the place for the backend is NULL");
+		return argument_reject("name or backend is NULL");
 
 	struct doca_log_backend *b = backend_new(cls);
 	char *ident = strdup(name);

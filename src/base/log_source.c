@@ -3,24 +3,26 @@
  * main. */
 #include "base/log_source.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 
 #define SEPARATOR "::" /* between the parts of a name */
 
-/* A source's number is its place. A logger that is given up stays where it is, so that a program's pointer to it does no harm. */
+/* A source's number is its index. An unregistered logger keeps its slot, so that a program's stale pointer does no harm. */
 struct doca_logger {
-	char *name;    /* NULL: the place is free. GUARDED_BY(lock) */
+	char *name;    /* NULL: the slot is free. Guarded by lock */
 	uint8_t level; /* read without a lock; 0: never registered */
 };
 
 static struct doca_logger loggers[SF_LOG_SOURCES_MAX];
-static uint32_t num_loggers; /* places that were ever taken. GUARDED_BY(lock) */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t num_loggers GUARDED_BY(lock); /* slots ever used */
 SF_FORK_LOCK(SF_FORK_LOG, &lock, NULL);
 
 bool sf_log_source_shows(int source, uint32_t level)
@@ -36,7 +38,7 @@ bool sf_log_source_shows(int source, uint32_t level)
 doca_error_t doca_log_register_source(const char *source_name, int *source)
 {
 	if (!source_name || !source) {
-		SF_LOG_ERR("the log source's name or the place for its number is NULL");
+		SF_LOG_ERR("source_name or source is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 
@@ -51,13 +53,14 @@ doca_error_t doca_log_register_source(const char *source_name, int *source)
 	while (i < num_loggers && loggers[i].name)
 		i++;
 	if (i < SF_LOG_SOURCES_MAX) {
+		assert(loggers[i].name == NULL);
 		loggers[i].name = name;
 		__atomic_store_n(&loggers[i].level, DOCA_LOG_LEVEL_TRACE, __ATOMIC_RELAXED);
 		num_loggers += i == num_loggers;
 	}
 	pthread_mutex_unlock(&lock);
 	if (i == SF_LOG_SOURCES_MAX) {
-		SF_LOG_ERR("log source %s not registered: %u are, which is the most", source_name, i);
+		SF_LOG_ERR("log source %s not registered: there are %u sources, which is the maximum", source_name, i);
 		free(name);
 		return DOCA_ERROR_FULL;
 	}
@@ -77,7 +80,7 @@ doca_error_t doca_log_unregister_source(int source)
 	}
 	pthread_mutex_unlock(&lock);
 	if (!name) {
-		SF_LOG_ERR("no log source has the number %d", source);
+		SF_LOG_ERR("log source %d is unknown: nothing to unregister", source);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	free(name);
@@ -86,7 +89,7 @@ doca_error_t doca_log_unregister_source(int source)
 
 /* ---- the tree ---- */
 
-/* How many parts of the name come after those of the top; 0: it is not below. Everything is below no top. */
+/* Number of parts of the name below top; 0 if it is not below. Without a top, each name is below. */
 static uint32_t parts_below(const char *name, const struct doca_logger *top)
 {
 	size_t len = top ? strlen(top->name) : 0;
@@ -107,8 +110,9 @@ static bool is_below(const struct doca_logger *logger, const struct doca_logger 
 	return parts != 0 && (depth == 0 || parts <= depth);
 }
 
-/* With the lock. The list ends with NULL. */
-static doca_error_t list_make(const struct doca_logger *top, uint8_t depth, struct doca_logger ***list, uint32_t *num)
+/* The list ends with NULL. */
+static REQUIRES(lock) doca_error_t
+	list_make(const struct doca_logger *top, uint8_t depth, struct doca_logger ***list, uint32_t *num)
 {
 	uint32_t count = 0, at = 0;
 
@@ -125,6 +129,7 @@ static doca_error_t list_make(const struct doca_logger *top, uint8_t depth, stru
 		if (is_below(&loggers[i], top, depth))
 			made[at++] = &loggers[i];
 	}
+	assert(at == count);
 	made[at] = NULL;
 	*list = made;
 	*num = count;
@@ -138,17 +143,17 @@ doca_error_t doca_logger_create_list(const struct doca_logger *logger, uint8_t d
 	const char *why = NULL;
 
 	if (!logger_list || !nb_loggers) {
-		SF_LOG_ERR("the place for the list of loggers or for its length is NULL");
+		SF_LOG_ERR("logger_list or nb_loggers is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pthread_mutex_lock(&lock);
 	if (logger && !logger->name)
-		why = "the logger is not registered any more";
+		why = "the logger is no longer registered";
 	else
 		result = list_make(logger, depth, logger_list, nb_loggers);
 	pthread_mutex_unlock(&lock);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		why = "none is below: DOCA_LOG_REGISTER registers one";
+		why = "no logger is below this one: DOCA_LOG_REGISTER registers one";
 	else if (result == DOCA_ERROR_NO_MEMORY)
 		why = "no memory";
 	if (why)
@@ -159,7 +164,7 @@ doca_error_t doca_logger_create_list(const struct doca_logger *logger, uint8_t d
 doca_error_t doca_logger_destroy_list(struct doca_logger **logger_list)
 {
 	if (!logger_list) {
-		SF_LOG_ERR("the list of loggers is NULL");
+		SF_LOG_ERR("logger_list is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	free(logger_list);
@@ -171,7 +176,7 @@ doca_error_t doca_logger_set_level(struct doca_logger *logger, int level, uint8_
 	bool is_registered;
 
 	if (level < DOCA_LOG_LEVEL_DISABLE || level > DOCA_LOG_LEVEL_TRACE || level % 10 != 0 || (!logger && !propagate)) {
-		SF_LOG_ERR("level %d of %s: give a level of enum doca_log_level; the top of the tree needs propagate", level,
+		SF_LOG_ERR("level %d of %s is invalid: use enum doca_log_level, and propagate for the top of the tree", level,
 			   logger ? "a logger" : "the top");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -184,7 +189,7 @@ doca_error_t doca_logger_set_level(struct doca_logger *logger, int level, uint8_
 	pthread_mutex_unlock(&lock);
 	if (is_registered)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no level set: the logger is not registered any more");
+	SF_LOG_ERR("no level set: the logger is no longer registered");
 	return DOCA_ERROR_NOT_FOUND;
 }
 
@@ -193,12 +198,12 @@ doca_error_t doca_logger_get_level(const struct doca_logger *logger, int *level)
 	uint8_t found;
 
 	if (!logger || !level) {
-		SF_LOG_ERR("the logger or the place for its level is NULL");
+		SF_LOG_ERR("logger or level is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	found = __atomic_load_n(&logger->level, __ATOMIC_RELAXED);
 	if (found == 0) {
-		SF_LOG_ERR("no level: the logger is not registered any more");
+		SF_LOG_ERR("no level: the logger is no longer registered");
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	*level = found;
@@ -218,8 +223,7 @@ doca_error_t doca_logger_get_name(const struct doca_logger *logger, char name[DO
 	}
 	if (is_registered)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s", logger && name ? "no name: the logger is not registered any more"
-					: "the logger or the place for its name is NULL");
+	SF_LOG_ERR("%s", logger && name ? "no name: the logger is no longer registered" : "logger or name is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -228,7 +232,7 @@ struct doca_logger *doca_logger_find_by_name(struct doca_logger **logger_list, c
 	struct doca_logger *found = NULL;
 
 	if (!logger_list || !name) {
-		SF_LOG_ERR("the list of loggers or the name to find is NULL");
+		SF_LOG_ERR("logger_list or name is NULL");
 		return NULL;
 	}
 	pthread_mutex_lock(&lock);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/little.h"
+
 #define SUMMED_FROM (offsetof(struct sf_status_head, checksum) + sizeof(uint64_t))
 
 _Static_assert(sizeof(struct sf_status_head) % 8 == 0 && sizeof(struct sf_status_engine) % 8 == 0 &&
@@ -16,14 +18,10 @@ const char *sf_status_state_name(uint32_t state)
 	return names[state];
 }
 
-/* FNV-1a: against pages that are half written, not against liars. */
+/* Detects pages that are half written, not forged ones. */
 static uint64_t page_checksum(const uint8_t *bytes, size_t len)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = SUMMED_FROM; i < len; i++)
-		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return sum;
+	return sf_checksum(SF_CHECKSUM_BEGIN, bytes + SUMMED_FROM, len - SUMMED_FROM);
 }
 
 static size_t list_put(uint8_t *bytes, size_t at, const void *list, size_t len)
@@ -49,7 +47,7 @@ size_t sf_status_page_pack(const struct sf_status_page *page, void *bytes)
 	return len;
 }
 
-/* ---- what others wrote ---- */
+/* ---- parsing, of untrusted pages ---- */
 
 static bool head_check(const struct sf_status_head *head, const void *bytes, size_t len)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,24 +11,27 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "base/trace_clock.h"
 #include "base/trace_file.h"
+#include "base/trace_kernel.h"
 #include "base/trace_own.h"
 #include "base/trace_request.h"
 
-#define KNOWN_NAMES 64 /* that a thread remembers the places of; a power of two */
+#define KNOWN_NAMES 64 /* names that a thread caches; a power of two */
 
 #ifdef __GLIBC__
-#define THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec"))) /* glibc has room for it at a fixed place */
+#define THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec"))) /* glibc reserves static TLS space for it */
 #else
 #define THREAD_LOCAL static __thread
 #endif
 
-/* A thread's own view of its ring. The shared head is written, and not read: another process may write it too. */
+/* A thread's private state of its ring. The shared head is only written, never read, because another process may change it. */
 struct ring {
 	struct sf_trace_ring *shared;
 	uint64_t head;
-	bool is_used; /* by a thread that lives; GUARDED_BY(lock) */
+	bool is_used; /* by a live thread, or a kernel; guarded by lock */
+	bool is_kernel;
 	struct {
 		const char *text;
 		uint16_t place;
@@ -37,14 +41,14 @@ struct ring {
 bool sf_trace_is_on;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* GUARDED_BY(lock) */
+/* Guarded by lock */
 static struct {
 	struct sf_trace_file file;
-	bool is_variable; /* SOFTFIELD_TRACE says where; else a request */
+	bool is_variable; /* SOFTFIELD_TRACE set the path; else a request */
 	bool has_failed;
 	struct ring rings[SF_TRACE_RINGS_MAX];
 	uint32_t num_rings;
-	char names[SF_TRACE_NAMES_MAX][SF_TRACE_NAME_MAX]; /* the file's may be written by others */
+	char names[SF_TRACE_NAMES_MAX][SF_TRACE_NAME_MAX]; /* private copy: other processes may write the file's */
 	uint32_t num_names;
 } trace = {.file = {.fd = -1}, .num_names = 1};
 
@@ -53,7 +57,7 @@ static pthread_key_t own_ring_key;
 
 /* ---- rings ---- */
 
-/* The thread ended. What it wrote stays until another needs the ring. */
+/* Called when the thread ends. Its events stay until another thread needs the ring. */
 static void ring_leave(void *ring)
 {
 	pthread_mutex_lock(&lock);
@@ -64,17 +68,18 @@ static void ring_leave(void *ring)
 	own_ring = NULL;
 }
 
-/* With the lock. */
-static struct ring *ring_find(void)
+/* A kernel's ring stays one: readers remember what they have read of it. */
+static REQUIRES(lock) struct ring *ring_find(bool is_kernel)
 {
 	struct sf_trace_ring *shared = sf_trace_file_ring(&trace.file);
 
 	if (shared != NULL) {
-		trace.rings[trace.num_rings] = (struct ring){.shared = shared};
+		assert(trace.num_rings < SF_TRACE_RINGS_MAX);
+		trace.rings[trace.num_rings] = (struct ring){.shared = shared, .is_kernel = is_kernel};
 		return &trace.rings[trace.num_rings++];
 	}
 	for (uint32_t i = 0; i < trace.num_rings; i++) {
-		if (!trace.rings[i].is_used)
+		if (!trace.rings[i].is_used && trace.rings[i].is_kernel == is_kernel)
 			return &trace.rings[i];
 	}
 	return NULL;
@@ -84,6 +89,7 @@ static void ring_begin(struct ring *ring)
 {
 	struct sf_trace_ring *shared = ring->shared;
 
+	assert(!ring->is_used);
 	ring->is_used = true;
 	shared->thread = (uint32_t)gettid();
 	shared->has_ended = 0;
@@ -92,8 +98,8 @@ static void ring_begin(struct ring *ring)
 	__atomic_store_n(&shared->first, ring->head, __ATOMIC_RELEASE);
 }
 
-/* With the lock. *error: what keeps it from beginning, once. */
-static bool file_begin(int *error)
+/* Creates the file. On the first failure sets *error to the errno value. */
+static REQUIRES(lock) bool file_begin(int *error)
 {
 	if (trace.file.head != NULL || trace.has_failed)
 		return trace.file.head != NULL;
@@ -105,18 +111,18 @@ static bool file_begin(int *error)
 	return false;
 }
 
-/* Without the lock: a program's log backend may do what has events. */
+/* Called without the lock, because a program's log backend may cause events. */
 static void failure_report(int error)
 {
 	if (error == EFBIG)
-		SF_LOG_ERR("no timeline in %s: files may not have its %zu bytes; raise the limit (ulimit -f)", trace.file.path,
-			   (size_t)SF_TRACE_FILE_SIZE);
+		SF_LOG_ERR("no timeline in %s: its %zu bytes exceed the limit of file sizes; raise the limit (ulimit -f)",
+			   trace.file.path, (size_t)SF_TRACE_FILE_SIZE);
 	else if (error != 0)
-		SF_LOG_ERR("no timeline in %s: %s; name a file that this user can make, with room for 1 MiB a thread",
+		SF_LOG_ERR("no timeline in %s: %s; set a path that this user can create, with room for 1 MiB per thread",
 			   trace.file.path, strerror(error));
 }
 
-/* A thread that finds no room tries again with its next event: another one may have ended. */
+/* A thread that gets no ring tries again at its next event, because another thread may have ended. */
 static __attribute__((noinline, cold)) struct ring *ring_open(void)
 {
 	struct ring *ring = NULL;
@@ -124,7 +130,7 @@ static __attribute__((noinline, cold)) struct ring *ring_open(void)
 
 	pthread_mutex_lock(&lock);
 	if (file_begin(&error))
-		ring = ring_find();
+		ring = ring_find(false);
 	if (ring != NULL)
 		ring_begin(ring);
 	pthread_mutex_unlock(&lock);
@@ -135,10 +141,61 @@ static __attribute__((noinline, cold)) struct ring *ring_open(void)
 	return ring;
 }
 
+/* ---- rings of kernels ---- */
+
+static void kernel_ring_begin(struct ring *ring, const char *name, const struct sf_trace_stamp *stamp)
+{
+	struct sf_trace_ring *shared = ring->shared;
+
+	ring->is_used = true;
+	memset(sf_trace_ring_events(shared), 0, SF_TRACE_KERNEL_SIZE);
+	snprintf(shared->name, sizeof(shared->name), "%s", name);
+	shared->has_ended = 0;
+	shared->is_kernel = 1;
+	shared->stamps[0] = shared->stamps[1] = *stamp;
+	shared->num_stamps = 1;
+	__atomic_store_n(&shared->first, ++ring->head, __ATOMIC_RELEASE); /* a new track, even if the ring was used before */
+}
+
+struct sf_trace_kernel *sf_trace_kernel_open(const char *name, const struct sf_trace_stamp *stamp)
+{
+	struct ring *ring = NULL;
+	int error = 0;
+
+	pthread_mutex_lock(&lock);
+	if (sf_trace_on() && file_begin(&error))
+		ring = ring_find(true);
+	if (ring != NULL)
+		kernel_ring_begin(ring, name, stamp);
+	pthread_mutex_unlock(&lock);
+	failure_report(error);
+	return (struct sf_trace_kernel *)ring;
+}
+
+void *sf_trace_kernel_events(struct sf_trace_kernel *kernel)
+{
+	return sf_trace_ring_events(((struct ring *)kernel)->shared);
+}
+
+void sf_trace_kernel_close(struct sf_trace_kernel *kernel, const struct sf_trace_stamp *stamp)
+{
+	struct ring *ring = (struct ring *)kernel;
+
+	pthread_mutex_lock(&lock);
+	if (ring->shared != NULL && stamp != NULL) {
+		ring->shared->stamps[1] = *stamp;
+		ring->shared->num_stamps = 2;
+	}
+	if (ring->shared != NULL) /* NULL in a child, which has its own file */
+		ring->shared->has_ended = 1;
+	ring->is_used = false;
+	pthread_mutex_unlock(&lock);
+}
+
 /* ---- names ---- */
 
-/* With the lock. Texts of a library that was closed may be at another's address: they are compared too. */
-static uint16_t name_place(const char *text)
+/* Compares texts, too, because a text of an unloaded library may have had the same address. */
+static REQUIRES(lock) uint16_t name_place(const char *text)
 {
 	for (uint32_t i = 1; i < trace.num_names; i++) {
 		if (strncmp(trace.names[i], text, SF_TRACE_NAME_MAX - 1) == 0)
@@ -146,6 +203,7 @@ static uint16_t name_place(const char *text)
 	}
 	if (trace.num_names == SF_TRACE_NAMES_MAX)
 		return 0;
+	assert(trace.num_names < SF_TRACE_NAMES_MAX && trace.file.head != NULL);
 	snprintf(trace.names[trace.num_names], SF_TRACE_NAME_MAX, "%s", text);
 	memcpy(sf_trace_file_name(&trace.file, trace.num_names), trace.names[trace.num_names], SF_TRACE_NAME_MAX);
 	__atomic_store_n(&trace.file.head->num_names, trace.num_names + 1, __ATOMIC_RELEASE);
@@ -236,38 +294,48 @@ static void switch_on(bool on)
 	__atomic_store_n(&sf_trace_is_on, on, __ATOMIC_RELAXED);
 }
 
-/* A file that was begun goes on with the next request: threads have their rings in it. It goes with the process. */
-static void request_follow(const char *page_name)
+/*
+ * A file that was created is used again for the next request: threads have their rings in it. It is removed when the process
+ * ends.
+ */
+static uint64_t request_follow(const char *page_name)
 {
-	bool is_wanted = page_name[0] != '\0' && sf_trace_is_requested(page_name);
+	uint64_t request = page_name[0] != '\0' ? sf_trace_request_find(page_name) : 0;
+	bool is_wanted = request != 0;
 	int error = 0;
 
 	pthread_mutex_lock(&lock);
-	trace.has_failed = trace.has_failed && is_wanted; /* said once for a request */
+	trace.has_failed = trace.has_failed && is_wanted; /* reported once for each request */
 	if (is_wanted && trace.file.head == NULL && !trace.has_failed)
 		is_wanted = sf_trace_path(trace.file.path, SF_TRACE_FILE_PREFIX, page_name) && file_begin(&error);
 	switch_on(is_wanted && trace.file.head != NULL);
 	pthread_mutex_unlock(&lock);
 	failure_report(error);
+	return request;
 }
 
-bool sf_trace_tick(const char *page_name)
+uint64_t sf_trace_tick(const char *page_name)
 {
-	if (!trace.is_variable)
-		request_follow(page_name);
+	uint64_t request = trace.is_variable ? 1 : request_follow(page_name);
+
 	if (!sf_trace_on())
-		return false;
+		return 0;
 	pthread_mutex_lock(&lock);
 	if (trace.file.head != NULL)
 		sf_trace_file_stamp(&trace.file);
 	pthread_mutex_unlock(&lock);
-	return sf_trace_on();
+	return sf_trace_on() ? request : 0;
 }
 
 void sf_trace_rest(void)
 {
 	if (!trace.is_variable)
 		switch_on(false);
+}
+
+bool sf_trace_sees_all(void)
+{
+	return trace.is_variable;
 }
 
 bool sf_trace_keep(char path[PATH_MAX])
@@ -286,9 +354,9 @@ bool sf_trace_keep(char path[PATH_MAX])
 	return is_kept;
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
-/* FILE.PID: of a run's processes, each has its own. */
+/* Each process of a run writes its own FILE.PID. */
 static bool variable_read(void)
 {
 	const char *file = secure_getenv("SOFTFIELD_TRACE");
@@ -300,7 +368,7 @@ static bool variable_read(void)
 	return len > 0 && (size_t)len < sizeof(trace.file.path);
 }
 
-/* The parent's rings are not the child's. What the variable says holds for it as well. */
+/* The child does not use the parent's rings. The variable applies to the child as well. */
 static void after_fork_child(void)
 {
 	if (trace.file.head != NULL)
@@ -327,7 +395,8 @@ static __attribute__((constructor)) void trace_init(void)
 	switch_on(trace.is_variable);
 }
 
-/* The last stamp is the best one. A file of the runtime folder is for those who look at the process while it runs. */
+/* Adds a last stamp, which improves the clock's accuracy. Removes a file in the runtime folder, which serves running processes
+ * only. */
 static __attribute__((destructor)) void trace_end(void)
 {
 	pthread_mutex_lock(&lock);

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process's own timeline, as the status thread and the stall reports see it. */
+/* Functions of the process's timeline for the status thread and the stall reports. */
 #ifndef SF_BASE_TRACE_OWN_H
 #define SF_BASE_TRACE_OWN_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* At each tick of the status thread, without its lock: begins or ends what `softfield trace` asks for, and notes the time.
- * page_name: of the process's status page; empty without one. Returns true if the timeline is on. */
-bool sf_trace_tick(const char *page_name);
+/* Called at each tick of the status thread, without its lock: starts or stops the timeline that `softfield trace` requests, and
+ * records a stamp. page_name: of the process's status page; empty without one. Returns 0 if the timeline is off, else a number
+ * that is unique for each request. */
+uint64_t sf_trace_tick(const char *page_name);
 
-/* The process has no page any more: nobody can ask. */
+/* Called when the process has no page any more, so that no request can come. */
 void sf_trace_rest(void);
 
-/* After a stall: keeps the timeline as it is now in a file of its own, whose path is put there. False: there is no timeline of
- * SOFTFIELD_TRACE, or no room. */
+/* Returns whether the timeline is on since the start of the process, so that it contains all contexts and tasks. */
+bool sf_trace_sees_all(void);
+
+/* Called after a stall: copies the current timeline to a new file and sets path to its name. False without a timeline of
+ * SOFTFIELD_TRACE, or without room. */
 bool sf_trace_keep(char path[PATH_MAX]);
 
 #endif

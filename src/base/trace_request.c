@@ -23,8 +23,8 @@ bool sf_trace_path(char path[PATH_MAX], const char *prefix, const char *page_nam
 	return len > 0 && len < PATH_MAX;
 }
 
-/* The folder is nobody else's: that was looked at when the page was made. */
-bool sf_trace_is_requested(const char *page_name)
+/* The folder's owner was checked when the page was created. */
+uint64_t sf_trace_request_find(const char *page_name)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[PATH_MAX];
@@ -33,14 +33,14 @@ bool sf_trace_is_requested(const char *page_name)
 	int fd;
 
 	if (!sf_trace_path(path, SF_TRACE_REQUEST_PREFIX, page_name))
-		return false;
+		return 0;
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return false;
+		return 0;
 	is_wanted = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && fcntl(fd, F_GETLK, &lock) == 0 &&
 		    lock.l_type != F_UNLCK;
 	close(fd);
 	if (!is_wanted)
-		unlink(path); /* who asked is gone */
-	return is_wanted;
+		unlink(path); /* the requester has exited */
+	return is_wanted ? ((uint64_t)st.st_ctim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_ctim.tv_nsec) | 1 : 0;
 }

@@ -14,9 +14,9 @@
 #include "validation/validation.h"
 
 struct doca_comch_client {
-	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c know a client by it */
+	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c find the client by it */
 	struct doca_comch_connection *connection; /* valid while RUNNING or STOPPING */
-	doca_error_t refused;			  /* the immediate error of connecting, reported by the next progress */
+	doca_error_t refused;			  /* error of connect itself, reported by the next progress call */
 };
 
 /* ---- connecting ---- */
@@ -44,11 +44,11 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 				   : status == DOCA_ERROR_SHUTDOWN	      ? "; it is stopping, start it again"
 									      : "");
 		if (status == DOCA_ERROR_UNSUPPORTED_VERSION)
-			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start", "server %s is of another version of Softfield",
-				  endpoint->name);
+			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start",
+				  "server %s runs an incompatible version of Softfield", endpoint->name);
 		break;
 	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR_LIMITED("server %s did not answer in time; is its process stopped?", endpoint->name);
+		SF_LOG_ERR_LIMITED("server %s did not answer in time: is its process stopped?", endpoint->name);
 		break;
 	default:
 		SF_LOG_ERR_LIMITED("connecting %s to server %s: %s", dev, endpoint->name, doca_error_get_name(status));
@@ -59,20 +59,19 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 {
 	struct doca_comch_connection *connection = (struct doca_comch_connection *)conn->user;
 	struct comch_endpoint *endpoint = connection->endpoint;
-	struct comch_handshake hello;
+	struct comch_handshake handshake;
 
 	if (connection->ending)
 		return;
 	if (status == DOCA_SUCCESS) {
-		status = comch_handshake_parse(data, len, &hello);
+		status = comch_handshake_parse(data, len, &handshake);
 		if (status != DOCA_SUCCESS)
-			SF_LOG_ERR_LIMITED(
-				"the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
-				"Softfield",
-				endpoint->name, len, doca_error_get_name(status));
+			SF_LOG_ERR_LIMITED("invalid handshake of server %s (%zu bytes): %s; build both sides with the same "
+					   "Softfield",
+					   endpoint->name, len, doca_error_get_name(status));
 		if (status == DOCA_ERROR_UNSUPPORTED_VERSION)
-			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start", "server %s is of another version of Softfield",
-				  endpoint->name);
+			SF_BROKEN(PEER_001, &endpoint->ctx, "doca_ctx_start",
+				  "server %s runs an incompatible version of Softfield", endpoint->name);
 	} else {
 		log_failure(endpoint, status, data, len);
 	}
@@ -80,7 +79,8 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 		sf_ctx_fail(&endpoint->ctx);
 		return;
 	}
-	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
+	connection->max_msg_size =
+		handshake.max_msg_size < endpoint->max_msg_size ? handshake.max_msg_size : endpoint->max_msg_size;
 	connection->maps = (connection->conn->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
 	comch_connection_show(connection);
@@ -97,7 +97,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 	struct comch_endpoint *endpoint = &client->endpoint;
 	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
 	struct doca_comch_connection *connection;
-	uint8_t hello[COMCH_HELLO_SIZE];
+	uint8_t handshake[COMCH_HANDSHAKE_SIZE];
 	doca_error_t result;
 
 	connection = comch_connection_create(endpoint);
@@ -105,7 +105,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_conn_connect(endpoint->ep, endpoint->listener_name, NULL, hello, comch_handshake_pack(&own, hello),
+	result = sf_conn_connect(endpoint->ep, endpoint->listener_name, NULL, handshake, comch_handshake_pack(&own, handshake),
 				 connection, &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		comch_connection_unref(connection);
@@ -142,7 +142,7 @@ static doca_error_t client_start(struct doca_ctx *ctx)
 		comch_endpoint_close(&client->endpoint);
 		return result;
 	}
-	if (result != DOCA_SUCCESS) { /* a provider that knows at once: the program still learns it from progress */
+	if (result != DOCA_SUCCESS) { /* a provider that knows immediately: progress still reports it to the program */
 		client->refused = result;
 		sf_ctx_kick(ctx);
 	}

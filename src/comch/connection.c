@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/connection.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static void drop_out(struct doca_comch_connection *connection)
 
 void comch_connection_unref(struct doca_comch_connection *connection)
 {
+	assert(atomic_load(&connection->refs) > 0);
 	if (atomic_fetch_sub_explicit(&connection->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	while (comch_remote_consumers_expire_any(&connection->remote) != 0)
@@ -163,6 +165,7 @@ static void out_done(struct sf_op *op)
 {
 	struct comch_out *out = (struct comch_out *)op;
 
+	assert(out->connection->num_ops > 0);
 	out->connection->num_ops--;
 	free(out);
 }
@@ -177,6 +180,7 @@ static struct comch_out *pop_out(struct doca_comch_connection *connection)
 		connection->out_first = out->next;
 		if (connection->out_first == NULL)
 			connection->out_last = NULL;
+		assert(connection->num_out > 0);
 		connection->num_out--;
 		atomic_fetch_sub(&connection->endpoint->num_out, 1);
 	}
@@ -187,6 +191,7 @@ static struct comch_out *pop_out(struct doca_comch_connection *connection)
 static void push_back_out(struct doca_comch_connection *connection, struct comch_out *out)
 {
 	pthread_mutex_lock(&connection->lock);
+	assert((connection->out_first == NULL) == (connection->num_out == 0));
 	out->next = connection->out_first;
 	connection->out_first = out;
 	if (connection->out_last == NULL)
@@ -351,6 +356,7 @@ doca_error_t comch_connection_join(struct doca_comch_connection *connection, str
 		if (++*last_id == 0)
 			*last_id = 1;
 		child->id = *last_id;
+		assert(*last_id != 0);
 		child->connection = connection;
 		child->is_consumer = is_consumer;
 		child->next = connection->children;
@@ -372,15 +378,19 @@ void comch_connection_leave(struct comch_child *child)
 	struct comch_child **at = &connection->children;
 
 	pthread_mutex_lock(&connection->lock);
-	while (*at != child)
+	while (*at != child) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = child->next;
+	assert(child->is_consumer ? connection->num_consumers > 0 : connection->num_producers > 0);
 	if (child->is_consumer)
 		connection->num_consumers--;
 	else
 		connection->num_producers--;
 	pthread_mutex_unlock(&connection->lock);
 	comch_connection_unref(connection);
+	assert(atomic_load(&endpoint->num_children) > 0);
 	atomic_fetch_sub(&endpoint->num_children, 1); /* last: the endpoint may be destroyed now */
 }
 

@@ -23,6 +23,13 @@ struct comch_traffic {
 	uint64_t sent_messages, sent_bytes, recv_messages, recv_bytes;
 };
 
+/* The validation layer's count of control messages. */
+struct comch_pace {
+	uint64_t begin_ns; /* of the first one counted */
+	uint32_t num_messages;
+	bool is_reported;
+};
+
 struct comch_out; /* an internal message on its way */
 
 struct doca_comch_connection {
@@ -36,6 +43,7 @@ struct doca_comch_connection {
 	bool maps;	       /* either side can map what the other exports: then a GPU's GPU queues need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
 	struct comch_traffic traffic, snapshot;
+	struct comch_pace pace;
 	struct sf_status_conn status;
 
 	atomic_bool dead; /* no longer usable by producers and consumers; set once by the control thread */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The consumer's data path on the CPU: an endpoint, receives posted on it, and inbound sources besides (inbound.h). */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -28,6 +29,7 @@ static void recv_hold(struct doca_comch_consumer *consumer, struct doca_comch_co
 	}
 	consumer->held_mixed |= room != consumer->held_room;
 	task->base.next = NULL;
+	assert((consumer->held_first == NULL) == (consumer->num_held == 0));
 	if (consumer->held_last != NULL)
 		consumer->held_last->next = &task->base;
 	else
@@ -42,6 +44,7 @@ static struct doca_comch_consumer_task_post_recv *recv_unhold(struct doca_comch_
 
 	if (task == NULL)
 		return NULL;
+	assert(consumer->num_held > 0);
 	consumer->held_first = task->next;
 	if (consumer->held_first == NULL)
 		consumer->held_last = NULL;
@@ -61,6 +64,7 @@ static struct doca_comch_consumer_task_post_recv *unhold_fitting(struct doca_com
 	task = *slot;
 	if (task == NULL)
 		return NULL;
+	assert(consumer->num_held > 0);
 	*slot = task->next;
 	if (task->next == NULL)
 		consumer->held_last = before;
@@ -131,8 +135,9 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 /* The peer sent what no producer sends: it loses its connection, the receive stays. */
 static void message_broken(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
-	SF_LOG_ERR_LIMITED("consumer %u: a message of %u bytes with a header of %u is not a producer's; its connection is cut",
-			   consumer->child.id, task->recv.len, task->recv.header_len);
+	SF_LOG_ERR_LIMITED(
+		"consumer %u: a message of %u bytes with a header of %u is not from a producer; its connection is closed",
+		consumer->child.id, task->recv.len, task->recv.header_len);
 	sf_conn_disconnect(task->recv.conn);
 	if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
@@ -163,6 +168,7 @@ static void recv_done(struct sf_recv *recv)
 	const struct comch_data_header *header = (const struct comch_data_header *)recv->header;
 	struct comch_arrival arrival;
 
+	assert(consumer->num_posted > 0);
 	consumer->num_posted--;
 	if (__builtin_expect(recv->status != DOCA_SUCCESS, 0)) {
 		recv_returned(consumer, task);
@@ -200,15 +206,14 @@ static void producer_attached(struct sf_listener *listener, struct sf_conn *conn
 	conn->user = NULL;
 	result = comch_attach_parse(data, len, &attach);
 	if (result != DOCA_SUCCESS || consumer->num_conns == COMCH_PRODUCERS_MAX) {
-		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: %s", consumer->child.id,
-				   result != DOCA_SUCCESS ? "its attach is not understood" : "there are too many");
+		SF_LOG_ERR_LIMITED("consumer %u: rejected a producer: %s", consumer->child.id,
+				   result != DOCA_SUCCESS ? "its attach request is invalid" : "there are too many producers");
 		sf_conn_close(conn);
 		return;
 	}
 	inbound_conn = (struct comch_inbound_conn *)calloc(1, sizeof(*inbound_conn));
 	if (inbound_conn == NULL) {
-		SF_LOG_ERR_LIMITED("consumer %u: no memory for producer %u; it is refused", consumer->child.id,
-				   attach.producer_id);
+		SF_LOG_ERR_LIMITED("consumer %u: no memory for producer %u: rejected it", consumer->child.id, attach.producer_id);
 		sf_conn_close(conn);
 		return;
 	}
@@ -223,6 +228,7 @@ static void producer_attached(struct sf_listener *listener, struct sf_conn *conn
 	inbound_conn->producer_id = attach.producer_id;
 	inbound_conn->next = consumer->conns;
 	consumer->conns = inbound_conn;
+	assert(consumer->num_conns < COMCH_PRODUCERS_MAX);
 	consumer->num_conns++;
 	conn->user = inbound_conn;
 	if (inbound_conn->inbound != NULL) {
@@ -235,8 +241,10 @@ static void close_inbound(struct doca_comch_consumer *consumer, struct comch_inb
 {
 	struct comch_inbound **slot = &consumer->inbound;
 
-	while (*slot != inbound)
+	while (*slot != inbound) {
+		assert(*slot != NULL);
 		slot = &(*slot)->next;
+	}
 	*slot = inbound->next;
 	inbound->ops->close(inbound);
 }
@@ -245,9 +253,12 @@ static void close_conn(struct doca_comch_consumer *consumer, struct comch_inboun
 {
 	struct comch_inbound_conn **slot = &consumer->conns;
 
-	while (*slot != inbound_conn)
+	while (*slot != inbound_conn) {
+		assert(*slot != NULL);
 		slot = &(*slot)->next;
+	}
 	*slot = inbound_conn->next;
+	assert(consumer->num_conns > 0);
 	consumer->num_conns--;
 	if (inbound_conn->inbound != NULL)
 		close_inbound(consumer, inbound_conn->inbound);
@@ -365,8 +376,10 @@ static bool cpu_progress(struct doca_comch_consumer *consumer)
 	return moved > 0;
 }
 
-/* The endpoint first: a source is told to ring, and its ring is lost on an endpoint that was not armed. What a source begins when
- * it is armed, taking receives back from the endpoint, goes on by polling. */
+/*
+ * The endpoint first: an armed source rings, and a ring on an endpoint that is not armed is lost. When a source is armed it may
+ * take receives back from the endpoint; polling completes that.
+ */
 static bool cpu_arm(struct doca_comch_consumer *consumer)
 {
 	bool due = sf_ep_arm(consumer->ep);

@@ -5,30 +5,30 @@
 
 #include "base/little.h"
 
-#define HELLO_MAGIC UINT32_C(0x48434653)   /* SFCH */
-#define REFUSAL_MAGIC UINT32_C(0x52434653) /* SFCR */
-#define ATTACH_MAGIC UINT32_C(0x41434653)  /* SFCA */
+#define HANDSHAKE_MAGIC UINT32_C(0x48434653) /* SFCH */
+#define REFUSAL_MAGIC UINT32_C(0x52434653)   /* SFCR */
+#define ATTACH_MAGIC UINT32_C(0x41434653)    /* SFCA */
 #define CONTROL_MARK 0xC0
 
-size_t comch_handshake_pack(const struct comch_handshake *hello, uint8_t out[COMCH_HELLO_SIZE])
+size_t comch_handshake_pack(const struct comch_handshake *handshake, uint8_t out[COMCH_HANDSHAKE_SIZE])
 {
-	sf_put_le32(out, HELLO_MAGIC);
+	sf_put_le32(out, HANDSHAKE_MAGIC);
 	sf_put_le32(out + 4, COMCH_WIRE_VERSION);
-	sf_put_le32(out + 8, hello->max_msg_size);
-	sf_put_le32(out + 12, hello->recv_queue_size);
-	return COMCH_HELLO_SIZE;
+	sf_put_le32(out + 8, handshake->max_msg_size);
+	sf_put_le32(out + 12, handshake->recv_queue_size);
+	return COMCH_HANDSHAKE_SIZE;
 }
 
-doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *hello)
+doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *handshake)
 {
 	const uint8_t *in = (const uint8_t *)data;
 	struct comch_handshake parsed;
 
-	if (len < 8 || sf_get_le32(in) != HELLO_MAGIC)
+	if (len < 8 || sf_get_le32(in) != HANDSHAKE_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (sf_get_le32(in + 4) != COMCH_WIRE_VERSION)
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	if (len != COMCH_HELLO_SIZE)
+	if (len != COMCH_HANDSHAKE_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
 	parsed.max_msg_size = sf_get_le32(in + 8);
 	parsed.recv_queue_size = sf_get_le32(in + 12);
@@ -36,7 +36,7 @@ doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_ha
 		return DOCA_ERROR_INVALID_VALUE;
 	if (parsed.recv_queue_size == 0 || parsed.recv_queue_size > COMCH_RECV_QUEUE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
-	*hello = parsed;
+	*handshake = parsed;
 	return DOCA_SUCCESS;
 }
 

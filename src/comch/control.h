@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Comch says on the wire. Everything is little-endian. Packing trusts its arguments; parsing trusts nothing: the
- * bytes come from another process.
+ * Comch's wire format, little-endian. Packing trusts its arguments; parsing trusts nothing: the bytes come from another process.
  *
- *   hello    private data of a client's connect, and of the server's accept
- *   refusal  private data of the server's reject
- *   control  a message on the control connection: header, and for some types a payload
- *   attach   private data of a producer's connect to a consumer
- *   data     the header of a producer's message
+ *   handshake private data of a client's connect, and of the server's accept
+ *   refusal   private data of the server's reject
+ *   control   a message on the control connection: header, and for some types a payload
+ *   attach    private data of a producer's connect to a consumer
+ *   data      the header of a producer's message
  */
 #ifndef COMCH_CONTROL_H
 #define COMCH_CONTROL_H
@@ -22,19 +21,19 @@
 
 #define COMCH_WIRE_VERSION 1
 
-/* ---- hello ---- */
+/* ---- handshake ---- */
 
 struct comch_handshake {
-	uint32_t max_msg_size;	  /* longest message that the sender of the hello can receive */
+	uint32_t max_msg_size;	  /* longest message that the sender of the handshake can receive */
 	uint32_t recv_queue_size; /* how many of them it buffers */
 };
 
-#define COMCH_HELLO_SIZE 16
+#define COMCH_HANDSHAKE_SIZE 16
 
-size_t comch_handshake_pack(const struct comch_handshake *hello, uint8_t out[COMCH_HELLO_SIZE]);
+size_t comch_handshake_pack(const struct comch_handshake *handshake, uint8_t out[COMCH_HANDSHAKE_SIZE]);
 
-/* INVALID_VALUE: not a hello, or sizes out of bounds. UNSUPPORTED_VERSION: another Softfield. */
-doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *hello);
+/* INVALID_VALUE: not a handshake, or sizes out of bounds. UNSUPPORTED_VERSION: of another version of Softfield. */
+doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_handshake *handshake);
 
 /* ---- refusal ---- */
 

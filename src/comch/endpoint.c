@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/endpoint.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/doorbell.h"
@@ -31,7 +32,7 @@ doca_error_t comch_endpoint_check_name(const char *name)
 	}
 	len = strnlen(name, COMCH_NAME_MAX);
 	if (len == 0 || len == COMCH_NAME_MAX) {
-		SF_LOG_ERR("a server name has 1 to %d characters; this one %s", COMCH_NAME_MAX - 1,
+		SF_LOG_ERR("invalid server name: give 1 to %d characters; this one %s", COMCH_NAME_MAX - 1,
 			   len == 0 ? "is empty" : "is longer");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -46,6 +47,7 @@ void comch_endpoint_init(struct comch_endpoint *endpoint, const struct sf_ctx_op
 	endpoint->is_server = is_server;
 	endpoint->max_msg_size = COMCH_MSG_SIZE_MAX;
 	endpoint->recv_queue_size = COMCH_RECV_QUEUE_DEFAULT;
+	assert(strlen(name) < COMCH_NAME_MAX);
 	strcpy(endpoint->name, name);
 	atomic_init(&endpoint->num_out, 0);
 	atomic_init(&endpoint->num_children, 0);
@@ -63,7 +65,7 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
 	if (num_children > 0) {
 		SF_LOG_ERR("%s %s still has %u producers and consumers on its connections; destroy them first",
 			   endpoint->is_server ? "server" : "client", endpoint->name, num_children);
-		SF_BROKEN(CTX_005, &endpoint->ctx, NULL, "%u producers and consumers live on its connections", num_children);
+		SF_BROKEN(CTX_005, &endpoint->ctx, NULL, "its connections have %u producers and consumers", num_children);
 		return DOCA_ERROR_IN_USE;
 	}
 	result = sf_ctx_fini(&endpoint->ctx);
@@ -98,8 +100,7 @@ void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason)
 	if (reason == DOCA_ERROR_CONNECTION_RESET)
 		SF_LOG_INFO_LIMITED("the peer of %s disconnected", connection->endpoint->listener_name);
 	else
-		SF_LOG_WARN_LIMITED("the peer of %s is gone: %s", connection->endpoint->listener_name,
-				    doca_error_get_name(reason));
+		SF_LOG_WARN_LIMITED("lost the peer of %s: %s", connection->endpoint->listener_name, doca_error_get_name(reason));
 	connection_ended(connection);
 }
 
@@ -113,7 +114,7 @@ static void message_arrived(void *user, struct sf_conn *conn, const struct sf_re
 	result = comch_connection_receive(connection, recv, payload);
 	if (result == DOCA_SUCCESS)
 		return;
-	SF_LOG_ERR_LIMITED("the peer of %s sent what Comch never sends (%u bytes, header %u): %s; it is disconnected",
+	SF_LOG_ERR_LIMITED("the peer of %s sent an invalid message (%u bytes, header %u): %s; it is disconnected",
 			   connection->endpoint->listener_name, recv->len, recv->header_len, doca_error_get_name(result));
 	sf_conn_disconnect(conn);
 	connection_ended(connection);
@@ -157,6 +158,7 @@ void comch_endpoint_close(struct comch_endpoint *endpoint)
 		while (!comch_receives_flushed(endpoint->receives))	   /* after a failed start: else drained has seen to it */
 			(void)sf_ep_poll(endpoint->ep, COMCH_POLL_BUDGET); /* which may have nothing to say yet */
 	}
+	assert(endpoint->connections == NULL && endpoint->num_connections == 0);
 	sf_ep_close(endpoint->ep);
 	endpoint->ep = NULL;
 	comch_receives_destroy(endpoint->receives);
@@ -211,6 +213,7 @@ static uint32_t connections_reap(struct comch_endpoint *endpoint)
 			continue;
 		}
 		*slot = connection->next;
+		assert(endpoint->num_connections > 0 && endpoint->num_ending > 0);
 		endpoint->num_connections--;
 		endpoint->num_ending--;
 		closed++;
@@ -222,8 +225,10 @@ static uint32_t connections_reap(struct comch_endpoint *endpoint)
 
 bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 {
-	/* A program looks whether it is connected between two progress calls, and sets the connection's user data then: so no
-	 * message of the server comes in the call that connects. */
+	/*
+	 * A program checks between two progress calls whether it is connected, and then sets the connection's user data. So the
+	 * call that connects delivers no message of the server.
+	 */
 	uint32_t budget = endpoint->ctx.state == DOCA_CTX_STATE_STARTING ? 1 : COMCH_POLL_BUDGET;
 	uint32_t moved = sf_ep_poll(endpoint->ep, budget);
 
@@ -254,9 +259,9 @@ doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, ui
 
 	if (endpoint == NULL || size == 0 || size > COMCH_MSG_SIZE_MAX) {
 		if (endpoint == NULL)
-			SF_LOG_ERR("%s: the object is NULL", what);
+			SF_LOG_ERR("%s: the server or client is NULL", what);
 		else
-			SF_LOG_ERR("%s: %u bytes; a message has 1 to %d", what, size, COMCH_MSG_SIZE_MAX);
+			SF_LOG_ERR("%s: %u bytes: give 1 to %d", what, size, COMCH_MSG_SIZE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&endpoint->ctx, what);
@@ -273,9 +278,9 @@ doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint,
 
 	if (endpoint == NULL || size == 0 || size > COMCH_RECV_QUEUE_MAX) {
 		if (endpoint == NULL)
-			SF_LOG_ERR("%s: the object is NULL", what);
+			SF_LOG_ERR("%s: the server or client is NULL", what);
 		else
-			SF_LOG_ERR("%s: %u messages; a queue holds 1 to %d", what, size, COMCH_RECV_QUEUE_MAX);
+			SF_LOG_ERR("%s: %u messages: give 1 to %d", what, size, COMCH_RECV_QUEUE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&endpoint->ctx, what);
@@ -290,7 +295,7 @@ doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_c
 	doca_error_t result;
 
 	if (endpoint == NULL || callback == NULL) {
-		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "object" : "callback");
+		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "server or client" : "callback");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&endpoint->ctx, what);
@@ -305,7 +310,7 @@ doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint,
 	doca_error_t result;
 
 	if (endpoint == NULL || new_consumer == NULL || expired == NULL) {
-		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "object" : "callback");
+		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "server or client" : "callback");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&endpoint->ctx, what);

@@ -4,6 +4,7 @@
  * listens so that both sides see each other live and die, and tells the kernel when it ends. Where the peer cannot map the
  * GPU queue, the proxy thread writes it (gpu_consumer_proxy.h) and has the endpoint.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <doca_mmap.h>
@@ -16,6 +17,7 @@
 #include "comch/gpu_handle.h"
 #include "comch/gpu_queue.h"
 #include "comch/gpu_path.h"
+#include "core/gpu_trace.h"
 #include "mem/mmap.h"
 
 struct gpu_peer_conn {
@@ -26,7 +28,8 @@ struct gpu_peer_conn {
 struct gpu_consumer {
 	struct gpu_memory memory;
 	struct gpu_queue box;
-	struct gpu_block block;	     /* the handle and its rings */
+	struct gpu_block block; /* the handle and its rings */
+	struct sf_gpu_trace trace;
 	struct gpu_peer_conn *conns; /* producers that connected */
 	uint32_t num_conns;
 	struct gpu_consumer_proxy *proxy; /* NULL: the peer maps the GPU queue */
@@ -62,6 +65,9 @@ static doca_error_t fill_handle(struct doca_comch_consumer *consumer, struct gpu
 	handle.shift = gpu->box.shift;
 	handle.recv_max = recv_max;
 	handle.hardware = device->ops->hardware;
+	sf_gpu_trace_open(&gpu->trace, device, "consumer", consumer->child.id);
+	handle.trace = gpu->trace.for_kernel;
+	handle.trace_salt = gpu->box.trace_salt;
 	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
 }
 
@@ -72,6 +78,7 @@ void comch_gpu_consumer_release(struct doca_comch_consumer *consumer)
 	if (gpu == NULL)
 		return;
 	gpu_block_free(&gpu->block);
+	sf_gpu_trace_close(&gpu->trace);
 	comch_gpu_memory_destroy(&gpu->memory);
 	free(gpu);
 	consumer->gpu = NULL;
@@ -118,7 +125,7 @@ static void producer_attached(struct sf_listener *listener, struct sf_conn *conn
 	conn->user = NULL;
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL || gpu->num_conns == COMCH_PRODUCERS_MAX || !is_understood(gpu, data, len)) {
-		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: too many, no memory, or its attach is not understood",
+		SF_LOG_ERR_LIMITED("consumer %u: rejected a producer: too many, no memory, or an invalid attach request",
 				   consumer->child.id);
 		free(peer);
 		sf_conn_close(conn);
@@ -141,6 +148,7 @@ static void unlink_peer(struct gpu_consumer *gpu, struct sf_conn *conn)
 	if (peer == NULL)
 		return;
 	*slot = peer->next;
+	assert(gpu->num_conns > 0);
 	gpu->num_conns--;
 	free(peer);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receives that a kernel has posted are posted to the endpoint, each with a buffer of the same length. So the peer sees the
+ * The receives that a kernel has posted are posted to the endpoint, each with a buffer of the same length. So the peer has the
  * kernel's credits. A message is copied from its buffer into the GPU queue; if the GPU queue's arena is full it waits in its
  * buffer, with all behind it.
  */
 #include "comch/gpu_consumer_proxy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static struct buffer *message_pop(struct gpu_consumer_proxy *proxy)
 	proxy->arrived_first = buffer->next;
 	if (buffer->next == NULL)
 		proxy->arrived_last = NULL;
+	assert(proxy->num_arrived > 0);
 	proxy->num_arrived--;
 	return buffer;
 }
@@ -79,6 +81,7 @@ static void recv_done(struct sf_recv *recv)
 	struct gpu_consumer_proxy *proxy = buffer->proxy;
 	const struct comch_data_header *header = (const struct comch_data_header *)recv->header;
 
+	assert(proxy->num_posted > 0);
 	proxy->num_posted--;
 	if (recv->status != DOCA_SUCCESS) {
 		buffer_free(buffer);
@@ -87,7 +90,7 @@ static void recv_done(struct sf_recv *recv)
 	if (recv->kind != SF_OP_SEND || !comch_data_header_valid(header, recv->header_len) ||
 	    header->imm_len > proxy->consumer->imm_data_len) {
 		SF_LOG_ERR_LIMITED(
-			"consumer %u: a message of %u bytes with a header of %u is not a producer's; its connection is cut",
+			"consumer %u: a message of %u bytes with a header of %u is not from a producer; its connection is closed",
 			proxy->consumer->child.id, recv->len, recv->header_len);
 		sf_conn_disconnect(recv->conn);
 		buffer_free(buffer);
@@ -102,7 +105,7 @@ static bool pass_on(struct gpu_consumer_proxy *proxy)
 	const struct buffer *buffer = proxy->arrived_first;
 	const struct comch_data_header *header = (const struct comch_data_header *)buffer->recv.header;
 	const struct sf_iov iov = {buffer->iov.addr, buffer->recv.len};
-	doca_error_t result = comch_gpu_sender_send(&proxy->sender, &iov, 1, header->imm, header->imm_len);
+	doca_error_t result = comch_gpu_sender_send(&proxy->sender, buffer, &iov, 1, header->imm, header->imm_len);
 
 	if (result == DOCA_ERROR_AGAIN)
 		return false;

@@ -2,8 +2,8 @@
 /*
  * The inbound source by a GPU queue: a producer on the peer's GPU writes it, a consumer on the CPU reads it.
  *
- * The receives that the consumer holds are granted to each of its sources; should two of them use the same one, the later
- * message waits in its GPU queue for the next. So a source that is idle takes nothing from the others.
+ * Each source has credits for all receives that the consumer holds. If two sources use the same receive, the later message waits
+ * in its GPU queue for the next one. So an idle source takes nothing from the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "base/trace.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_receiver.h"
+#include "comch/gpu_trace.h"
 
 #define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
@@ -56,8 +57,8 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 		memcpy(task->recv.header, imm, arrived->imm_len);
 		arrival.imm_data = task->recv.header;
 	}
+	gpu_queue_trace_deliver(&in->receiver.box, &task->recv, in->receiver.seq, arrived->len);
 	gpu_receiver_next(&in->receiver);
-	SF_TRACE(deliver, SF_TRACE_DELIVER, &task->recv, 0, arrived->len, "from a kernel");
 	comch_task_post_recv_arrived(task, &arrival);
 	if (sf_trace_on())
 		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
@@ -65,7 +66,7 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 
 static void inbound_cut(struct gpu_inbound *in)
 {
-	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its GPU queue is not a message; its connection is cut",
+	SF_LOG_ERR_LIMITED("consumer %u: producer %u wrote an invalid message into its GPU queue; its connection is closed",
 			   in->base.consumer->child.id, in->base.producer_id);
 	in->broken = true;
 	sf_conn_disconnect(in->base.conn);
@@ -99,7 +100,7 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		result = comch_gpu_queue_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s; its connection is cut",
+		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s; its connection is closed",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
 		in->broken = true;
 		sf_conn_disconnect(in->base.conn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The producer's data path on a GPU: one block of shared memory with an arena and a GPU queue for each consumer of the peer that
- * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table. Where the
+ * the kernel can reach. The host connects to the consumers that it learns of, and lists them for the kernel in a table. Where the
  * peer cannot map the GPU queues, the proxy thread has the endpoint and sends what the kernel puts there (gpu_producer_proxy.h).
  */
 #include <stdlib.h>
@@ -14,128 +14,8 @@
 #include "comch/gpu_handle.h"
 #include "comch/gpu_queue.h"
 #include "comch/gpu_path.h"
+#include "comch/gpu_producer.h"
 #include "comch/gpu_producer_proxy.h"
-
-#define GPU_SEND_DEPTH_MAX 4096u /* lines of each GPU queue: what a consumer may have posted for one producer */
-
-struct gpu_slot {
-	struct doca_comch_producer *producer;
-	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
-	struct sf_conn *conn;
-	struct gpu_queue box;
-	struct gpu_forward *forward; /* NULL: the peer maps the GPU queue */
-	bool lost;
-	bool connected;	    /* guarded by ring_lock */
-	uint32_t ring_lock; /* spin: a kernel's thread rings the connection, which the host connects and closes */
-};
-
-struct gpu_producer {
-	struct gpu_memory memory; /* control GPU queue, arena, GPU queues */
-	size_t boxes_offset;
-	uint32_t depth, arena_size;
-	size_t arena_offset;
-	uint32_t flags;
-	struct gpu_block block;		  /* the handle, the kernel's accounts and ring */
-	struct softfield_gpu_peer *peers; /* memory that the host writes and the kernel reads */
-	void *peers_gpu;
-	struct gpu_slot slots[SOFTFIELD_GPU_PEERS_MAX];
-	uint32_t num_slots;    /* ever used */
-	uint32_t seen_version; /* of the connection's table */
-	bool full_told, cancelled;
-	struct gpu_producer_proxy *proxy; /* NULL: peers map the memory */
-};
-
-/* ---- memory ---- */
-
-/* What the peer's messages may have, ours may have: programs answer in the buffers that they receive in. */
-static uint32_t choose_arena(struct doca_comch_producer *producer)
-{
-	struct doca_comch_connection *connection = producer->child.connection;
-	uint32_t size = 0;
-
-	pthread_mutex_lock(&connection->lock);
-	for (const struct comch_child *child = connection->children; child != NULL; child = child->next) {
-		const struct doca_comch_consumer *consumer = (const struct doca_comch_consumer *)child;
-		uint32_t arena;
-
-		if (!child->is_consumer || child->ctx.gpu == NULL)
-			continue;
-		arena = comch_gpu_consumer_arena(consumer);
-		size = arena > size ? arena : size;
-	}
-	pthread_mutex_unlock(&connection->lock);
-	return size != 0 ? size : GPU_ARENA_DEFAULT;
-}
-
-static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
-{
-	struct doca_gpu *device = producer->child.ctx.gpu;
-	size_t page = 4096;
-	struct gpu_queue control;
-	struct sf_domain *domain = NULL;
-	doca_error_t result = DOCA_SUCCESS;
-
-	if (producer->child.connection->maps)
-		result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
-	if (result != DOCA_SUCCESS)
-		return result;
-	gpu->depth = comch_gpu_pow2(send_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
-	gpu->arena_size = choose_arena(producer);
-	gpu->flags = device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0;
-	gpu->boxes_offset = page;
-	gpu->arena_offset = (page + SOFTFIELD_GPU_PEERS_MAX * gpu_queue_size(gpu->depth) + page - 1) / page * page;
-	result = comch_gpu_memory_create(&gpu->memory, device, domain, gpu->arena_offset + gpu->arena_size);
-	if (result == DOCA_SUCCESS)
-		comch_gpu_queue_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_GPU_QUEUE_DEPTH_MIN,
-				     gpu->flags, producer->child.id, &control);
-	return result;
-}
-
-static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
-{
-	struct doca_gpu *device = producer->child.ctx.gpu;
-	uint32_t ring = comch_gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, 2 * SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
-	size_t head = (sizeof(struct doca_comch_gpu_producer) + 255) & ~(size_t)255;
-	size_t dests = sizeof(struct softfield_gpu_dest) * SOFTFIELD_GPU_PEERS_MAX;
-	struct doca_comch_gpu_producer handle = {0};
-	void *peers_cpu = NULL;
-	doca_error_t result;
-
-	result = device->ops->mem_alloc(device, sizeof(struct softfield_gpu_peer) * SOFTFIELD_GPU_PEERS_MAX, 256,
-					DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu->peers_gpu, &peers_cpu);
-	if (result != DOCA_SUCCESS) {
-		gpu->peers_gpu = NULL;
-		return result;
-	}
-	gpu->peers = peers_cpu;
-	result = gpu_block_alloc(&gpu->block, device, head + dests + sizeof(struct softfield_gpu_send) * ring);
-	if (result != DOCA_SUCCESS)
-		return result;
-	handle.control = (struct softfield_gpu_queue *)gpu->memory.gpu_addr;
-	handle.peers = gpu->peers_gpu;
-	handle.dests = (struct softfield_gpu_dest *)(gpu->block.addr + head);
-	handle.sends = (struct softfield_gpu_send *)(gpu->block.addr + head + dests);
-	handle.arena = gpu->memory.gpu_addr + gpu->arena_offset;
-	handle.arena_size = gpu->arena_size;
-	handle.send_ring = ring;
-	handle.send_max = send_max;
-	handle.hardware = device->ops->hardware;
-	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
-}
-
-void comch_gpu_producer_release(struct doca_comch_producer *producer)
-{
-	struct gpu_producer *gpu = producer->gpu;
-
-	if (gpu == NULL)
-		return;
-	gpu_block_free(&gpu->block);
-	if (gpu->peers_gpu != NULL)
-		gpu->memory.gpu->ops->mem_free(gpu->memory.gpu, gpu->peers_gpu);
-	comch_gpu_memory_destroy(&gpu->memory);
-	free(gpu);
-	producer->gpu = NULL;
-}
 
 /* ---- consumers of the peer ---- */
 
@@ -174,11 +54,12 @@ static void slot_publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->ring = slot->forward != NULL ? comch_gpu_proxy_ring : ring_slot;
 	peer->ring_arg = slot;
 	peer->registered = comch_gpu_barriers_enabled();
+	peer->trace_salt = slot->box.trace_salt;
 	softfield_published(peer);
 	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
 }
 
-/* The kernel sends to it no more. Its GPU queue is not used again: the kernel may be about to write to it. */
+/* The kernel no longer sends to it. Its GPU queue is not reused: the kernel may be about to write to it. */
 static void slot_retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_slot16 over = {{0, 0, 0, 1}};
@@ -310,10 +191,11 @@ static bool add_new_consumers(struct doca_comch_producer *producer)
 	while ((consumer = next_unknown(producer)) != NULL) {
 		if (gpu->num_slots == SOFTFIELD_GPU_PEERS_MAX) {
 			if (!gpu->full_told)
-				SF_LOG_ERR_LIMITED("producer %u on the GPU reached %d consumers, which is the most between its "
-						   "start and stop; "
-						   "consumer %u and later ones are unknown to it",
-						   producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
+				SF_LOG_ERR_LIMITED(
+					"producer %u on the GPU has sent to %d consumers, which is the maximum between its "
+					"start and stop; "
+					"it cannot send to consumer %u and later ones",
+					producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
 			gpu->full_told = true;
 			comch_remote_consumer_unref(consumer);
 			break;
@@ -406,9 +288,9 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	producer->gpu = gpu;
-	result = make_memory(producer, gpu, send_max);
+	result = comch_gpu_producer_make_memory(producer, gpu, send_max);
 	if (result == DOCA_SUCCESS)
-		result = make_handle(producer, gpu, send_max);
+		result = comch_gpu_producer_make_handle(producer, gpu, send_max);
 	if (result == DOCA_SUCCESS && producer->child.connection->maps)
 		result = open_ep(producer);
 	else if (result == DOCA_SUCCESS)

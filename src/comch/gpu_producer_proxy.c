@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receives that the peer has posted are granted to the kernel: so a send that completes for the kernel has one. Another
- * producer may use it first; then the message, and all behind it, wait in the GPU queue. Long messages are sent from the GPU
- * queue's arena, so the kernel gets its bytes back when the connection is done with them, in the order of sending.
+ * The kernel has credits for the receives that the peer has posted: so a send that completes for the kernel has a receive.
+ * Another producer may use it first; then the message, and all behind it, wait in the GPU queue. Long messages are sent from the
+ * GPU queue's arena, so the kernel gets its bytes back when the connection is done with them, in the order of sending.
  */
 #include "comch/gpu_producer_proxy.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/log_rate.h"
 #include "comch/control.h"
 #include "comch/gpu_receiver.h"
+#include "comch/gpu_trace.h"
 
 #define FORWARD_SENDS_MAX 256u /* in flight on a connection */
 
@@ -58,6 +60,7 @@ static void send_done(struct sf_op *op)
 	struct gpu_receiver *receiver = &forward->receiver;
 
 	send->done = true;
+	assert(forward->proxy->num_inflight > 0);
 	forward->proxy->num_inflight--;
 	while (receiver->released != receiver->seq && send_at(forward, receiver->released)->done)
 		receiver->released++;
@@ -83,10 +86,10 @@ static void send_prepare(struct gpu_forward *forward, const struct gpu_arrival *
 				  .header_len = COMCH_DATA_HEADER_SIZE + arrival->imm_len};
 }
 
-/* What the kernel wrote is nothing that a producer writes, or the connection takes it never. */
+/* The kernel wrote an invalid message, or the connection can never take it. */
 static void forward_cut(struct gpu_forward *forward, const char *why)
 {
-	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its connection is cut",
+	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its connection is closed",
 			   forward->proxy->producer->child.id, why);
 	forward->ended = true;
 	sf_conn_disconnect(forward->conn);
@@ -112,11 +115,14 @@ static bool forward_one(struct gpu_forward *forward)
 	send_prepare(forward, &arrival, send);
 	result = sf_conn_submit(forward->conn, &send->op);
 	if (result == DOCA_SUCCESS) {
+		gpu_queue_trace_deliver(&receiver->box, send, receiver->seq, arrival.len);
+		if (sf_trace_on())
+			sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 		receiver->seq++; /* released when it is done */
 		forward->proxy->num_inflight++;
 		return true;
 	}
-	/* AGAIN, TOO_BIG: other producers took the receives that were granted for it. It waits for one that fits. */
+	/* AGAIN, TOO_BIG: other producers took the receives that its credits stood for. It waits for one that fits. */
 	forward->blocked = true;
 	if (result == DOCA_ERROR_NOT_CONNECTED)
 		forward->ended = true;
@@ -277,8 +283,10 @@ void comch_gpu_forward_close(struct gpu_forward *forward)
 {
 	struct gpu_forward **slot = &forward->proxy->forwards;
 
-	while (*slot != forward)
+	while (*slot != forward) {
+		assert(*slot != NULL);
 		slot = &(*slot)->next;
+	}
 	*slot = forward->next;
 	free(forward);
 }

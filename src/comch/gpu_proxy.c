@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/gpu_proxy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,23 +15,24 @@
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 
 #define SPIN_NS 50000 /* from the last message to the sleep: as long as a short answer takes */
 #define SLEEP_MIN_MS 1
 #define SLEEP_MAX_MS 10 /* unless a GPU is real */
 
 static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before lock */
-static uint32_t users;					       /* GUARDED_BY(users_lock) */
-static pthread_t thread;				       /* GUARDED_BY(users_lock) */
+static uint32_t users GUARDED_BY(users_lock);
+static pthread_t thread GUARDED_BY(users_lock);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gpu_proxy *proxies; /* GUARDED_BY(lock) */
-static atomic_uint wanted;	  /* threads of the program that wait for the lock */
+static struct gpu_proxy *proxies GUARDED_BY(lock);
+static atomic_uint wanted; /* threads of the program that wait for the lock */
 static atomic_bool stopping;
 static atomic_int doorbell = -1; /* made once, and kept: a kernel may ring it at any time */
 static uint64_t generation = 1;	 /* changes in a child made by fork */
 
 /* The thread is not in the child. Its eventfd is shared with the parent. */
-static void begin_anew(void)
+static SF_IN_CHILD void begin_anew(void)
 {
 	pthread_mutex_init(&users_lock, NULL);
 	pthread_mutex_init(&lock, NULL);
@@ -45,7 +47,7 @@ SF_FORK_LOCK(SF_FORK_TABLE, NULL, begin_anew);
 
 /* ---- the thread ---- */
 
-static bool poll_all(void)
+static REQUIRES(lock) bool poll_all(void)
 {
 	bool moved = false;
 
@@ -54,7 +56,7 @@ static bool poll_all(void)
 	return moved;
 }
 
-static bool arm_all(void)
+static REQUIRES(lock) bool arm_all(void)
 {
 	bool due = false;
 
@@ -64,7 +66,7 @@ static bool arm_all(void)
 }
 
 /* A tenth of the time that nothing has come. What a real GPU writes nobody rings for. */
-static int sleep_ms(uint64_t idle_ns)
+static REQUIRES(lock) int sleep_ms(uint64_t idle_ns)
 {
 	uint64_t ms = idle_ns / 10000000;
 
@@ -110,7 +112,7 @@ static void *thread_main(void *unused)
 	return unused;
 }
 
-static doca_error_t thread_start(void)
+static REQUIRES(users_lock) doca_error_t thread_start(void)
 {
 	sigset_t all, before;
 	int error;
@@ -162,20 +164,22 @@ void comch_gpu_proxy_release(void)
 	pthread_mutex_unlock(&users_lock);
 }
 
-void comch_gpu_proxy_lock(void)
+/* The lock stays with the caller, which knows it by these two functions only. */
+NO_THREAD_SAFETY_ANALYSIS void comch_gpu_proxy_lock(void)
 {
 	atomic_fetch_add(&wanted, 1);
 	pthread_mutex_lock(&lock);
 	atomic_fetch_sub(&wanted, 1);
 }
 
-void comch_gpu_proxy_unlock(void)
+NO_THREAD_SAFETY_ANALYSIS void comch_gpu_proxy_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
 void comch_gpu_proxy_add(struct gpu_proxy *proxy)
 {
+	assert(sf_is_locked(&lock));
 	proxy->generation = generation;
 	proxy->next = proxies;
 	proxies = proxy;
@@ -183,8 +187,10 @@ void comch_gpu_proxy_add(struct gpu_proxy *proxy)
 
 void comch_gpu_proxy_remove(struct gpu_proxy *proxy)
 {
-	struct gpu_proxy **slot = &proxies;
+	struct gpu_proxy **slot;
 
+	assert(sf_is_locked(&lock));
+	slot = &proxies;
 	while (*slot != NULL && *slot != proxy)
 		slot = &(*slot)->next;
 	if (*slot != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/gpu_queue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -9,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 
 /* ---- barriers ---- */
 
@@ -51,7 +54,7 @@ struct own_memory {
 
 static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &own_lock, NULL);
-static struct own_memory *own_memories; /* GUARDED_BY(own_lock) */
+static struct own_memory *own_memories GUARDED_BY(own_lock);
 
 static void *own_map(size_t len)
 {
@@ -69,7 +72,7 @@ static void *own_map(size_t len)
 	return addr;
 }
 
-static struct own_memory **own_find(const void *addr)
+static REQUIRES(own_lock) struct own_memory **own_find(const void *addr)
 {
 	struct own_memory **at = &own_memories;
 
@@ -97,6 +100,7 @@ void comch_gpu_memory_release(const void *addr)
 	pthread_mutex_lock(&own_lock);
 	at = own_find(addr);
 	own = *at;
+	assert(own != NULL && own->users > 0);
 	if (--own->users == 0) {
 		*at = own->next;
 		munmap(own->addr, own->len);
@@ -194,6 +198,8 @@ void comch_gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uin
 	head->arena_offset = arena_offset;
 	head->arena_size = arena_size;
 	head->number = number;
+	if (getrandom(&head->trace_salt, sizeof(head->trace_salt), GRND_NONBLOCK) != sizeof(head->trace_salt))
+		head->trace_salt = (uintptr_t)head; /* it only tells queues apart */
 	if ((flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0 && (flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
 		head->barriers = comch_gpu_barriers_enabled();
 	head->magic = SOFTFIELD_GPU_QUEUE_MAGIC;
@@ -203,7 +209,8 @@ void comch_gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uin
 					.depth = depth,
 					.shift = (uint32_t)__builtin_ctz(depth),
 					.arena_size = arena_size,
-					.flags = flags};
+					.flags = flags,
+					.trace_salt = head->trace_salt};
 }
 
 static bool power_of_two(uint32_t value, uint32_t min, uint32_t max)
@@ -240,6 +247,7 @@ doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool
 					.shift = (uint32_t)__builtin_ctz(head.depth),
 					.arena_size = head.arena_size,
 					.flags = head.flags,
+					.trace_salt = head.trace_salt,
 					.registered = comch_gpu_barriers_enabled()};
 	return DOCA_SUCCESS;
 }

@@ -59,7 +59,8 @@ struct gpu_queue {
 	uint8_t *arena;
 	uint32_t depth, shift, arena_size;
 	uint32_t flags;
-	bool registered; /* this process takes part in barriers (softfield_gpu_queue.barriers) */
+	uint64_t trace_salt; /* of its flows in a timeline */
+	bool registered;     /* this process takes part in barriers (softfield_gpu_queue.barriers) */
 };
 
 /* Whether this process takes part in expedited memory barriers; registers it the first time. */

@@ -4,13 +4,13 @@
  * shows that it lives. All producers of this process that send to the consumer share one sender, which hangs on the consumer's
  * record, under the connection's lock.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "base/trace.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
@@ -90,7 +90,9 @@ static doca_error_t sender_attach(struct comch_gpu_queue_sender *shared)
 	return result;
 }
 
-/* The account outlives the routes, for a later producer goes on where the last one stopped. It goes with the record. */
+/*
+ * The send state outlives the routes, because a later producer continues where the last one stopped. It is freed with the record.
+ */
 void comch_gpu_queue_sender_destroy(struct comch_gpu_queue_sender *shared)
 {
 	if (shared != NULL)
@@ -108,7 +110,7 @@ static void drop_timer(struct route_gpu_queue *route)
 	route->timer = -1;
 }
 
-/* AGAIN until the peer's agent has answered: a peer that is stopped holds no submit up. */
+/* AGAIN until the peer's agent has answered: a stopped peer does not block submit. */
 static __attribute__((noinline)) doca_error_t route_attach(struct route_gpu_queue *route)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -147,13 +149,10 @@ static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_p
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	result = comch_gpu_sender_send(&route->shared->sender, task->iov, task->op.iov_num, task->header.imm,
+	result = comch_gpu_sender_send(&route->shared->sender, &task->op, task->iov, task->op.iov_num, task->header.imm,
 				       task->header.imm_len);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
-	SF_PROBE(send, &task->op, 0, 0);
-	if (sf_trace_on())
-		sf_trace_record(SF_TRACE_SEND, &task->op, 0, (uint32_t)sf_iov_len(task->iov, task->op.iov_num), "to a kernel");
 	task->base.next = NULL;
 	if (route->sent_last != NULL)
 		route->sent_last->next = &task->base;
@@ -180,6 +179,7 @@ static uint32_t gpu_route_poll(struct comch_route *base, uint32_t budget)
 		route->sent_first = task->next;
 		if (task->next == NULL)
 			route->sent_last = NULL;
+		assert(base->num_inflight > 0);
 		base->num_inflight--;
 		done++;
 		comch_task_send_done((struct doca_comch_producer_task_send *)task, DOCA_SUCCESS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/gpu_sender.h"
 
+#include <assert.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -8,11 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "comch/gpu_trace.h"
+
 doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
 {
 	memset(sender, 0, sizeof(*sender));
 	sender->box = *box;
 	sender->shared = !box->registered;
+	assert(box->depth != 0 && (box->depth & (box->depth - 1)) == 0);
 	sender->arena_end = calloc(box->depth, sizeof(*sender->arena_end));
 	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
@@ -27,6 +31,7 @@ void comch_gpu_sender_fini(struct gpu_sender *sender)
  * from the start. */
 void comch_gpu_sender_join(struct gpu_sender *sender)
 {
+	assert(sender->arena_end != NULL);
 	if (sender->producers++ == 0 || sender->shared)
 		return;
 	__atomic_store_n(&sender->shared, 1, __ATOMIC_RELAXED);
@@ -38,6 +43,7 @@ void comch_gpu_sender_join(struct gpu_sender *sender)
 
 void comch_gpu_sender_leave(struct gpu_sender *sender)
 {
+	assert(sender->producers > 0);
 	sender->producers--;
 }
 
@@ -59,7 +65,7 @@ static inline bool sender_take(struct gpu_sender *sender)
 	return true;
 }
 
-/* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
+/* The kernel wrote these, so they are bounded: at most a ring of receives, and no more completed than sent. */
 static void credits_refresh(struct gpu_sender *sender)
 {
 	struct softfield_slot16 grant = softfield_load_slot16(&sender->box.head->grant);
@@ -189,8 +195,8 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len,
-				const void *imm, uint32_t imm_len)
+static doca_error_t send_locked(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				uint64_t len, const void *imm, uint32_t imm_len)
 {
 	uint32_t slot = sender->seq & (sender->box.depth - 1);
 	doca_error_t result = DOCA_SUCCESS;
@@ -212,12 +218,13 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	if (result != DOCA_SUCCESS)
 		return result;
 	sender->arena_end[slot] = sender->arena_head;
+	gpu_queue_trace_send(&sender->box, object, sender->seq, (uint32_t)len);
 	sender->seq++;
 	return DOCA_SUCCESS;
 }
 
-doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
-				   uint32_t imm_len)
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				   const void *imm, uint32_t imm_len)
 {
 	uint64_t len = 0;
 	doca_error_t result;
@@ -226,7 +233,7 @@ doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_io
 	for (uint32_t i = 0; i < iov_num; i++)
 		len += iov[i].len;
 	locked = sender_take(sender);
-	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
+	result = send_locked(sender, object, iov, iov_num, len, imm, imm_len);
 	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
 	if (result == DOCA_SUCCESS)
 		gpu_queue_wake(&sender->box,

@@ -6,11 +6,11 @@
 #include "comch/gpu_queue.h"
 
 /*
- * The sender's account. All producers of the process that send to one consumer share it, from any thread.
+ * The send state of a GPU queue. All producers of the process that send to one consumer share it, from any thread.
  *
- * As long as there is one producer it takes no lock: a locked instruction would wait for the stores of the message before,
- * which have to fetch their lines from the kernel's CPU. It says that it is busy, looks whether it is alone, and goes on;
- * who joins it says so, makes a memory barrier in all threads of the process, and waits until it is not busy.
+ * As long as there is one producer it takes no lock: a locked instruction would wait for the stores of the message before, which
+ * have to fetch their lines from the kernel's CPU. It sets busy, checks that it is alone, and sends. A producer that joins sets
+ * shared, makes a memory barrier in all threads of the process, and waits until busy is clear.
  */
 struct gpu_sender {
 	struct gpu_queue box;
@@ -18,8 +18,8 @@ struct gpu_sender {
 	uint32_t busy;		   /* the only producer is sending */
 	uint32_t lock;		   /* of several: spin; held for one message */
 	uint32_t producers;	   /* guarded by the caller's lock */
-	uint32_t seq;		   /* the one's who sends, as is what follows */
-	uint32_t count, len, done; /* the grant, as last read */
+	uint32_t seq;		   /* owned by the sending producer, as are the fields below */
+	uint32_t count, len, done; /* the credits, as last read */
 	bool closed;
 	uint64_t arena_head, arena_tail;
 	uint32_t arena_used; /* bytes of the arena in turn */
@@ -34,9 +34,9 @@ void comch_gpu_sender_join(struct gpu_sender *sender);
 void comch_gpu_sender_leave(struct gpu_sender *sender);
 
 /* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which
- * stays. NOT_CONNECTED: closed. */
-doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
-				   uint32_t imm_len);
+ * stays. NOT_CONNECTED: closed. object: what the timeline says is sent, inside a task say. */
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				   const void *imm, uint32_t imm_len);
 
 /* Returns the kernel's posted receives that no message was sent to yet, and sets *len to their length. The sender must have no
  * other thread. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/receives.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ static void slot_done(struct sf_recv *recv)
 	struct comch_receives *receives = slot->owner;
 	doca_error_t result;
 
+	assert(receives->num_posted > 0);
 	receives->num_posted--;
 	if (recv->status == DOCA_SUCCESS && recv->conn != NULL)
 		receives->arrived(receives->user, recv->conn, recv, (uint8_t *)slot->iov.addr);
@@ -43,7 +45,7 @@ static void slot_done(struct sf_recv *recv)
 	if (result == DOCA_SUCCESS)
 		receives->num_posted++;
 	else
-		SF_LOG_ERR_LIMITED("a control receive could not be posted again: %s; the queue is one shorter",
+		SF_LOG_ERR_LIMITED("cannot repost a control receive: %s; the queue is shorter by one",
 				   doca_error_get_name(result));
 }
 
@@ -81,7 +83,7 @@ doca_error_t comch_receives_create(struct sf_ep *ep, uint32_t num, uint32_t slot
 	receives->ep = ep;
 	receives->arrived = arrived;
 	receives->user = user;
-	/* Whole pages of their own, so that the fabric can share them in place. */
+	/* Separate whole pages, so that the fabric can share them in place. */
 	receives->memory_len = ((size_t)num * slot_size + page - 1) / page * page;
 	receives->memory =
 		(uint8_t *)mmap(NULL, receives->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -94,7 +96,7 @@ doca_error_t comch_receives_create(struct sf_ep *ep, uint32_t num, uint32_t slot
 	result = sf_region_register(ep->domain, receives->memory, receives->memory_len, SF_RIGHT_WRITE, &receives->region);
 	if (result == DOCA_SUCCESS)
 		result = post_all(receives, num, slot_size);
-	*out = receives; /* half-built too: the caller flushes, polls and destroys */
+	*out = receives; /* also if incomplete: the caller flushes, polls and destroys it */
 	return result;
 }
 

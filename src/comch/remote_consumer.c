@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/remote_consumer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "comch/gpu_path.h"
@@ -19,6 +20,7 @@ static void expire_slot(struct comch_remote_consumers *table, struct comch_remot
 	struct comch_remote_consumer *consumer = *slot;
 
 	*slot = consumer->next;
+	assert(table->num > 0);
 	table->num--;
 	atomic_store_explicit(&consumer->expired, true, memory_order_release);
 	comch_remote_consumer_unref(consumer);
@@ -83,6 +85,7 @@ struct comch_remote_consumer *comch_remote_consumers_find(const struct comch_rem
 
 void comch_remote_consumer_unref(struct comch_remote_consumer *consumer)
 {
+	assert(atomic_load(&consumer->refs) > 0);
 	if (atomic_fetch_sub_explicit(&consumer->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	comch_gpu_queue_sender_destroy(consumer->sender);

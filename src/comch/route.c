@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/route.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "comch/gpu_path.h"
 #include "comch/producer_task_send.h"
@@ -51,11 +53,12 @@ static doca_error_t open_route(struct doca_comch_producer *producer, uint32_t co
 	return DOCA_SUCCESS;
 }
 
-/* ---- tasks that wait for the way to come up ---- */
+/* ---- tasks that wait for a connecting route ---- */
 
 static void waiting_push(struct comch_route *route, struct doca_task *task)
 {
 	task->next = NULL;
+	assert((route->waiting_first == NULL) == (route->waiting_last == NULL));
 	if (route->waiting_last != NULL)
 		route->waiting_last->next = task;
 	else
@@ -66,27 +69,29 @@ static void waiting_push(struct comch_route *route, struct doca_task *task)
 
 static void waiting_pop(struct comch_route *route, struct doca_task *next)
 {
+	assert(route->waiting_first != NULL);
 	route->waiting_first = next;
 	if (next == NULL)
 		route->waiting_last = NULL;
+	assert(route->producer->num_waiting > 0);
 	route->producer->num_waiting--;
 }
 
-/* AGAIN with op.status EMPTY: it is receives that the peer lacks. */
+/* AGAIN with op.status EMPTY means that the peer lacks receives. */
 static doca_error_t try_send(struct comch_route *route, struct doca_comch_producer_task_send *task)
 {
 	task->op.status = DOCA_SUCCESS;
 	return route->ops->send(route, task);
 }
 
-/* Returns how many are no longer waiting. */
+/* Returns how many tasks no longer wait. */
 static uint32_t send_waiting(struct comch_route *route)
 {
 	struct doca_task *task;
 	uint32_t left = 0;
 
 	for (; (task = route->waiting_first) != NULL; left++) {
-		struct doca_task *next = task->next; /* the route's once it is sent */
+		struct doca_task *next = task->next; /* read before the send, after which the route uses the field */
 		doca_error_t result = try_send(route, (struct doca_comch_producer_task_send *)task);
 
 		if (result == DOCA_ERROR_AGAIN)
@@ -153,12 +158,13 @@ void comch_route_fail_waiting(struct comch_route *route, doca_error_t status)
 	}
 }
 
-/* ---- the end of a route ---- */
+/* ---- closing of routes ---- */
 
 static void route_retire(struct doca_comch_producer *producer, struct comch_route *route)
 {
 	struct comch_route **cached = &producer->cache[route->consumer->id % COMCH_ROUTE_CACHE];
 
+	assert(!route->retired);
 	if (*cached == route)
 		*cached = NULL;
 	route->retired = true;
@@ -177,7 +183,7 @@ doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t con
 			continue;
 		if (!atomic_load_explicit(&route->consumer->expired, memory_order_acquire))
 			break;
-		route_retire(producer, route); /* the consumer may have been started again under its id */
+		route_retire(producer, route); /* the consumer may have been restarted with the same id */
 	}
 	if (route == NULL)
 		result = open_route(producer, consumer_id, &route);

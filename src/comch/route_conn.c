@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The route by a connection of the fabric: the consumer's posted receives are the endpoint's at its end. */
+/* The route through a connection of the fabric. The consumer posts its receives on the endpoint at the other end. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -17,6 +18,7 @@ static void conn_send_done(struct sf_op *op)
 {
 	struct route_conn *route = (struct route_conn *)op->conn->user;
 
+	assert(route->base.num_inflight > 0);
 	route->base.num_inflight--;
 	comch_task_send_done(
 		(struct doca_comch_producer_task_send *)((char *)op - offsetof(struct doca_comch_producer_task_send, op)),
@@ -70,7 +72,7 @@ static void conn_connected(struct sf_conn *conn, doca_error_t status, const void
 	if (status == DOCA_SUCCESS || route->base.retired)
 		return;
 	comch_route_fail_waiting(&route->base, status);
-	if (status == DOCA_ERROR_TIME_OUT) { /* a peer that was held up: the next send tries again */
+	if (status == DOCA_ERROR_TIME_OUT) { /* the peer was delayed: the next send tries again */
 		route->base.retired = true;
 		route->base.producer->cache[route->base.consumer->id % COMCH_ROUTE_CACHE] = NULL;
 	} else if (route->base.producer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {

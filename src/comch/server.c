@@ -13,7 +13,7 @@
 #include "validation/validation.h"
 
 struct doca_comch_server {
-	struct comch_endpoint endpoint; /* first: connection.c and task_send.c know a server by it */
+	struct comch_endpoint endpoint; /* first: connection.c and task_send.c cast it to the server */
 	struct doca_dev_rep *rep;
 	struct sf_listener *listener;
 };
@@ -27,23 +27,23 @@ static void request_reject(struct sf_listener *listener, struct sf_request *requ
 	sf_conn_reject(listener, request, refusal, comch_refusal_pack(reason, refusal));
 }
 
-/* Why this client cannot be served, or SUCCESS. */
+/* Returns SUCCESS, or why this client cannot be served. */
 static doca_error_t check_request(const struct comch_endpoint *endpoint, const void *data, size_t len,
-				  struct comch_handshake *hello)
+				  struct comch_handshake *handshake)
 {
 	const uint32_t clients_max = (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX);
 	doca_error_t result;
 
 	if (endpoint->ctx.state != DOCA_CTX_STATE_RUNNING)
 		return DOCA_ERROR_SHUTDOWN;
-	result = comch_handshake_parse(data, len, hello);
+	result = comch_handshake_parse(data, len, handshake);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("server %s: a client's hello of %zu bytes is not understood: %s; it is refused",
-				    endpoint->name, len, doca_error_get_name(result));
+		SF_LOG_WARN_LIMITED("server %s: rejected a client: invalid handshake of %zu bytes: %s", endpoint->name, len,
+				    doca_error_get_name(result));
 		return result;
 	}
 	if (endpoint->num_connections >= clients_max) {
-		SF_LOG_WARN_LIMITED("server %s has %u clients, which is the most; another one is refused", endpoint->name,
+		SF_LOG_WARN_LIMITED("server %s: rejected a client: it has %u clients, which is the maximum", endpoint->name,
 				    clients_max);
 		return DOCA_ERROR_FULL;
 	}
@@ -54,12 +54,13 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 				  struct doca_comch_connection *connection)
 {
 	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
-	uint8_t hello[COMCH_HELLO_SIZE];
+	uint8_t handshake[COMCH_HANDSHAKE_SIZE];
 	doca_error_t result;
 
-	result = sf_conn_accept(listener, request, hello, comch_handshake_pack(&own, hello), connection, &connection->conn);
+	result = sf_conn_accept(listener, request, handshake, comch_handshake_pack(&own, handshake), connection,
+				&connection->conn);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("server %s: a client left before it was accepted: %s", endpoint->name,
+		SF_LOG_WARN_LIMITED("server %s: a client disconnected before it was accepted: %s", endpoint->name,
 				    doca_error_get_name(result));
 		return result;
 	}
@@ -77,21 +78,22 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 	struct comch_endpoint *endpoint = (struct comch_endpoint *)listener->user;
 	struct doca_comch_event_connection_status_changed event = {endpoint};
 	struct doca_comch_connection *connection;
-	struct comch_handshake hello;
+	struct comch_handshake handshake;
 	doca_error_t result;
 
-	result = check_request(endpoint, data, len, &hello);
+	result = check_request(endpoint, data, len, &handshake);
 	if (result != DOCA_SUCCESS) {
 		request_reject(listener, request, result);
 		return;
 	}
 	connection = comch_connection_create(endpoint);
 	if (connection == NULL) {
-		SF_LOG_ERR_LIMITED("server %s: no memory for another client; it is refused", endpoint->name);
+		SF_LOG_ERR_LIMITED("server %s: rejected a client: no memory", endpoint->name);
 		request_reject(listener, request, DOCA_ERROR_NO_MEMORY);
 		return;
 	}
-	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
+	connection->max_msg_size =
+		handshake.max_msg_size < endpoint->max_msg_size ? handshake.max_msg_size : endpoint->max_msg_size;
 	result = accept_client(endpoint, listener, request, connection);
 	comch_endpoint_flush(endpoint);
 	if (endpoint->connected != NULL)
@@ -120,7 +122,8 @@ static doca_error_t server_start(struct doca_ctx *ctx)
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	if (result == DOCA_ERROR_ALREADY_EXIST)
-		SF_LOG_ERR("a server named %s runs already for this representor; stop it, or take another name", endpoint->name);
+		SF_LOG_ERR("a server named %s is already running for this representor: stop it, or use another name",
+			   endpoint->name);
 	else
 		SF_LOG_ERR("server %s cannot listen: %s", endpoint->name, doca_error_get_name(result));
 	comch_endpoint_close(endpoint);
@@ -164,7 +167,7 @@ static void server_send_pending(struct doca_ctx *ctx)
 static const struct sf_ctx_ops server_ops = {
 	.name = "comch server",
 	.needs_pe = true,
-	.has_gpu_path = true, /* it may be set before producers and consumers are; control messages stay with the CPU */
+	.has_gpu_path = true, /* may be set before those of producers and consumers; control messages stay on the CPU */
 	.start = server_start,
 	.cancel = server_cancel,
 	.drained = server_drained,
@@ -195,7 +198,7 @@ static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_
 	}
 	listed_on = sf_dev_desc(sf_dev_rep_dev(rep));
 	if (listed_on != desc) {
-		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; take a representor listed on the "
+		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; use a representor listed on the "
 			   "server's device",
 			   sf_dev_rep_desc(rep)->key, listed_on->key, desc->key);
 		SF_BROKEN_TYPE(COMCH_002, NULL, "comch server", "doca_comch_server_create",
@@ -327,9 +330,9 @@ doca_error_t doca_comch_server_disconnect(struct doca_comch_server *server, stru
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (comch_connection_has_children(connection)) {
-		SF_LOG_ERR("producers or consumers live on the connection; stop and destroy them first");
+		SF_LOG_ERR("the connection has producers or consumers: stop and destroy them first");
 		SF_BROKEN(CTX_005, &server->endpoint.ctx, "doca_comch_server_disconnect",
-			  "producers or consumers live on the connection");
+			  "the connection has producers or consumers");
 		return DOCA_ERROR_IN_USE;
 	}
 	comch_connection_disconnect(connection);
@@ -358,7 +361,7 @@ doca_comch_server_event_connection_status_changed_register(struct doca_comch_ser
 	doca_error_t result;
 
 	if (server == NULL || connect_event_cb == NULL || disconnect_event_cb == NULL) {
-		SF_LOG_ERR("the server or a callback is NULL");
+		SF_LOG_ERR("comch_server or a callback is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_ctx_check_idle(&server->endpoint.ctx, __func__);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/task_send.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "comch/connection.h"
 #include "comch/endpoint.h"
+#include "validation/validation.h"
 
 static void send_done(struct sf_op *op)
 {
@@ -14,6 +17,7 @@ static void send_done(struct sf_op *op)
 		(struct doca_comch_task_send *)((char *)op - offsetof(struct doca_comch_task_send, op));
 	struct doca_comch_connection *connection = task->connection;
 
+	assert(connection->num_ops > 0);
 	connection->num_ops--;
 	if (op->status == DOCA_SUCCESS) {
 		connection->traffic.sent_messages++;
@@ -30,10 +34,10 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	doca_error_t result;
 
 	if (connection == NULL || connection->ending || connection->conn == NULL) {
-		SF_LOG_ERR_LIMITED("the connection has ended; the message is not sent");
+		SF_LOG_ERR_LIMITED("the connection has ended, so the message is not sent");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
-	/* A consumer that was started before must be known to the peer before a message that may name it. */
+	/* The peer must know a consumer that was started before, because the message may name it. */
 	if (atomic_load_explicit(&connection->endpoint->num_out, memory_order_acquire) > 0 &&
 	    !comch_connection_flush(connection, &sent))
 		return DOCA_ERROR_AGAIN;
@@ -43,8 +47,34 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 		return DOCA_SUCCESS;
 	connection->num_ops--;
 	if (result != DOCA_ERROR_AGAIN)
-		SF_LOG_ERR_LIMITED("a control message of %zu bytes was refused: %s", task->iov.len, doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("a control message of %zu bytes could not be sent: %s", task->iov.len,
+				   doca_error_get_name(result));
 	return result;
+}
+
+/* ---- validation ---- */
+
+#define BULK_MESSAGES 1000
+#define BULK_NS UINT64_C(1000000000)
+
+/* Runs only while the validation layer is on. So many messages in a second are data. */
+static void send_inspect(const struct doca_task *base)
+{
+	struct doca_comch_connection *connection = ((const struct doca_comch_task_send *)base)->connection;
+	struct comch_pace *pace = connection != NULL ? &connection->pace : NULL;
+
+	if (pace == NULL || pace->is_reported)
+		return;
+	if (pace->num_messages++ == 0)
+		pace->begin_ns = sf_now_ns();
+	if (pace->num_messages < BULK_MESSAGES)
+		return;
+	pace->num_messages = 0;
+	if (sf_now_ns() - pace->begin_ns > BULK_NS || !comch_connection_has_children(connection))
+		return;
+	pace->is_reported = true;
+	SF_BROKEN_TYPE(COMCH_004, connection, "comch connection", "doca_task_submit",
+		       "%d control messages within a second, and it has a producer or consumer", BULK_MESSAGES);
 }
 
 void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_comch_connection *connection)
@@ -65,6 +95,7 @@ void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size
 		.name = "comch send",
 		.size = sizeof(struct doca_comch_task_send) + max_msg_size,
 		.submit = send_submit,
+		.inspect = send_inspect,
 	};
 }
 
@@ -98,7 +129,7 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 				uint32_t len, struct doca_comch_task_send **task)
 {
 	if (endpoint == NULL || peer == NULL || task == NULL || (msg == NULL && len > 0)) {
-		SF_LOG_ERR("the context, peer, msg or task is NULL");
+		SF_LOG_ERR("the server or client, peer, msg or task is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (peer->endpoint != endpoint) {
@@ -110,7 +141,7 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > peer->max_msg_size) {
-		SF_LOG_ERR("a message of %u bytes; this connection carries up to %u (the lower max_msg_size of both sides)", len,
+		SF_LOG_ERR("a message of %u bytes exceeds the %u of this connection (the lower max_msg_size of both sides)", len,
 			   peer->max_msg_size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

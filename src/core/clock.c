@@ -27,7 +27,7 @@ static doca_error_t check_devinfo(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no device info given to ask about its clocks");
+	SF_LOG_ERR("devinfo is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -53,7 +53,7 @@ doca_error_t doca_clock_cap_nic_dpa_timer_is_supported(const struct doca_devinfo
 doca_error_t doca_clock_create(const struct doca_dev *dev, struct doca_clock **clock)
 {
 	if (dev == NULL || clock == NULL) {
-		SF_LOG_ERR("no %s given to create the clocks of a device", dev == NULL ? "device" : "place");
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "clock");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_clock *created = malloc(sizeof(*created));
@@ -70,7 +70,7 @@ doca_error_t doca_clock_create(const struct doca_dev *dev, struct doca_clock **c
 doca_error_t doca_clock_destroy(struct doca_clock *clock)
 {
 	if (clock == NULL) {
-		SF_LOG_ERR("no clock given to destroy");
+		SF_LOG_ERR("clock is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	sf_dev_release(clock->dev);
@@ -98,7 +98,7 @@ static doca_error_t check_type(uint64_t type)
 	}
 #if !defined(__x86_64__) && !defined(__aarch64__)
 	if (type == DOCA_CLOCK_HOST_COUNTER_CYCLES) {
-		SF_LOG_ERR("the cycle counter of this CPU is not known here: use DOCA_CLOCK_HOST_MONOTONIC_RAW");
+		SF_LOG_ERR("the cycle counter of this CPU is not supported: use DOCA_CLOCK_HOST_MONOTONIC_RAW");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 #endif
@@ -149,7 +149,7 @@ static doca_error_t read_clock(uint64_t type, union doca_clock_timespec_t *out)
 doca_error_t doca_clock_get_timestamp(const struct doca_clock *clock, uint64_t clock_type, union doca_clock_timespec_t *clock_ts)
 {
 	if (clock == NULL || clock_ts == NULL) {
-		SF_LOG_ERR("no %s given to read the time", clock == NULL ? "clock" : "place");
+		SF_LOG_ERR("%s is NULL", clock == NULL ? "clock" : "clock_ts");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_type(clock_type);
@@ -233,7 +233,7 @@ static doca_error_t check_types(uint64_t primary, uint64_t nic)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_one_of(nic, NIC_CLOCKS)) {
-		SF_LOG_ERR("clock type 0x%llx is no clock of a device: give exactly one of the DOCA_CLOCK_NIC bits",
+		SF_LOG_ERR("clock type 0x%llx is not a device clock: give exactly one of the DOCA_CLOCK_NIC bits",
 			   (unsigned long long)nic);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -245,7 +245,10 @@ doca_error_t doca_clock_get_crosstimestamp(const struct doca_clock *clock, uint6
 					   union doca_clock_timespec_t *nic_clock_ts, uint64_t *error_margin_nsecs)
 {
 	if (clock == NULL || primary_clock_ts == NULL || nic_clock_ts == NULL || error_margin_nsecs == NULL) {
-		SF_LOG_ERR("no %s given to read two clocks", clock == NULL ? "clock" : "place");
+		SF_LOG_ERR("%s is NULL", clock == NULL		    ? "clock"
+					 : primary_clock_ts == NULL ? "primary_clock_ts"
+					 : nic_clock_ts == NULL	    ? "nic_clock_ts"
+								    : "error_margin_nsecs");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_types(primary_clock_type, nic_clock_type);

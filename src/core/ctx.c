@@ -2,6 +2,7 @@
 /* The one state machine of all contexts. Only this file writes a ctx's state. */
 #include "core/ctx.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static const char *state_name(enum doca_ctx_states state)
 {
 	static const char *const names[] = {"IDLE", "STARTING", "RUNNING", "STOPPING"};
 
+	assert((size_t)state < sizeof(names) / sizeof(names[0]));
 	return names[state];
 }
 
@@ -25,6 +27,7 @@ static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 {
 	enum doca_ctx_states prev = ctx->state;
 
+	assert(next != prev);
 	ctx->state = next;
 	sf_status_ctx_state(ctx, next);
 	SF_TRACE(state, SF_TRACE_STATE, ctx, prev, next, ctx->ops->name);
@@ -97,7 +100,7 @@ doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
 {
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: %s is %s, and this is allowed before start or after stop only", setter, ctx->ops->name,
+	SF_LOG_ERR("%s: %s is %s: call it before doca_ctx_start, or after doca_ctx_stop", setter, ctx->ops->name,
 		   state_name(ctx->state));
 	SF_BROKEN_TYPE(CTX_002, ctx, ctx->ops->name, NULL, "it is %s", state_name(ctx->state));
 	return DOCA_ERROR_BAD_STATE;
@@ -109,7 +112,7 @@ doca_error_t sf_ctx_check_gpu_handle(const struct doca_ctx *ctx, bool has_handle
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: %s has no handle for a GPU: %s", getter, ctx->ops->name,
 		   ctx->gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start"
-				    : "it does not run: call doca_ctx_start, and progress it until it does");
+				    : "it is not running: call doca_ctx_start, and doca_pe_progress until it is RUNNING");
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -122,6 +125,7 @@ void sf_ctx_started(struct doca_ctx *ctx)
 /* Asks the library, once per run, to end what is in flight. */
 static void ctx_cancel(struct doca_ctx *ctx)
 {
+	assert(ctx->state != DOCA_CTX_STATE_IDLE);
 	if (ctx->cancelled)
 		return;
 	ctx->cancelled = true;
@@ -136,6 +140,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 	bool nested = ctx->in_progress_call;
 	enum doca_ctx_states prev = ctx->state;
 
+	assert(prev == DOCA_CTX_STATE_RUNNING || prev == DOCA_CTX_STATE_STARTING);
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
 	sf_status_ctx_state(ctx, DOCA_CTX_STATE_STOPPING);
@@ -153,7 +158,7 @@ void sf_ctx_fail(struct doca_ctx *ctx)
 	if (ctx->state == DOCA_CTX_STATE_RUNNING)
 		stopping_begin(ctx);
 	else if (ctx->state == DOCA_CTX_STATE_STARTING)
-		ctx_cancel(ctx); /* programs tell a failed start by seeing IDLE come right after STARTING */
+		ctx_cancel(ctx); /* programs recognize a failed start by IDLE directly after STARTING */
 }
 
 int sf_ctx_event_fd(const struct doca_ctx *ctx)
@@ -191,7 +196,9 @@ static bool is_finished(struct doca_ctx *ctx)
 /* To IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
 static void ctx_finish(struct doca_ctx *ctx)
 {
-	sf_status_ctx_remove(ctx); /* nobody owes anything more, however long it takes */
+	assert(sf_ctx_num_inflight(ctx) == 0 && ctx->num_allocated == 0);
+	assert(ctx->state != DOCA_CTX_STATE_IDLE && ctx->cancelled);
+	sf_status_ctx_remove(ctx); /* nothing is pending any more, however long this takes */
 	if (ctx->ops->stop != NULL)
 		ctx->ops->stop(ctx);
 	if (ctx->pe != NULL)
@@ -225,7 +232,7 @@ static doca_error_t check_startable(const struct doca_ctx *ctx)
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (ctx->gpu != NULL && !ctx->ops->has_gpu_path) {
-		SF_LOG_ERR("%s has no data path for kernels: leave it on the CPU", ctx->ops->name);
+		SF_LOG_ERR("%s has no data path for GPU kernels: leave it on the CPU", ctx->ops->name);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (ctx->ops->needs_pe && ctx->pe == NULL && ctx->gpu == NULL) {
@@ -260,7 +267,7 @@ static doca_error_t pools_build(struct doca_ctx *ctx)
 doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 {
 	if (ctx == NULL) {
-		SF_LOG_ERR("no context given to start");
+		SF_LOG_ERR("ctx is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_startable(ctx);
@@ -274,6 +281,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
 	ctx->cancelled = ctx->has_failed = false;
+	assert(ctx->state == DOCA_CTX_STATE_IDLE);
 	ctx->run++;
 	result = ctx->ops->start(ctx);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_IN_PROGRESS)
@@ -288,7 +296,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 {
 	if (ctx == NULL) {
-		SF_LOG_ERR("no context given to stop");
+		SF_LOG_ERR("ctx is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
@@ -303,7 +311,7 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx, size_t *num_inflight_tasks)
 {
 	if (ctx == NULL || num_inflight_tasks == NULL) {
-		SF_LOG_ERR("no %s given to count the tasks in flight", ctx == NULL ? "context" : "place");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "num_inflight_tasks");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*num_inflight_tasks = sf_ctx_num_inflight(ctx);
@@ -313,7 +321,7 @@ doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx, size_t 
 doca_error_t doca_ctx_get_state(const struct doca_ctx *ctx, enum doca_ctx_states *state)
 {
 	if (ctx == NULL || state == NULL) {
-		SF_LOG_ERR("no %s given to get the state", ctx == NULL ? "context" : "place");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "state");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*state = ctx->state;
@@ -323,7 +331,7 @@ doca_error_t doca_ctx_get_state(const struct doca_ctx *ctx, enum doca_ctx_states
 doca_error_t doca_ctx_set_user_data(struct doca_ctx *ctx, union doca_data user_data)
 {
 	if (ctx == NULL) {
-		SF_LOG_ERR("no context given to set the user data of");
+		SF_LOG_ERR("ctx is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_user_data");
@@ -335,7 +343,7 @@ doca_error_t doca_ctx_set_user_data(struct doca_ctx *ctx, union doca_data user_d
 doca_error_t doca_ctx_get_user_data(const struct doca_ctx *ctx, union doca_data *user_data)
 {
 	if (ctx == NULL || user_data == NULL) {
-		SF_LOG_ERR("no %s given to get the user data", ctx == NULL ? "context" : "place");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "user_data");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*user_data = ctx->user_data;
@@ -345,7 +353,7 @@ doca_error_t doca_ctx_get_user_data(const struct doca_ctx *ctx, union doca_data 
 doca_error_t doca_ctx_set_state_changed_cb(struct doca_ctx *ctx, doca_ctx_state_changed_callback_t cb)
 {
 	if (ctx == NULL || cb == NULL) {
-		SF_LOG_ERR("no %s given to set the state callback", ctx == NULL ? "context" : "callback");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "cb");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_state_changed_cb");
@@ -367,7 +375,7 @@ void doca_ctx_flush_tasks(struct doca_ctx *ctx)
 doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx, struct doca_gpu *gpu_dev)
 {
 	if (ctx == NULL || gpu_dev == NULL) {
-		SF_LOG_ERR("no %s given to set the data path on a GPU", ctx == NULL ? "context" : "GPU");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "gpu_dev");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_datapath_on_gpu");
@@ -382,7 +390,7 @@ doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx, struct doca_gpu 
 doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx, struct doca_dpa *dpa_dev)
 {
 	if (ctx == NULL || dpa_dev == NULL) {
-		SF_LOG_ERR("no %s given to set the data path on a DPA", ctx == NULL ? "context" : "DPA");
+		SF_LOG_ERR("%s is NULL", ctx == NULL ? "ctx" : "dpa_dev");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_datapath_on_dpa");
@@ -395,21 +403,21 @@ doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx, struct doca_dpa 
 doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx, uint32_t comp_vector)
 {
 	if (ctx == NULL) {
-		SF_LOG_ERR("no context given to set the completion vector of");
+		SF_LOG_ERR("ctx is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_completion_vector");
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("%s: completion vector %u: the device has none (doca_ctx_cap_get_num_completion_vectors)", ctx->ops->name,
-		   comp_vector);
+	SF_LOG_ERR("%s: completion vector %u: the device has no completion vectors (doca_ctx_cap_get_num_completion_vectors)",
+		   ctx->ops->name, comp_vector);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t doca_ctx_profiler_set_max_nranges(struct doca_ctx *ctx, uint8_t num_ranges)
 {
 	if (ctx == NULL) {
-		SF_LOG_ERR("no context given to set the profiler's ranges of");
+		SF_LOG_ERR("ctx is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, __func__);
@@ -422,7 +430,7 @@ doca_error_t doca_ctx_profiler_set_max_nranges(struct doca_ctx *ctx, uint8_t num
 doca_error_t doca_ctx_cap_get_num_completion_vectors(const struct doca_devinfo *devinfo, uint32_t *num_comp_vectors)
 {
 	if (devinfo == NULL || num_comp_vectors == NULL) {
-		SF_LOG_ERR("no %s given to count the completion vectors", devinfo == NULL ? "device info" : "place");
+		SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "num_comp_vectors");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*num_comp_vectors = 0;

@@ -13,18 +13,18 @@
 #include "validation/validation.h"
 
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct doca_dev *devices; /* GUARDED_BY(sf_dev_lock) */
+static struct doca_dev *devices GUARDED_BY(sf_dev_lock);
 
 /* A thread that was just opening a domain is not in the child. */
-static void domain_locks_make_anew(void)
+static SF_IN_CHILD void domain_locks_reinit(void)
 {
 	for (struct doca_dev *dev = devices; dev != NULL; dev = dev->next)
 		pthread_mutex_init(&dev->domain_lock, NULL);
 }
 
-SF_FORK_LOCK(SF_FORK_DEV, &sf_dev_lock, domain_locks_make_anew);
+SF_FORK_LOCK(SF_FORK_DEV, &sf_dev_lock, domain_locks_reinit);
 
-static struct doca_dev *dev_find(const struct sf_device *desc)
+static REQUIRES(sf_dev_lock) struct doca_dev *dev_find(const struct sf_device *desc)
 {
 	struct doca_dev *dev = devices;
 
@@ -33,7 +33,7 @@ static struct doca_dev *dev_find(const struct sf_device *desc)
 	return dev;
 }
 
-static struct doca_dev *dev_add(const struct sf_device *desc)
+static REQUIRES(sf_dev_lock) struct doca_dev *dev_add(const struct sf_device *desc)
 {
 	struct doca_dev *dev = calloc(1, sizeof(*dev));
 
@@ -46,14 +46,16 @@ static struct doca_dev *dev_add(const struct sf_device *desc)
 	return dev;
 }
 
-static void remove_unused(struct doca_dev *dev)
+static REQUIRES(sf_dev_lock) void remove_unused(struct doca_dev *dev)
 {
 	struct doca_dev **at = &devices;
 
 	if (dev->opens || dev->pins)
 		return;
-	while (*at != dev)
+	while (*at != dev) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = dev->next;
 	pthread_mutex_destroy(&dev->domain_lock);
 	free(dev);
@@ -62,7 +64,7 @@ static void remove_unused(struct doca_dev *dev)
 doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 {
 	if (!devinfo || !dev) {
-		SF_LOG_ERR("%s is NULL", devinfo ? "the place for the device" : "devinfo");
+		SF_LOG_ERR("%s is NULL", devinfo ? "dev" : "devinfo");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_profile_check();
@@ -94,7 +96,7 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 
 doca_error_t doca_dev_close(struct doca_dev *dev)
 {
-	if (!dev) /* published programs close a device that they closed before, and set NULL */
+	if (!dev) /* published programs set the pointer to NULL and close it again */
 		return DOCA_SUCCESS;
 
 	doca_error_t result = DOCA_SUCCESS;
@@ -104,7 +106,7 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 		SF_LOG_ERR("device %s is closed already", dev->info.desc->key);
 		result = DOCA_ERROR_INVALID_VALUE;
 	} else if (dev->opens == 1 && dev->holds > 0) {
-		/* No error: published programs close the device first, ignore the answer, and destroy the objects then. */
+		/* Not an error: published programs close the device first, ignore the result, and then destroy the objects. */
 		SF_LOG_INFO("device %s is in use by %u objects and stays open: destroy them before closing it",
 			    dev->info.desc->key, dev->holds);
 		if (sf_validation_is_on)
@@ -127,7 +129,7 @@ doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
 		SF_LOG_ERR("dev is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	SF_LOG_ERR("device %s gives its resources back at once; there is nothing to accelerate", dev->info.desc->key);
+	SF_LOG_ERR("device %s releases its resources immediately: there is nothing to accelerate", dev->info.desc->key);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
@@ -211,7 +213,7 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	/* Not under sf_dev_lock: opening may block. The caller has the device open or holds it. */
+	/* Not under sf_dev_lock: opening may block. The caller keeps the device open or holds it. */
 	pthread_mutex_lock(&dev->domain_lock);
 	if (!dev->domain) {
 		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/thread_safety.h"
 #include "core/dev.h"
 
 /* An RDMA device here has one port of its own; its representors count from the next number on. */
@@ -20,22 +21,22 @@ struct doca_devinfo_rep {
 	struct doca_dev *dev;	      /* the DPU port; pinned */
 };
 
-struct doca_dev {
-	struct doca_devinfo info;
-	struct doca_dev *next;
-	uint32_t opens; /* by the program, each with a close to come. GUARDED_BY(sf_dev_lock) */
-	uint32_t holds; /* by libraries: it cannot be closed. GUARDED_BY(sf_dev_lock) */
-	uint32_t pins;	/* by representors: it may be closed, but its memory stays. GUARDED_BY(sf_dev_lock) */
-	pthread_mutex_t domain_lock;
-	struct sf_domain *domain; /* GUARDED_BY(domain_lock) */
-};
-
 /* Guards the lists of opened devices and representors and their counts. */
 extern pthread_mutex_t sf_dev_lock;
 
-/* Keeps the memory of a device, opened or not. Under sf_dev_lock. */
-void sf_dev_pin(struct doca_dev *dev);
-void sf_dev_unpin(struct doca_dev *dev);
+struct doca_dev {
+	struct doca_devinfo info;
+	struct doca_dev *next;
+	uint32_t opens GUARDED_BY(sf_dev_lock); /* by the program, each with a close to come */
+	uint32_t holds GUARDED_BY(sf_dev_lock); /* by libraries: it cannot be closed */
+	uint32_t pins GUARDED_BY(sf_dev_lock);	/* by representors: it may be closed, but its memory stays */
+	pthread_mutex_t domain_lock;
+	struct sf_domain *domain GUARDED_BY_MEMBER(domain_lock);
+};
+
+/* Keeps the memory of a device, opened or not. */
+void sf_dev_pin(struct doca_dev *dev) REQUIRES(sf_dev_lock);
+void sf_dev_unpin(struct doca_dev *dev) REQUIRES(sf_dev_lock);
 
 static inline enum doca_pci_func_type sf_function_type(const struct sf_device *desc)
 {

@@ -11,7 +11,7 @@
 struct doca_dev_rep {
 	struct doca_devinfo_rep info; /* its device is pinned */
 	struct doca_dev_rep *next;
-	uint32_t opens, holds; /* GUARDED_BY(sf_dev_lock) */
+	uint32_t opens GUARDED_BY(sf_dev_lock), holds GUARDED_BY(sf_dev_lock);
 };
 
 /* The pointers come first; the program gets their address. */
@@ -21,11 +21,11 @@ struct rep_list {
 	struct doca_devinfo_rep *pointers[];
 };
 
-static struct doca_dev_rep *reps; /* GUARDED_BY(sf_dev_lock) */
+static struct doca_dev_rep *reps GUARDED_BY(sf_dev_lock);
 
 static doca_error_t null_reject(void)
 {
-	SF_LOG_ERR("the representor or the place for the answer is NULL");
+	SF_LOG_ERR("the representor or the output argument is NULL");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -42,11 +42,11 @@ static doca_error_t check_list_args(const struct doca_dev *dev, int filter, cons
 	if (!dev || !list || !len)
 		return null_reject();
 	if (filter & ~(DOCA_DEVINFO_REP_FILTER_NET | DOCA_DEVINFO_REP_FILTER_EMULATED)) {
-		SF_LOG_ERR("representor filter %#x has bits that are no filter", (unsigned int)filter);
+		SF_LOG_ERR("representor filter %#x has unknown bits: use enum doca_devinfo_rep_filter", (unsigned int)filter);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_device_is_port(dev->info.desc)) {
-		SF_LOG_ERR("device %s has no representors: only the ports of a DPU have", dev->info.desc->key);
+		SF_LOG_ERR("device %s has no representors: only DPU ports have them", dev->info.desc->key);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return DOCA_SUCCESS;
@@ -105,7 +105,7 @@ doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_re
 
 /* ---- open and close ---- */
 
-static struct doca_dev_rep *find_or_add(const struct doca_devinfo_rep *info)
+static REQUIRES(sf_dev_lock) struct doca_dev_rep *find_or_add(const struct doca_devinfo_rep *info)
 {
 	for (struct doca_dev_rep *rep = reps; rep; rep = rep->next) {
 		if (rep->info.desc == info->desc && rep->info.dev == info->dev)
@@ -123,12 +123,14 @@ static struct doca_dev_rep *find_or_add(const struct doca_devinfo_rep *info)
 	return rep;
 }
 
-static void remove_rep(struct doca_dev_rep *rep)
+static REQUIRES(sf_dev_lock) void remove_rep(struct doca_dev_rep *rep)
 {
 	struct doca_dev_rep **at = &reps;
 
-	while (*at != rep)
+	while (*at != rep) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = rep->next;
 	sf_dev_unpin(rep->info.dev);
 	free(rep);
@@ -154,9 +156,9 @@ doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *devinfo, struct doca_dev
 
 doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 {
-	/* Neither refusal is an error: published programs close what they did not open, or close it before its users. */
+	/* Neither case is an error: published programs close what they did not open, or close it before its users. */
 	if (!dev) {
-		SF_LOG_INFO("the representor is NULL: there is nothing to close");
+		SF_LOG_INFO("dev is NULL: there is no representor to close");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pthread_mutex_lock(&sf_dev_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/engine.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "core/dev.h"
 
 struct sf_engine;
@@ -18,23 +20,24 @@ struct engine_thread {
 	pthread_t id;
 };
 
+static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
+
 struct sf_engine {
 	const struct sf_device *device;
-	uint32_t holds;		/* GUARDED_BY(engines_lock) */
-	struct sf_engine *next; /* GUARDED_BY(engines_lock) */
+	uint32_t holds GUARDED_BY(engines_lock);
+	struct sf_engine *next GUARDED_BY(engines_lock);
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct sf_engine_job *first, **last; /* with parts that no thread took. GUARDED_BY(lock) */
-	bool ending;			     /* GUARDED_BY(lock) */
+	struct sf_engine_job *first GUARDED_BY_MEMBER(lock), **last GUARDED_BY_MEMBER(lock); /* with parts that no thread took */
+	bool ending GUARDED_BY_MEMBER(lock);
 	uint32_t num_threads;
 	struct engine_thread threads[];
 };
 
-static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sf_engine *engines; /* GUARDED_BY(engines_lock) */
+static struct sf_engine *engines GUARDED_BY(engines_lock);
 
 /* The threads are the parent's, and so is what they were given to do. */
-static void engines_leave(void)
+static SF_IN_CHILD void engines_leave(void)
 {
 	for (struct sf_engine *engine = engines; engine != NULL; engine = engine->next) {
 		pthread_mutex_init(&engine->lock, NULL);
@@ -48,7 +51,8 @@ SF_FORK_LOCK(SF_FORK_ENGINE, &engines_lock, engines_leave);
 
 /* ---- the threads ---- */
 
-/* The next part of the first job; false at the end. With the engine's lock, which is given up while there is none. */
+/* The next part of the first job; false at the end. The lock is given up while there is none. */
+static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part) REQUIRES(engine->lock);
 static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part)
 {
 	while (engine->first == NULL) {
@@ -56,6 +60,7 @@ static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint3
 			return false;
 		pthread_cond_wait(&engine->changed, &engine->lock);
 	}
+	assert(engine->first->num_taken < engine->first->num_parts);
 	*job = engine->first;
 	*part = (*job)->num_taken++;
 	if ((*job)->num_taken == (*job)->num_parts) {
@@ -140,6 +145,7 @@ static doca_error_t engine_make(const struct sf_device *device, struct sf_engine
 	}
 	engine->device = device;
 	engine->num_threads = device->engine_threads;
+	assert(engine->num_threads > 0);
 	engine->last = &engine->first;
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_cond_init(&engine->changed, NULL);
@@ -181,12 +187,14 @@ doca_error_t sf_engine_hold(const struct doca_dev *dev, struct sf_engine **out)
 
 void sf_engine_release(struct sf_engine *engine)
 {
-	struct sf_engine **at = &engines;
+	struct sf_engine **at;
 	bool last;
 
 	if (engine == NULL)
 		return;
 	pthread_mutex_lock(&engines_lock);
+	at = &engines;
+	assert(engine->holds > 0);
 	last = --engine->holds == 0;
 	while (*at != NULL && *at != engine)
 		at = &(*at)->next;
@@ -201,10 +209,12 @@ void sf_engine_release(struct sf_engine *engine)
 
 void sf_engine_submit(struct sf_engine *engine, struct sf_engine_job *job)
 {
+	assert(job->num_parts > 0 && job->run != NULL);
 	job->num_taken = 0;
 	job->next = NULL;
 	pthread_mutex_lock(&engine->lock);
 	*engine->last = job;
+	assert(!engine->ending);
 	engine->last = &job->next;
 	if (job->num_parts == 1)
 		pthread_cond_signal(&engine->changed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/faults.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "core/ctx.h"
+#include "core/dev_priv.h"
 #include "core/offload.h"
 #include "core/pe.h"
 #include "topology/topology.h"
@@ -52,16 +55,16 @@ bool sf_dev_is_removed(const struct sf_device *device)
 	return key_is_removed(device->key);
 }
 
-/* What each device has come to, however often it is opened and closed. GUARDED_BY(sf_dev_lock) */
+/* What each device has come to, however often it is opened and closed. */
 struct device_faults {
 	const struct sf_device *device;
 	struct sf_faults *faults;
 	struct device_faults *next;
 };
 
-static struct device_faults *devices;
+static struct device_faults *devices GUARDED_BY(sf_dev_lock);
 
-static struct sf_faults *device_faults(const struct sf_device *device)
+static REQUIRES(sf_dev_lock) struct sf_faults *device_faults(const struct sf_device *device)
 {
 	struct device_faults *at = devices;
 
@@ -79,6 +82,7 @@ static struct sf_faults *device_faults(const struct sf_device *device)
 
 doca_error_t sf_dev_faults_open(const struct sf_device *device)
 {
+	assert(sf_is_locked(&sf_dev_lock));
 	if (key_is_removed(device->key)) {
 		SF_LOG_ERR("device %s was removed (device.remove of SOFTFIELD_FAULTS): list the devices again", device->key);
 		return DOCA_ERROR_NOT_CONNECTED;

@@ -56,6 +56,10 @@ struct sf_gpu_ops {
 	doca_error_t (*launch_query)(struct doca_gpu *gpu, void *state, const char **error);
 	void (*launch_free)(struct doca_gpu *gpu, void *state);
 
+	/* A hardware GPU's clock as kernels read it (%globaltimer), and CLOCK_MONOTONIC, at one moment; nanoseconds. NULL for a
+	 * software GPU. IN_PROGRESS: its kernels leave no room for one that reads the clock. */
+	doca_error_t (*clock_read)(struct doca_gpu *gpu, uint64_t *gpu_ns, uint64_t *ns);
+
 	void (*close)(struct doca_gpu *gpu);
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/offload.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 
 doca_error_t sf_offload_start(struct sf_offload *offload, const struct doca_ctx *ctx, const struct doca_dev *dev)
 {
 	*offload = (struct sf_offload){.event_fd = sf_ctx_event_fd(ctx)};
+	assert(offload->num_handed == 0);
 	offload->last = &offload->first;
 	return sf_engine_hold(dev, &offload->engine);
 }
@@ -16,8 +18,8 @@ void sf_offload_cancel(struct sf_offload *offload)
 	atomic_store_explicit(&offload->cancelled, true, memory_order_relaxed);
 }
 
-/* Programs count on IDLE coming in the very call in which the last task was freed, so the thread that finished it, and has but to
- * let go of the ctx, is waited for. */
+/* Programs expect IDLE in the same call in which the last task is freed. So this waits for the thread that finished the task,
+ * which has only to release the ctx. */
 bool sf_offload_drained(const struct sf_offload *offload)
 {
 	if (offload->num_handed != 0)
@@ -29,11 +31,12 @@ bool sf_offload_drained(const struct sf_offload *offload)
 
 void sf_offload_stop(struct sf_offload *offload)
 {
+	assert(offload->num_handed == 0 && atomic_load(&offload->num_busy) == 0);
 	sf_engine_release(offload->engine);
 	offload->engine = NULL;
 }
 
-/* What follows a task that failed is flushed, and so is all that a stop finds. */
+/* Does not run tasks that follow a failed one, or any during a stop: they will be flushed. */
 void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops)
 {
 	struct doca_task *task = offload->early != NULL ? offload->early->next : offload->first;
@@ -55,7 +58,7 @@ void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *
 
 /* ---- on the engine ---- */
 
-/* The last part: the task goes back to its ctx, whose sleeping program wakes. The count comes after all else. */
+/* Called after the last part: returns the task to its ctx and wakes a sleeping program. num_busy must be decremented last. */
 static void task_finish(struct sf_offload *offload, struct doca_task *task)
 {
 	struct doca_task *before = atomic_load_explicit(&offload->finished, memory_order_relaxed);
@@ -65,6 +68,7 @@ static void task_finish(struct sf_offload *offload, struct doca_task *task)
 	while (!atomic_compare_exchange_weak(&offload->finished, &before, task));
 	if (atomic_exchange(&offload->armed, false))
 		eventfd_write(offload->event_fd, 1);
+	assert(atomic_load(&offload->num_busy) > 0);
 	atomic_fetch_sub_explicit(&offload->num_busy, 1, memory_order_release);
 }
 
@@ -78,6 +82,7 @@ static void run_part(struct sf_engine_job *base, uint32_t part, uint32_t thread)
 		status = job->run(job->task, part, thread);
 	if (status != DOCA_SUCCESS)
 		atomic_compare_exchange_strong_explicit(&job->status, &good, status, memory_order_relaxed, memory_order_relaxed);
+	assert(atomic_load(&job->num_left) > 0);
 	if (atomic_fetch_sub_explicit(&job->num_left, 1, memory_order_acq_rel) != 1)
 		return;
 	job->task->status = (doca_error_t)atomic_load_explicit(&job->status, memory_order_relaxed);
@@ -89,6 +94,7 @@ static void run_part(struct sf_engine_job *base, uint32_t part, uint32_t thread)
 void sf_offload_hand_over(struct sf_offload *offload, struct sf_offload_job *job, struct doca_task *task, uint32_t num_parts,
 			  doca_error_t (*run)(struct doca_task *task, uint32_t part, uint32_t thread))
 {
+	assert(num_parts > 0 && offload->engine != NULL);
 	job->base = (struct sf_engine_job){.run = run_part, .num_parts = num_parts};
 	job->task = task;
 	job->offload = offload;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress engine: polls the contexts that run, and sleeps for them in event-driven mode. */
+/* The progress engine: polls running contexts, and provides the notification handle of event-driven mode. */
 #include "core/pe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static doca_error_t handles_open(struct doca_pe *pe)
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	doca_error_t result = sf_pe_watch_fd(pe, pe->event_fd);
-	pe->num_watched = 0; /* event_fd is no context's */
+	pe->num_watched = 0; /* event_fd does not count */
 	return result;
 }
 
@@ -44,7 +45,7 @@ static void handles_close(struct doca_pe *pe)
 doca_error_t doca_pe_create(struct doca_pe **pe)
 {
 	if (pe == NULL) {
-		SF_LOG_ERR("no place given for the new progress engine");
+		SF_LOG_ERR("pe is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_pe *created = calloc(1, sizeof(*created));
@@ -72,11 +73,11 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 doca_error_t doca_pe_destroy(struct doca_pe *pe)
 {
 	if (pe == NULL) {
-		SF_LOG_ERR("no progress engine given to destroy");
+		SF_LOG_ERR("pe is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (pe->connected != NULL) {
-		SF_LOG_ERR("progress engine still has contexts connected, a %s among them: destroy those first",
+		SF_LOG_ERR("progress engine still has connected contexts, such as a %s: destroy them first",
 			   pe->connected->ops->name);
 		if (sf_validation_is_on)
 			sf_pe_report_alive(pe);
@@ -98,8 +99,7 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	if (pe == NULL || ctx == NULL) {
-		SF_LOG_ERR("connecting needs a progress engine and a context, the %s is missing",
-			   pe == NULL ? "engine" : "context");
+		SF_LOG_ERR("%s is NULL: connecting needs a progress engine and a context", pe == NULL ? "pe" : "ctx");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_pe_connect_ctx");
@@ -119,19 +119,22 @@ void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	struct doca_ctx **at = &pe->connected;
 
-	while (*at != ctx)
+	while (*at != ctx) {
+		assert(*at != NULL);
 		at = &(*at)->next_in_pe;
+	}
 	*at = ctx->next_in_pe;
 	ctx->next_in_pe = NULL;
 }
 
-/* At the head: a ctx that a callback starts waits for the next call, so that no call can go on for ever. */
+/* Inserts at the head, so that a ctx that a callback starts waits for the next call, and no call can run for ever. */
 void sf_pe_activate(struct doca_pe *pe, struct doca_ctx *ctx)
 {
+	assert(ctx->pe == pe);
 	ctx->next_active = pe->active;
 	pe->active = ctx;
 	sf_status_ctx_add(ctx);
-	if (pe->armed) /* it was not there to be armed */
+	if (pe->armed) /* it was not active when the others were armed */
 		sf_pe_kick(pe);
 }
 
@@ -139,8 +142,10 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	struct doca_ctx **at = &pe->active;
 
-	while (*at != ctx)
+	while (*at != ctx) {
+		assert(*at != NULL);
 		at = &(*at)->next_active;
+	}
 	*at = ctx->next_active;
 	if (pe->cursor == ctx)
 		pe->cursor = ctx->next_active;
@@ -148,8 +153,8 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 	sf_status_ctx_remove(ctx);
 }
 
-/* The engine whose progress call this thread is in, the inner one if a context of it progresses another. Each progress call
- * writes it: glibc has room for it at a fixed place, also in a library that is opened later. */
+/* The engine whose progress call this thread is in; the innermost one if calls are nested. Each progress call writes it, so it
+ * uses static TLS, for which glibc has space even in a library loaded later. */
 #ifdef __GLIBC__
 static __thread struct doca_pe *in_progress __attribute__((tls_model("initial-exec")));
 #else
@@ -171,11 +176,11 @@ void sf_ctx_send_pending(const struct doca_ctx *ctx)
 		send_pending(in_progress);
 }
 
-/* Answers the request that stands: the handle becomes readable, and stays so until it is cleared. */
+/* Answers the pending request: makes the handle readable until it is cleared. */
 static void pe_notify(struct doca_pe *pe)
 {
 	pe->armed = false;
-	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
+	sf_doorbell_ring(pe->event_fd); /* peers also have this descriptor */
 }
 
 bool sf_pe_is_in_no_progress(void)
@@ -186,7 +191,7 @@ bool sf_pe_is_in_no_progress(void)
 static __attribute__((noinline, cold)) uint8_t progress_refused(const struct doca_pe *pe)
 {
 	if (pe == NULL)
-		SF_LOG_ERR("no progress engine given to progress");
+		SF_LOG_ERR("pe is NULL: nothing to progress");
 	else if (in_progress == NULL)
 		SF_LOG_ERR("doca_pe_progress was called while another thread is in it: one thread at a time uses an engine");
 	else
@@ -207,24 +212,25 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	in_progress = pe;
 	pe->in_progress = true;
 	pe->kicked = false;
-	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
+	/* A callback may stop and destroy any context, so only the cursor is a valid next pointer. */
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = pe->cursor) {
 		pe->cursor = ctx->next_active;
 		moved |= sf_ctx_poll(ctx);
 	}
 	pe->in_progress = false;
+	assert(in_progress == pe);
 	pe->num_calls += moved ? SF_PE_MOVED : 1;
 	in_progress = outer;
-	/* What a callback left due may be known to no arm, so a request that stands is answered. */
+	/* A callback may have left work that no arm detects, so a pending request is answered. */
 	if (__builtin_expect(pe->armed && moved, 0))
 		pe_notify(pe);
-	return moved || pe->kicked ? 1 : 0; /* kicked meanwhile: a later turn of the same call would have found it */
+	return moved || pe->kicked ? 1 : 0; /* kicked meanwhile: the next call finds work */
 }
 
 doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *num_inflight_tasks)
 {
 	if (pe == NULL || num_inflight_tasks == NULL) {
-		SF_LOG_ERR("no %s given to count the tasks in flight", pe == NULL ? "progress engine" : "place");
+		SF_LOG_ERR("%s is NULL", pe == NULL ? "pe" : "num_inflight_tasks");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	size_t sum = 0;
@@ -236,7 +242,7 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 
 /* ---- event-driven mode ---- */
 
-/* Has a descriptor that a context watches made the handle readable? */
+/* Returns whether a descriptor that a context watches is readable. */
 static bool is_watched_fd_readable(const struct doca_pe *pe)
 {
 	struct epoll_event event;
@@ -244,7 +250,8 @@ static bool is_watched_fd_readable(const struct doca_pe *pe)
 	return pe->num_watched > 0 && epoll_wait(pe->epoll_fd, &event, 1, 0) > 0;
 }
 
-/* Makes event_fd unreadable. A request that made the handle readable is answered. What an older one left there is no answer. */
+/* Clears event_fd. If the current request made the handle readable, it counts as answered; the remains of an older request do not
+ * count. */
 static doca_error_t event_drain(struct doca_pe *pe)
 {
 	bool fired;
@@ -286,14 +293,14 @@ doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
 
 void sf_pe_unwatch_fd(struct doca_pe *pe, int fd)
 {
-	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0) /* else it was not watched: nothing to undo */
+	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0) /* fails if it was not watched */
 		pe->num_watched--;
 }
 
 doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_notification_handle_t *handle)
 {
 	if (pe == NULL || handle == NULL) {
-		SF_LOG_ERR("no %s given for the notification handle", pe == NULL ? "progress engine" : "place");
+		SF_LOG_ERR("%s is NULL", pe == NULL ? "pe" : "handle");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_validation_is_on)
@@ -304,9 +311,9 @@ doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_noti
 
 doca_error_t doca_pe_clear_notification(struct doca_pe *pe, doca_notification_handle_t handle)
 {
-	(void)handle; /* on Linux there is but one */
+	(void)handle; /* on Linux there is only one */
 	if (pe == NULL) {
-		SF_LOG_ERR("no progress engine given to clear the notification of");
+		SF_LOG_ERR("pe is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return event_drain(pe);
@@ -315,7 +322,7 @@ doca_error_t doca_pe_clear_notification(struct doca_pe *pe, doca_notification_ha
 doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 {
 	if (pe == NULL) {
-		SF_LOG_ERR("no progress engine given to request a notification from");
+		SF_LOG_ERR("pe is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (pe->mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL) {
@@ -328,7 +335,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 		sf_pe_faults_show(pe);
 	pe->was_readable = !pe->cleared;
 	pe->cleared = false;
-	/* Every ctx is armed, even when one is due: a program may wait on without the progress that it should do first. */
+	/* Arms every ctx, even when one is due, because a program may continue to wait without a progress call. */
 	bool due = pe->kicked;
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
 		due |= sf_ctx_arm(ctx);
@@ -346,11 +353,11 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 doca_error_t doca_pe_set_event_mode(struct doca_pe *pe, enum doca_pe_event_mode event_mode)
 {
 	if (pe == NULL) {
-		SF_LOG_ERR("no progress engine given to set the event mode of");
+		SF_LOG_ERR("pe is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (event_mode != DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE && event_mode != DOCA_PE_EVENT_MODE_PROGRESS_ALL) {
-		SF_LOG_ERR("event mode %d is neither PROGRESS_SELECTIVE nor PROGRESS_ALL", (int)event_mode);
+		SF_LOG_ERR("event mode %d is invalid: use PROGRESS_SELECTIVE or PROGRESS_ALL", (int)event_mode);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pe->mode = event_mode;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stall report says: the missing action, and the process that owes it. */
+/* Composes stall reports: the missing action, and the process that must do it. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/trace_own.h"
 #include "core/pe_checks.h"
@@ -48,17 +49,17 @@ static const char *plural(uint64_t num)
 struct peer {
 	pid_t pid;
 	bool has_page, is_stopped, was_called;
-	uint64_t last_ms; /* since its last progress call, at least */
+	uint64_t last_ms; /* time since its last progress call, at least */
 	char program[SF_STATUS_TEXT_MAX];
 };
 
 struct search {
 	pid_t pid;
-	const char *name; /* of the context that the peer has too, or empty */
+	const char *name; /* of the context, which the peer uses as well, or empty */
 	struct peer *peer;
 };
 
-/* Is the context one that we wait for: of the same name, or connected to this process? */
+/* Returns whether we wait for this context: it has the same name, or is connected to this process. */
 static bool is_awaited(const struct sf_status_page *page, uint32_t context, const char *name)
 {
 	const struct sf_status_context *it = &page->contexts[context];
@@ -72,7 +73,7 @@ static bool is_awaited(const struct sf_status_page *page, uint32_t context, cons
 	return false;
 }
 
-/* The peer's progress engine that is to be called: one of a context that we wait for, or else any; the least recently called. */
+/* The peer's progress engine that must be called: of a context that we wait for, else any; the least recently called one. */
 static const struct sf_status_engine *engine_find(const struct sf_status_page *page, const char *name)
 {
 	const struct sf_status_engine *found = NULL;
@@ -114,7 +115,7 @@ static bool page_seen(struct sf_status_reader *reader, pid_t pid, const struct s
 	return false;
 }
 
-/* The first line of a file of the peer's in /proc; false without one. */
+/* Reads the first line of a file of the peer in /proc. False if there is none. */
 static bool proc_read(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -129,18 +130,6 @@ static bool proc_read(pid_t pid, const char *name, char *text, size_t size)
 	close(fd);
 	text[len > 0 ? len : 0] = '\0';
 	return len > 0;
-}
-
-/* By a signal or a debugger: the letter behind the name, which may itself hold any characters. */
-static bool is_stopped(pid_t pid)
-{
-	char text[128];
-	const char *end;
-
-	if (!proc_read(pid, "stat", text, sizeof(text)))
-		return false;
-	end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
 static void peer_find(struct peer *peer, pid_t pid, const char *name, const struct sf_status_page *own_page,
@@ -160,14 +149,14 @@ static void peer_find(struct peer *peer, pid_t pid, const char *name, const stru
 		if (newline != NULL)
 			*newline = '\0';
 	}
-	for (char *at = peer->program; *at != '\0'; at++) { /* the peer chose it */
+	for (char *at = peer->program; *at != '\0'; at++) { /* untrusted text of the peer */
 		if (*at < 0x20 || *at >= 0x7f)
 			*at = '?';
 	}
-	peer->is_stopped = is_stopped(pid);
+	peer->is_stopped = sf_process_is_stopped(pid);
 }
 
-/* Of two peers, which more likely owes it: one that is stopped, else the one that was not progressed for longer. */
+/* Returns whether peer is the more likely cause: it is stopped, or was not progressed for longer. */
 static bool is_worse(const struct peer *peer, const struct peer *than)
 {
 	if (peer->is_stopped != than->is_stopped)
@@ -192,7 +181,7 @@ static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, c
 	}
 }
 
-/* What the peer has to do. */
+/* Adds what the peer must do. */
 static void add_peer(struct line *line, const struct peer *peer, uint64_t stalled_ms)
 {
 	add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
@@ -222,7 +211,7 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 		add(line, "context %s is in STOPPING for ", stall->what);
 		break;
 	case SF_STALL_STARTING:
-		add(line, "connect of %s takes ", stall->what);
+		add(line, "connect of %s has taken ", stall->what);
 		break;
 	case SF_STALL_TASKS:
 		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
@@ -251,7 +240,7 @@ static void add_own_call(struct line *line, const struct sf_stall_case *stall)
 	}
 }
 
-/* Nobody else is known to owe it. */
+/* Adds the advice when no peer is known. */
 static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
 {
 	if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0)
@@ -271,7 +260,7 @@ static void add_timeline(struct line *line)
 		add(line, "; timeline: %s", path);
 }
 
-/* A peer that is stopped, or elsewhere, breaks none. */
+/* Reports a broken rule, unless the cause is a peer that is stopped or not visible. */
 static void rule_break(const struct sf_stall_case *stall, const struct peer *peer, struct line *line, size_t cause_len)
 {
 	bool progresses = peer->was_called && peer->last_ms < stall->stalled_ms / 2;

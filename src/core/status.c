@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/status.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "base/thread_safety.h"
 #include "core/status_private.h"
 #include "core/task_trace.h"
 
-#define WALK_MAX 4096 /* tasks of a context that are looked at */
+#define WALK_MAX 4096 /* maximum tasks of a context that are read */
 
 pthread_mutex_t sf_status_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sf_status_pes sf_status_pes = LIST_HEAD_INITIALIZER(sf_status_pes);
 struct sf_status_ctxs sf_status_ctxs = LIST_HEAD_INITIALIZER(sf_status_ctxs);
 
-/* What the parent runs is not progressed in the child, and is no stall there. */
-static void after_fork_child(void)
+/* The child does not progress the parent's contexts, so they are no stalls there. */
+static SF_IN_CHILD void after_fork_child(void)
 {
 	struct sf_status_pe *pe;
 	struct sf_status_ctx *ctx;
@@ -40,6 +42,7 @@ SF_FORK_LOCK(SF_FORK_TABLE, &sf_status_lock, after_fork_child);
 void sf_status_pe_add(struct doca_pe *pe)
 {
 	pthread_mutex_lock(&sf_status_lock);
+	assert(!pe->status.is_listed);
 	LIST_INSERT_HEAD(&sf_status_pes, &pe->status, entry);
 	pe->status.is_listed = true;
 	pthread_mutex_unlock(&sf_status_lock);
@@ -62,15 +65,16 @@ void sf_status_ctx_add(struct doca_ctx *ctx)
 	pthread_mutex_lock(&sf_status_lock);
 	first = LIST_EMPTY(&sf_status_ctxs);
 	ctx->pe->status.thread = gettid();
-	status->state = DOCA_CTX_STATE_STARTING; /* the right one follows */
+	status->state = DOCA_CTX_STATE_STARTING; /* the caller sets the actual state next */
 	status->since_ns = sf_now_ns();
 	status->num_submitted = status->num_ended = status->num_again = status->num_owed = 0;
 	status->state_ms = status->quiet_ms = status->again_ms = 0;
 	status->reported = 0;
 	status->has_reported_receives = false;
+	assert(!status->is_listed);
 	LIST_INSERT_HEAD(&sf_status_ctxs, status, entry);
 	status->is_listed = true;
-	sf_ctx_trace_follow(ctx); /* it was switched meanwhile, perhaps */
+	sf_ctx_trace_follow(ctx); /* the timeline may have been switched meanwhile */
 	if (first)
 		sf_status_thread_wake();
 	pthread_mutex_unlock(&sf_status_lock);
@@ -114,7 +118,7 @@ void sf_status_ctx_state(struct doca_ctx *ctx, enum doca_ctx_states state)
 {
 	struct sf_status_ctx *status = &ctx->status;
 
-	if (!status->is_listed) /* written by this thread */
+	if (!status->is_listed) /* only this thread writes it */
 		return;
 	pthread_mutex_lock(&sf_status_lock);
 	status->state = state;
@@ -147,10 +151,10 @@ void sf_status_conn_close(struct sf_status_conn *conn)
 	pthread_mutex_unlock(&sf_status_lock);
 }
 
-/* ---- a look at it ---- */
+/* ---- samples ---- */
 
-/* The thread of a progress engine goes on meanwhile. Each word is read whole, and a sum may be one off: so these functions are
- * not for ThreadSanitizer. */
+/* Threads of progress engines run concurrently. Each word is read atomically in practice, and a sum may be off by one, so
+ * ThreadSanitizer must ignore these functions. */
 #define SAMPLES __attribute__((no_sanitize("thread"), noinline))
 
 SAMPLES static uint64_t engine_calls(const struct doca_pe *pe)
@@ -168,7 +172,7 @@ SAMPLES static bool engine_is_armed(const struct doca_pe *pe)
 	return *(const volatile bool *)&pe->armed;
 }
 
-/* A call of its library's, doca_ctx_stop perhaps, which takes back the pages of much memory. */
+/* Returns whether a call of the context's library is running, such as a doca_ctx_stop that frees much memory. */
 SAMPLES static bool is_inside(const struct doca_ctx *ctx)
 {
 	return *(const volatile bool *)&ctx->in_progress_call;
@@ -185,7 +189,7 @@ SAMPLES static void counts_sample(const struct doca_ctx *ctx, struct sf_status_c
 	to->num_again = *(const volatile uint64_t *)&ctx->num_again;
 }
 
-/* Of the pool's tasks, those in flight. Its memory stays while the context is not IDLE. */
+/* The number of the pool's tasks in flight. The pool's memory stays valid while the context is not IDLE. */
 SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t *left)
 {
 	uint32_t begun = *(const volatile uint32_t *)&pool->num_begun;
@@ -202,7 +206,7 @@ SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t 
 	return num;
 }
 
-/* The tasks in flight that are not to wait for ever. Of tasks that are in no pool nothing is known. */
+/* The number of tasks in flight, except those that may wait for ever. Counts tasks of pools only. */
 SAMPLES static uint64_t num_owed(const struct doca_ctx *ctx)
 {
 	uint32_t left = WALK_MAX;
@@ -221,7 +225,7 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 {
 	const struct doca_pe *pe = sf_status_pe_of(status);
 	uint64_t num_calls = engine_calls(pe), passed = num_calls - status->num_calls;
-	bool is_long = passed == 0 && engine_is_inside(pe); /* the same call as before */
+	bool is_long = passed == 0 && engine_is_inside(pe); /* still in the same call */
 
 	status->has_moved = passed >= SF_PE_MOVED || is_long;
 	status->num_calls_all += passed / SF_PE_MOVED + passed % SF_PE_MOVED;
@@ -308,6 +312,7 @@ void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t pas
 	struct sf_status_pe *pe;
 	struct sf_status_ctx *ctx;
 
+	assert(sf_is_locked(&sf_status_lock));
 	page->head.num_engines = page->head.num_contexts = page->head.num_connections = page->head.num_left_out = 0;
 	LIST_FOREACH (pe, &sf_status_pes, entry) {
 		pe->place = page->head.num_engines;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the status thread needs of status.c. */
+/* Functions of status.c for the status thread. */
 #ifndef SF_CORE_STATUS_PRIVATE_H
 #define SF_CORE_STATUS_PRIVATE_H
 
 #include <pthread.h>
 
 #include "base/status_folder.h"
+#include "base/thread_safety.h"
 #include "core/ctx.h"
 #include "core/pe.h"
 
-/* Guards the lists and their entries. Nothing else is locked under it. */
+/* Guards the lists and their entries. No other lock is acquired under it. */
 extern pthread_mutex_t sf_status_lock;
-/* GUARDED_BY(sf_status_lock) */
-extern LIST_HEAD(sf_status_pes, sf_status_pe) sf_status_pes;
-extern LIST_HEAD(sf_status_ctxs, sf_status_ctx) sf_status_ctxs;
+extern LIST_HEAD(sf_status_pes, sf_status_pe) sf_status_pes GUARDED_BY(sf_status_lock);
+extern LIST_HEAD(sf_status_ctxs, sf_status_ctx) sf_status_ctxs GUARDED_BY(sf_status_lock);
 
 static inline struct doca_pe *sf_status_pe_of(struct sf_status_pe *status)
 {
@@ -25,16 +25,16 @@ static inline struct doca_ctx *sf_status_ctx_of(struct sf_status_ctx *status)
 	return (struct doca_ctx *)((char *)status - offsetof(struct doca_ctx, status));
 }
 
-/* Looks at everything, passed_ms after the last look, and fills in the lists of the page. With the lock. */
+/* Samples everything, passed_ms after the last time, and fills in the lists of the page. Call with the lock. */
 void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t passed_ms);
 
-/* The timeline was switched on or off: all contexts are switched over. Without the lock. */
+/* Called when the timeline was switched on or off: switches all contexts. Call without the lock. */
 void sf_status_trace_follow(void);
 
-/* With the lock: there is a first context, or no more. */
+/* Called with the lock, when the first context is added or the last one removed. */
 void sf_status_thread_wake(void);
 void sf_status_thread_rest(void);
-/* With the lock: in a child, which has no such thread. */
+/* Called with the lock in a child of fork, which has no status thread. */
 void sf_status_thread_after_fork(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The status thread. It begins with the first context that is polled, sleeps while there is none, and stays until the process
- * ends. The page's file is open from the first context to the last, so that a program that counts its descriptors sees no change
- * in between; the first text follows a moment later.
+ * The status thread. It starts with the first active context, sleeps while there is none, and runs until the process ends. The
+ * page's file is open from the first context to the last, so that a program that counts its descriptors sees no change in
+ * between; its first content is written a moment later.
  */
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,29 +14,31 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "base/trace_own.h"
 #include "core/pe_checks.h"
 #include "core/stall.h"
 #include "core/status_private.h"
+#include "core/trace_snapshot.h"
 #include "validation/validation.h"
 
 #define TICK_MAX_MS 1000
 #define TICK_MIN_MS 20
-#define TICKS_OF_LIMIT 5  /* a stall is noticed so exactly */
+#define TICKS_OF_LIMIT 5  /* the precision of stall detection */
 #define FIRST_TICK_MS 100 /* after the first context */
 #define STACK_SIZE (256 * 1024)
 
 static struct {
 	bool is_started, is_ended;
-	bool is_resting; /* there was no context of late */
+	bool is_resting; /* there is no context */
 	uint32_t limit_ms, tick_ms;
 	bool is_limit_wrong;
 	uint64_t started_ns, looked_ns;
 	pthread_cond_t changed;
 	struct sf_status_file file;
-	struct sf_status_page *page; /* the thread's, as is */
+	struct sf_status_page *page; /* used by the thread; likewise */
 	void *bytes;
-} thread = {.file = {.fd = -1}}; /* GUARDED_BY(sf_status_lock) */
+} thread = {.file = {.fd = -1}}; /* guarded by sf_status_lock */
 
 static uint32_t tick_of(uint32_t limit_ms)
 {
@@ -46,7 +49,7 @@ static uint32_t tick_of(uint32_t limit_ms)
 	return tick_ms > TICK_MIN_MS ? tick_ms : TICK_MIN_MS;
 }
 
-/* ---- one look ---- */
+/* ---- one tick ---- */
 
 static void head_fill(struct sf_status_head *head, uint64_t now_ns)
 {
@@ -61,8 +64,8 @@ static void head_fill(struct sf_status_head *head, uint64_t now_ns)
 	snprintf(head->node, sizeof(head->node), "%s", node != NULL ? node : "");
 }
 
-/* With the lock. Only a first look may come earlier: what passed before it says nothing about a stall. A look that comes late was
- * held up, and so, perhaps, was the program. */
+/* Called with the lock. If the tick is late, the thread was delayed, and perhaps the program, too, so the counted time is
+ * limited. */
 static uint32_t stalls_look(struct sf_stall_case *cases)
 {
 	uint64_t now_ns = sf_now_ns(), passed_ms = (now_ns - thread.looked_ns) / 1000000;
@@ -90,7 +93,7 @@ static void sleep_until(uint64_t end_ns)
 		error = pthread_cond_timedwait(&thread.changed, &sf_status_lock, &end);
 }
 
-/* Until there is a context that stays for a moment. */
+/* Waits for a context that stays for a moment. */
 static void await_context(void)
 {
 	while (thread.is_resting && !thread.is_ended) {
@@ -110,26 +113,28 @@ static bool page_pass(struct sf_status_reader *reader, pid_t pid, const struct s
 	return true;
 }
 
-/* Once, without the lock. */
+/* Called once, without the lock. */
 static void thread_begin(const struct sf_status_file *own)
 {
 	struct sf_status_reader sweep = {.page = page_pass, .own = own};
 
 	if (thread.is_limit_wrong)
-		SF_LOG_ERR("SOFTFIELD_STALL_MS is no number of milliseconds from 0 to %d: %d is used", SF_STALL_MAX_MS,
+		SF_LOG_ERR("SOFTFIELD_STALL_MS is not a number of milliseconds from 0 to %d: %d is used", SF_STALL_MAX_MS,
 			   SF_STALL_DEFAULT_MS);
-	(void)sf_status_folder_read(&sweep); /* processes that were killed leave their pages */
+	(void)sf_status_folder_read(&sweep); /* removes pages of processes that were killed */
 }
 
-/* Contexts that start later go by the switch themselves. */
+/* Contexts that start later check the timeline themselves. */
 static void trace_look(const struct sf_status_file *own)
 {
-	static bool was_on;
-	bool is_on = sf_trace_tick(own->fd >= 0 ? own->name : "");
+	static uint64_t last; /* detects a new request that replaced the last one between two ticks */
+	uint64_t request = sf_trace_tick(own->fd >= 0 ? own->name : "");
 
-	if (is_on != was_on)
+	if ((request != 0) != (last != 0))
 		sf_status_trace_follow();
-	was_on = is_on;
+	if (request != 0 && request != last && !sf_trace_sees_all())
+		sf_trace_snapshot();
+	last = request;
 }
 
 static void *status_thread_main(void *argument)
@@ -149,7 +154,7 @@ static void *status_thread_main(void *argument)
 		num = stalls_look(cases);
 		if (sf_validation_is_on && thread.limit_ms != 0)
 			num_idle = sf_idle_collect(idle, thread.limit_ms);
-		own = thread.file; /* it may be closed meanwhile, and keeps its name */
+		own = thread.file; /* a copy, because the file may be closed meanwhile */
 		pthread_mutex_unlock(&sf_status_lock);
 		if (!has_begun)
 			thread_begin(&own);
@@ -167,7 +172,7 @@ static void *status_thread_main(void *argument)
 	return argument;
 }
 
-/* Without memory, or a thread, the program runs as well. */
+/* A failure does not affect the program. */
 static bool thread_start(void)
 {
 	pthread_attr_t attr;
@@ -179,7 +184,7 @@ static bool thread_start(void)
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread blocks the program's signals */
 	error = pthread_create(&id, &attr, status_thread_main, NULL);
 	if (error == 0)
 		pthread_setname_np(id, "softfield-state");
@@ -200,6 +205,7 @@ static void changed_init(void)
 
 void sf_status_thread_wake(void)
 {
+	assert(sf_is_locked(&sf_status_lock));
 	if (thread.is_ended)
 		return;
 	if (thread.file.fd < 0)
@@ -224,6 +230,7 @@ void sf_status_thread_wake(void)
 
 void sf_status_thread_rest(void)
 {
+	assert(sf_is_locked(&sf_status_lock));
 	thread.is_resting = true;
 	sf_trace_rest();
 	sf_status_file_close(&thread.file);
@@ -232,7 +239,7 @@ void sf_status_thread_rest(void)
 void sf_status_thread_after_fork(void)
 {
 	if (thread.file.fd >= 0)
-		close(thread.file.fd); /* the page is the parent's */
+		close(thread.file.fd); /* the page belongs to the parent */
 	thread.file.fd = -1;
 	thread.is_started = false;
 }

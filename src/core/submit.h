@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a task gets to its library, and back: inline, for doca_task_submit, for libraries that submit in a program's place, and for
- * those to whom a call counts. */
+/*
+ * How a task gets to its library, and back: inline, for doca_task_submit, for libraries that submit on a program's behalf, and
+ * for callers affected by the cost of a call.
+ */
 #ifndef SF_CORE_SUBMIT_H
 #define SF_CORE_SUBMIT_H
+
+#include <assert.h>
 
 #include "base/trace.h"
 #include "core/ctx.h"
 #include "core/faults.h"
 #include "core/pe.h"
 
-/* A submit or a free that happened while somebody may wait: nothing armed would report it. */
+/* Wakes a possible waiter after a submit or a free, which no armed event reports. */
 static inline void sf_ctx_wake(struct doca_ctx *ctx)
 {
 	if (ctx->pe != NULL && __builtin_expect(ctx->pe->armed, 0))
@@ -21,16 +25,16 @@ static inline bool sf_task_is_submittable(const struct doca_task *task)
 	return task != NULL && task->state == SF_TASK_ALLOCATED && task->ctx->state == DOCA_CTX_STATE_RUNNING;
 }
 
-/* Says in the log why a task is not submittable. INVALID_VALUE: none was given; BAD_STATE else. */
+/* Logs why a task cannot be submitted. INVALID_VALUE: it is NULL; BAD_STATE: any other reason. */
 SF_API doca_error_t sf_task_submit_refused(const struct doca_task *task);
 
 /* In place of the library's submit, for a context with faults or while the timeline is on. */
 SF_API doca_error_t sf_task_submit_watched(struct doca_task *task, uint32_t flags);
 
-/* Ends a task that is claimed: tells the claim. */
+/* Ends a claimed task: notifies the claim. */
 SF_API void sf_task_end_claimed(struct doca_task *task);
 
-/* To the library. Inline: a compiler takes a probe, which is a no-op, for many instructions. */
+/* Passes the task to the library. Forced inline, because compilers overestimate the size of a probe. */
 static inline __attribute__((always_inline)) doca_error_t sf_task_start(struct doca_task *task, uint32_t flags)
 {
 	SF_PROBE(submit, task, task->ctx, flags);
@@ -63,8 +67,8 @@ static inline __attribute__((always_inline)) doca_error_t sf_task_submit(struct 
 /* As sf_task_complete. */
 static inline __attribute__((always_inline)) void sf_task_end(struct doca_task *task, doca_error_t status)
 {
-	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it: it
-	 * cannot become IDLE with this task in flight. */
+	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it,
+	 * because it cannot become IDLE with this task in flight. */
 	struct doca_ctx *ctx = task->ctx;
 	const struct sf_task_pool *pool = task->pool;
 
@@ -74,6 +78,7 @@ static inline __attribute__((always_inline)) void sf_task_end(struct doca_task *
 		sf_task_end_claimed(task);
 		return;
 	}
+	assert(task->state == SF_TASK_INFLIGHT);
 	task->state = SF_TASK_ALLOCATED;
 	if (__builtin_expect(status == DOCA_SUCCESS, 1))
 		SF_SWITCHED(pool->completed)(task, task->user_data, ctx->user_data);

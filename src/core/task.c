@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks: their pools, submission and completion. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +23,11 @@ doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *p
 				    uint32_t num_tasks_max)
 {
 	if (completed == NULL || failed == NULL) {
-		SF_LOG_ERR("%s tasks need a callback for success and one for errors, one is missing", cls->name);
+		SF_LOG_ERR("%s tasks need a success and an error callback: one is NULL", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (num_tasks == 0 || num_tasks > num_tasks_max) {
-		SF_LOG_ERR("%u %s tasks asked for, but 1 to %u are possible", num_tasks, cls->name, num_tasks_max);
+		SF_LOG_ERR("%u %s tasks: configure 1 to %u", num_tasks, cls->name, num_tasks_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, cls->name);
@@ -41,6 +42,7 @@ doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *p
 
 static size_t slot_size(const struct sf_task_class *cls)
 {
+	assert(cls->size >= sizeof(struct doca_task));
 	return (cls->size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
@@ -67,7 +69,7 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 	return DOCA_SUCCESS;
 }
 
-/* The next task whose memory is not touched yet. Programs configure many more tasks than they use at a time. */
+/* Initializes the next task on first use, because programs configure many more tasks than they use at a time. */
 static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *ctx, struct sf_task_pool *pool)
 {
 	struct doca_task *task;
@@ -75,6 +77,7 @@ static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *c
 	if (pool->num_begun == pool->num_tasks)
 		return NULL;
 	task = (struct doca_task *)((char *)pool->memory + pool->slot_built * pool->num_begun);
+	assert(pool->num_begun < pool->num_built);
 	pool->num_begun++;
 	memset(task, 0, pool->slot_built);
 	task->cls = pool->checks == NULL ? pool->cls : pool->checks->copy;
@@ -108,7 +111,7 @@ static void report_exhausted(const struct doca_ctx *ctx, const struct sf_task_po
 doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task)
 {
 	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_ERR("%s does not run, so it has no tasks to allocate: wait until its state is RUNNING", ctx->ops->name);
+		SF_LOG_ERR("%s is not running and has no tasks: wait until its state is RUNNING", ctx->ops->name);
 		if (!ctx->has_failed)
 			SF_BROKEN_TYPE(CTX_007, ctx, ctx->ops->name, NULL, "it does not run, so it has no tasks to allocate");
 		return DOCA_ERROR_BAD_STATE;
@@ -128,6 +131,7 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 				   pool->cls->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	assert(taken->state == SF_TASK_FREE && taken->ctx == ctx);
 	pool->free = taken->next;
 	taken->next = NULL;
 	taken->user_data.u64 = 0;
@@ -138,9 +142,10 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 	return DOCA_SUCCESS;
 }
 
-/* The end of a task that was freed in flight. The callback may submit it again, or free it and allocate it anew. */
+/* The completion of a task that was freed in flight. The callback may submit it again, or free and reallocate it. */
 static void freed_completed(struct sf_task_claim *claim, struct doca_task *task)
 {
+	assert(task->claim == claim && task->free_later);
 	task->claim = NULL;
 	task->state = SF_TASK_ALLOCATED;
 	if (task->status == DOCA_SUCCESS)
@@ -155,14 +160,14 @@ static void freed_completed(struct sf_task_claim *claim, struct doca_task *task)
 		task->claim = claim;
 }
 
-/* In flight, by itself: as published programs do with receives before they stop the context. As a claim it costs the others
- * nothing. */
+/* Frees a task in flight when it completes: NVIDIA's samples free receives before they stop the context. Uses a claim, which
+ * costs other tasks nothing. */
 static __attribute__((cold)) void free_later(struct doca_task *task)
 {
 	static struct sf_task_claim freed = {.completed = freed_completed};
 
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to free");
+		SF_LOG_ERR("task is NULL: nothing to free");
 	} else if (task->state == SF_TASK_FREE || task->free_later) {
 		SF_LOG_ERR("%s task is free already", task->cls->name);
 		SF_BROKEN_TYPE(TASK_002, task, task->cls->name, "doca_task_free", "it is free already");
@@ -171,9 +176,10 @@ static __attribute__((cold)) void free_later(struct doca_task *task)
 			"%s task belongs to a graph instance in flight and is not freed: free it after the instance's callback",
 			task->cls->name);
 	} else {
-		if (!task->cls->may_wait) /* receives are freed so, before their context is stopped */
+		if (!task->cls->may_wait) /* valid for receives, before their context is stopped */
 			SF_BROKEN_TYPE(TASK_003, task, task->cls->name, "doca_task_free",
 				       "it is in flight, and is freed when it ends");
+		assert(task->state == SF_TASK_INFLIGHT);
 		task->free_later = true;
 		task->claim = &freed;
 	}
@@ -193,8 +199,9 @@ void doca_task_free(struct doca_task *task)
 		sf_task_checks_freed(task);
 	task->next = pool->free;
 	pool->free = task;
+	assert(ctx->num_allocated > 0);
 	if (--ctx->num_allocated == 0)
-		sf_ctx_wake(ctx); /* the last one may be all that STOPPING waits for */
+		sf_ctx_wake(ctx); /* STOPPING may wait for the last one only */
 }
 
 /* ---- submission and completion ---- */
@@ -202,7 +209,7 @@ void doca_task_free(struct doca_task *task)
 __attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task *task)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to submit");
+		SF_LOG_ERR("task is NULL: nothing to submit");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	static const char *const names[] = {
@@ -214,7 +221,7 @@ __attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task
 		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, names[task->state]);
 		SF_BROKEN_TYPE(TASK_001, task, task->cls->name, "doca_task_submit", "it is %s", names[task->state]);
 	} else {
-		SF_LOG_ERR("%s task cannot be submitted: its %s does not run; start it, after a failed task once it is IDLE",
+		SF_LOG_ERR("%s task cannot be submitted: its %s is not running; start it, after a failed task once it is IDLE",
 			   task->cls->name, task->ctx->ops->name);
 		if (!task->ctx->has_failed)
 			SF_BROKEN_TYPE(CTX_007, task->ctx, task->ctx->ops->name, "doca_task_submit",
@@ -231,7 +238,7 @@ doca_error_t doca_task_submit(struct doca_task *task)
 doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 {
 	if ((flags & ~(uint32_t)SUBMIT_FLAGS) != 0) {
-		SF_LOG_ERR("submit flags 0x%x hold bits that no flag has", flags);
+		SF_LOG_ERR("submit flags 0x%x have unknown bits: use doca_task_submit_flag", flags);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return sf_task_submit(task, flags);
@@ -261,7 +268,7 @@ doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim
 {
 	if (__builtin_expect(task->state != SF_TASK_ALLOCATED, 0)) {
 		if (task->state == SF_TASK_FREE) {
-			SF_LOG_ERR("%s task of a graph node was freed: allocate one and set it anew", task->cls->name);
+			SF_LOG_ERR("%s task of a graph node was freed: allocate a new one and set it", task->cls->name);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		SF_LOG_ERR("%s task of a graph node is in flight %s: wait for its end", task->cls->name,
@@ -269,7 +276,8 @@ doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim
 		return DOCA_ERROR_IN_USE;
 	}
 	task->state = SF_TASK_CLAIMED;
-	task->free_later = false; /* from its callback: it is used on */
+	assert(task->claim == NULL || task->free_later);
+	task->free_later = false; /* the program uses it again, from its callback */
 	task->claim = claim;
 	return DOCA_SUCCESS;
 }
@@ -290,6 +298,7 @@ doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim
 							  : "its context does not run");
 		return DOCA_ERROR_BAD_STATE;
 	}
+	assert(claim->completed != NULL);
 	task->claim = claim;
 	task->state = SF_TASK_INFLIGHT;
 	doca_error_t result = sf_task_start(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
@@ -307,7 +316,7 @@ doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim
 doca_error_t doca_task_get_status(const struct doca_task *task)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to get the status of");
+		SF_LOG_ERR("task is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return task->status;
@@ -316,7 +325,7 @@ doca_error_t doca_task_get_status(const struct doca_task *task)
 void doca_task_set_user_data(struct doca_task *task, union doca_data user_data)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to set the user data of");
+		SF_LOG_ERR("task is NULL");
 		return;
 	}
 	task->user_data = user_data;
@@ -325,7 +334,7 @@ void doca_task_set_user_data(struct doca_task *task, union doca_data user_data)
 union doca_data doca_task_get_user_data(const struct doca_task *task)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to get the user data of");
+		SF_LOG_ERR("task is NULL");
 		return (union doca_data){.u64 = 0};
 	}
 	return task->user_data;
@@ -334,7 +343,7 @@ union doca_data doca_task_get_user_data(const struct doca_task *task)
 struct doca_ctx *doca_task_get_ctx(const struct doca_task *task)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to get the context of");
+		SF_LOG_ERR("task is NULL");
 		return NULL;
 	}
 	return task->ctx;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/task_batch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -20,7 +21,7 @@ doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doc
 	};
 
 	if ((size_t)num_tasks_max >= sizeof(sizes) / sizeof(sizes[0]) || num == 0 || completed == NULL || failed == NULL) {
-		SF_LOG_ERR("%s: %u batches of size class %d: give at least one, a known size class, and both callbacks",
+		SF_LOG_ERR("%s: %u batches of size class %d: configure at least one, a valid size class, and both callbacks",
 			   cls->name, num, (int)num_tasks_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -52,11 +53,12 @@ doca_error_t sf_task_batch_alloc(struct sf_task_batch_pool *pool, struct doca_ct
 				 struct doca_task_batch **batch)
 {
 	if (num_tasks == 0 || num_tasks > pool->num_tasks_max) {
-		SF_LOG_ERR("%s of %u tasks: 1 to %u are possible", pool->cls->name, num_tasks, pool->num_tasks_max);
+		SF_LOG_ERR("%s of %u tasks: use 1 to %u", pool->cls->name, num_tasks, pool->num_tasks_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_ERR("%s does not run, so it has no batches to allocate: wait until its state is RUNNING", ctx->ops->name);
+		SF_LOG_ERR("%s is not running, so it has no batches to allocate: wait until its state is RUNNING",
+			   ctx->ops->name);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_task_batch *taken = pool->free;
@@ -64,6 +66,7 @@ doca_error_t sf_task_batch_alloc(struct sf_task_batch_pool *pool, struct doca_ct
 		SF_LOG_ERR("all batches of %s are allocated: free one, or configure more", pool->cls->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	assert(taken->state == SF_TASK_FREE && taken->ctx == ctx);
 	pool->free = taken->next;
 	taken->next = NULL;
 	taken->user_data.u64 = 0;
@@ -79,7 +82,7 @@ void doca_task_batch_free(struct doca_task_batch *task_batch)
 {
 	if (task_batch == NULL || task_batch->state != SF_TASK_ALLOCATED) {
 		if (task_batch == NULL)
-			SF_LOG_ERR("no batch given to free");
+			SF_LOG_ERR("task_batch is NULL");
 		else if (task_batch->state == SF_TASK_FREE || task_batch->free_later)
 			SF_LOG_ERR("%s is free already", task_batch->cls->name);
 		else
@@ -91,16 +94,17 @@ void doca_task_batch_free(struct doca_task_batch *task_batch)
 	task_batch->free_later = false;
 	task_batch->next = task_batch->pool->free;
 	task_batch->pool->free = task_batch;
+	assert(ctx->num_allocated >= task_batch->num_tasks);
 	ctx->num_allocated -= task_batch->num_tasks;
 	if (ctx->num_allocated == 0)
 		sf_ctx_wake(ctx);
 }
 
-/* May the batch be submitted now? INVALID_VALUE without one, BAD_STATE when it or its ctx cannot. */
+/* Checks that the batch may be submitted. INVALID_VALUE for NULL; BAD_STATE if it is not allocated or its ctx is not running. */
 static doca_error_t check_submit(const struct doca_task_batch *batch)
 {
 	if (batch == NULL) {
-		SF_LOG_ERR("no batch given to submit");
+		SF_LOG_ERR("task_batch is NULL: nothing to submit");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (batch->state != SF_TASK_ALLOCATED || batch->ctx->state != DOCA_CTX_STATE_RUNNING) {
@@ -147,7 +151,7 @@ doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch)
 void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 {
 	struct doca_ctx *ctx = batch->ctx;
-	uint16_t num_tasks = batch->num_tasks; /* the callback may free the batch, and another take it */
+	uint16_t num_tasks = batch->num_tasks; /* the callback may free the batch, and another thread may allocate it */
 
 	SF_TRACE(complete, SF_TRACE_COMPLETE, batch, (uintptr_t)ctx, status, batch->cls->name);
 	batch->status = status;
@@ -165,7 +169,7 @@ void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 static bool is_given(const struct doca_task_batch *batch)
 {
 	if (batch == NULL)
-		SF_LOG_ERR("no batch given");
+		SF_LOG_ERR("task_batch is NULL");
 	return batch != NULL;
 }
 

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
+#include "../softfield/json_writer.h"
 #include "capability.h"
 #include "device.h"
 #include "report.h"
@@ -41,7 +40,7 @@ static doca_error_t add_representors(struct json_object *device, struct doca_dev
 	return result;
 }
 
-/* Its answer; null when the device has none. */
+/* The query's answer; null if the device has none. */
 static struct json_object *json_value(const struct capability *capability, doca_error_t result, uint64_t value)
 {
 	if (result != DOCA_SUCCESS)
@@ -61,17 +60,16 @@ static doca_error_t add_capabilities(const struct report *report, struct json_ob
 		if (report->library != NULL && strcmp(c->library, report->library) != 0)
 			continue;
 		doca_error_t result = capability_ask(c, devinfo, &value);
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_add_object(array);
 
 		if (first == DOCA_SUCCESS && result != DOCA_ERROR_NOT_SUPPORTED)
 			first = result;
-		json_object_object_add(object, "library", json_object_new_string(c->library));
-		json_object_object_add(object, "name", json_object_new_string(c->name));
-		json_object_object_add(object, "function", json_object_new_string(c->function));
+		json_add_text(object, "library", c->library);
+		json_add_text(object, "name", c->name);
+		json_add_text(object, "function", c->function);
 		json_object_object_add(object, "value", json_value(c, result, value));
 		if (result != DOCA_SUCCESS)
-			json_object_object_add(object, "error", json_object_new_string(doca_error_get_name(result)));
-		json_object_array_add(array, object);
+			json_add_text(object, "error", doca_error_get_name(result));
 	}
 	json_object_object_add(device, "capabilities", array);
 	return first;
@@ -114,8 +112,6 @@ doca_error_t report_print_json(const struct report *report)
 		json_object_object_add(root, "devices", devices);
 	else
 		json_object_put(devices);
-	puts(json_object_to_json_string_ext(root,
-					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(root);
+	json_print(root, true, stdout);
 	return first;
 }

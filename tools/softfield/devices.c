@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield devices: what a program started here would see, software and real. */
+/* softfield devices: the devices that a program started here would see, software and hardware. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "fabric/control/nodes.h"
+#include "json_writer.h"
 #include "table.h"
 #include "tool.h"
 #include "topology/sysfs.h"
 
-#define ANSWER_LIMIT_NS UINT64_C(1000000000) /* for the services of all machines, which are asked at once */
+#define ANSWER_LIMIT_NS UINT64_C(1000000000) /* for the services of all machines, which are queried in parallel */
 
 struct view {
 	const struct sf_topology *t;
 	bool has_asked;
-	enum sf_node_state states[SF_TOPOLOGY_NODES_MAX]; /* of those nodes that have an address, if they were asked */
-	const struct sf_node *real_node;		  /* where the machine's real devices are shown, or NULL */
+	enum sf_node_state states[SF_TOPOLOGY_NODES_MAX]; /* of the nodes that have an address, if they were queried */
+	const struct sf_node *real_node;		  /* the node that shows the machine's real devices, or NULL */
 	struct sf_real_device gpus[SF_REAL_DEVICES_MAX], rdma[SF_REAL_DEVICES_MAX];
 	uint32_t num_gpus, num_rdma;
 };
 
-/* A device's numbers as text. */
+/* A device's attributes as text. */
 struct device_text {
 	char mac[18], ipv4[INET_ADDRSTRLEN], ipv6[INET6_ADDRSTRLEN], rate[24], type[24];
 };
@@ -50,7 +49,7 @@ static void describe(const struct sf_device *d, struct device_text *text)
 		snprintf(text->type, sizeof(text->type), "%s", types[d->kind]);
 }
 
-/* The host whose PCI bus is this machine's: the node that we are, or else the first host here. */
+/* Returns the host with this machine's PCI bus: this process's node, else the first local host. */
 static const struct sf_node *find_real_node(const struct sf_topology *t)
 {
 	for (uint32_t i = 0; i < t->num_nodes; i++) {
@@ -75,7 +74,7 @@ static const char *answer_of(const struct view *view, uint32_t node)
 {
 	static const char *const answers[] = {[SF_NODE_SILENT] = "no",
 					      [SF_NODE_REFUSED] = "no: the keys differ",
-					      [SF_NODE_OTHER] = "no: only one side speaks TLS",
+					      [SF_NODE_OTHER] = "no: only one side uses TLS",
 					      [SF_NODE_ANSWERED] = "yes"};
 
 	return view->has_asked && view->t->nodes[node].address ? answers[view->states[node]] : NULL;
@@ -156,34 +155,20 @@ static void print_table(const struct view *view)
 
 /* ---- JSON ---- */
 
-static struct json_object *add_object(struct json_object *array)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_object_array_add(array, object);
-	return object;
-}
-
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	if (text && *text)
-		json_object_object_add(object, key, json_object_new_string(text));
-}
-
 static struct json_object *json_nodes(const struct view *view)
 {
 	struct json_object *array = json_object_new_array();
 	const struct sf_topology *t = view->t;
 
 	for (uint32_t i = 0; i < t->num_nodes; i++) {
-		struct json_object *object = add_object(array);
+		struct json_object *object = json_add_object(array);
 
-		add_text(object, "name", t->nodes[i].name);
-		add_text(object, "kind", kind_name(&t->nodes[i]));
-		add_text(object, "host", t->nodes[i].host);
-		add_text(object, "address", t->nodes[i].address);
+		json_add_text_if_any(object, "name", t->nodes[i].name);
+		json_add_text_if_any(object, "kind", kind_name(&t->nodes[i]));
+		json_add_text_if_any(object, "host", t->nodes[i].host);
+		json_add_text_if_any(object, "address", t->nodes[i].address);
 		if (answer_of(view, i) != NULL)
-			json_object_object_add(object, "answers", json_object_new_boolean(view->states[i] == SF_NODE_ANSWERED));
+			json_add_bool(object, "answers", view->states[i] == SF_NODE_ANSWERED);
 	}
 	return array;
 }
@@ -192,12 +177,12 @@ static void add_function(struct json_object *object, const struct sf_device *d)
 {
 	static const char *const types[] = {[SF_FUNCTION_PF] = "pf", [SF_FUNCTION_VF] = "vf", [SF_FUNCTION_SF] = "sf"};
 
-	add_text(object, "pci", d->pci_addr);
-	add_text(object, "type", types[d->kind]);
+	json_add_text_if_any(object, "pci", d->pci_addr);
+	json_add_text_if_any(object, "type", types[d->kind]);
 	if (d->kind == SF_FUNCTION_SF)
-		json_object_object_add(object, "sf_index", json_object_new_int64(d->sf_index));
-	add_text(object, "vuid", d->vuid);
-	json_object_object_add(object, "vhca_id", json_object_new_int(d->vhca_id));
+		json_add_number(object, "sf_index", d->sf_index);
+	json_add_text_if_any(object, "vuid", d->vuid);
+	json_add_number(object, "vhca_id", d->vhca_id);
 }
 
 static struct json_object *json_devices(const struct view *view)
@@ -212,27 +197,27 @@ static struct json_object *json_devices(const struct view *view)
 		if (!sf_topology_sees(t, d->node))
 			continue;
 
-		struct json_object *object = add_object(array);
+		struct json_object *object = json_add_object(array);
 
 		describe(d, &text);
-		add_text(object, "node", d->node->name);
+		json_add_text_if_any(object, "node", d->node->name);
 		add_function(object, d);
-		add_text(object, "ibdev", d->ibdev);
-		add_text(object, "iface", d->iface);
-		add_text(object, "mac", text.mac);
-		add_text(object, "ipv4", text.ipv4);
-		add_text(object, "ipv6", text.ipv6);
-		json_object_object_add(object, "rate_bps", json_object_new_int64((int64_t)d->rate_bps));
-		add_text(object, "uplink", d->uplink ? d->uplink->key : NULL);
-		json_object_object_add(object, "real", json_object_new_boolean(false));
+		json_add_text_if_any(object, "ibdev", d->ibdev);
+		json_add_text_if_any(object, "iface", d->iface);
+		json_add_text_if_any(object, "mac", text.mac);
+		json_add_text_if_any(object, "ipv4", text.ipv4);
+		json_add_text_if_any(object, "ipv6", text.ipv6);
+		json_add_number(object, "rate_bps", d->rate_bps);
+		json_add_text_if_any(object, "uplink", d->uplink ? d->uplink->key : NULL);
+		json_add_bool(object, "real", false);
 	}
 	for (uint32_t i = 0; i < view->num_rdma; i++) {
-		struct json_object *object = add_object(array);
+		struct json_object *object = json_add_object(array);
 
-		add_text(object, "node", view->real_node->name);
-		add_text(object, "pci", view->rdma[i].pci_addr);
-		add_text(object, "ibdev", view->rdma[i].name);
-		json_object_object_add(object, "real", json_object_new_boolean(true));
+		json_add_text_if_any(object, "node", view->real_node->name);
+		json_add_text_if_any(object, "pci", view->rdma[i].pci_addr);
+		json_add_text_if_any(object, "ibdev", view->rdma[i].name);
+		json_add_bool(object, "real", true);
 	}
 	return array;
 }
@@ -247,24 +232,24 @@ static struct json_object *json_representors(const struct sf_topology *t)
 		if (!d->uplink || !sf_topology_sees(t, d->uplink->node))
 			continue;
 
-		struct json_object *object = add_object(array);
+		struct json_object *object = json_add_object(array);
 
-		add_text(object, "on", d->uplink->key);
-		add_text(object, "for", d->key);
+		json_add_text_if_any(object, "on", d->uplink->key);
+		json_add_text_if_any(object, "for", d->key);
 		add_function(object, d);
-		add_text(object, "iface", d->rep_iface);
+		json_add_text_if_any(object, "iface", d->rep_iface);
 	}
 	return array;
 }
 
 static void add_gpu(struct json_object *array, const struct sf_node *node, const char *pci, const char *name, bool real)
 {
-	struct json_object *object = add_object(array);
+	struct json_object *object = json_add_object(array);
 
-	add_text(object, "node", node->name);
-	add_text(object, "pci", pci);
-	add_text(object, "name", name);
-	json_object_object_add(object, "real", json_object_new_boolean(real));
+	json_add_text_if_any(object, "node", node->name);
+	json_add_text_if_any(object, "pci", pci);
+	json_add_text_if_any(object, "name", name);
+	json_add_bool(object, "real", real);
 }
 
 static struct json_object *json_gpus(const struct view *view)
@@ -285,17 +270,15 @@ static void print_json(const struct view *view)
 {
 	struct json_object *root = json_object_new_object();
 
-	add_text(root, "self", view->t->self ? view->t->self->name : NULL);
+	json_add_text_if_any(root, "self", view->t->self ? view->t->self->name : NULL);
 	json_object_object_add(root, "nodes", json_nodes(view));
 	json_object_object_add(root, "devices", json_devices(view));
 	json_object_object_add(root, "representors", json_representors(view->t));
 	json_object_object_add(root, "gpus", json_gpus(view));
-	puts(json_object_to_json_string_ext(root,
-					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(root);
+	json_print(root, true, stdout);
 }
 
-/* Whether the machines' services answer. Without a key nobody can be asked. */
+/* Queries whether the machines' services answer, which needs a key. */
 static void ask_nodes(struct view *view)
 {
 	struct sf_fabric_node nodes[SF_TOPOLOGY_NODES_MAX];
@@ -313,7 +296,7 @@ static void ask_nodes(struct view *view)
 	if (num == 0 || !t->key)
 		return;
 	if (sf_nodes_ask(nodes, num, &key, ANSWER_LIMIT_NS, states) != DOCA_SUCCESS) {
-		(void)tool_fail("whether the other machines answer is not known; SOFTFIELD_LOG=error shows why");
+		(void)tool_fail("cannot query the other machines; SOFTFIELD_LOG=error shows why");
 		return;
 	}
 	view->has_asked = true;
@@ -349,7 +332,7 @@ static int devices_run(struct cli *cli)
 
 const struct cli_command tool_devices = {
 	.name = "devices",
-	.summary = "List the nodes, devices, representors and GPUs that a program here sees.",
+	.summary = "List the nodes, devices, representors and GPUs that programs see here.",
 	.options = tool_json_option,
 	.run = devices_run,
 };

@@ -11,9 +11,10 @@
 struct table {
 	char **cells; /* rows, the headings first */
 	int columns, rows;
+	bool is_right[TABLE_COLUMNS_MAX]; /* the columns whose cells end below each other */
 };
 
-/* A tool that is out of memory has nothing better to do. */
+/* Ends the tool if it is out of memory. */
 static void *need(void *memory)
 {
 	if (!memory)
@@ -39,8 +40,10 @@ struct table *table_create(const char *const *headings)
 
 	char **row = new_row(table);
 
-	for (int i = 0; i < table->columns; i++)
-		row[i] = need(strdup(headings[i]));
+	for (int i = 0; i < table->columns; i++) {
+		table->is_right[i] = *headings[i] == '>';
+		row[i] = need(strdup(headings[i] + table->is_right[i]));
+	}
 	return table;
 }
 
@@ -58,13 +61,31 @@ void table_row(struct table *table, ...)
 	va_end(cells);
 }
 
+void table_format(struct table *table, const char *format, ...)
+{
+	char **row = new_row(table), *line, *rest;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&line, format, args) < 0)
+		abort();
+	va_end(args);
+	rest = line;
+	for (int i = 0; i < table->columns; i++) {
+		const char *cell = strsep(&rest, "\t");
+
+		row[i] = need(strdup(cell && *cell ? cell : "-"));
+	}
+	free(line);
+}
+
 static void print_row(const struct table *table, int row, const int *widths)
 {
 	for (int i = 0; i < table->columns; i++) {
 		const char *cell = table->cells[row * table->columns + i];
 		bool last = i == table->columns - 1;
 
-		printf("  %-*s", last ? 0 : widths[i], cell);
+		printf("  %*s", table->is_right[i] ? widths[i] : last ? 0 : -widths[i], cell);
 	}
 	putchar('\n');
 }

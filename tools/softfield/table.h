@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of text in columns as wide as their widest cell. */
+/* A text table with columns as wide as their widest cell. */
 #ifndef TOOL_TABLE_H
 #define TOOL_TABLE_H
 
@@ -7,11 +7,14 @@
 
 struct table;
 
-/* The columns' headings end with NULL. */
+/* The columns' headings end with NULL. A heading after '>' is that of a column of numbers, which are aligned on the right. */
 struct table *table_create(const char *const *headings);
 
-/* As many strings as there are headings. NULL is shown as '-'. */
+/* Takes one string for each heading. NULL is printed as '-'. */
 void table_row(struct table *table, ...);
+
+/* The same, as a line with a tab between cells. */
+void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints the title and the table, or nothing if it has no rows, and frees it. */
 void table_print(struct table *table, const char *title);

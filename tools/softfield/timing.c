@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_writer.h"
+#include "samples.h"
+
 bool timing_open(struct timing *timing, uint64_t count, bool measures)
 {
 	*timing = (struct timing){.count = count};
@@ -12,15 +15,8 @@ bool timing_open(struct timing *timing, uint64_t count, bool measures)
 	timing->samples = malloc(count * sizeof(*timing->samples));
 	if (timing->samples == NULL)
 		return false;
-	memset(timing->samples, 0, count * sizeof(*timing->samples)); /* no page is touched first while it measures */
+	memset(timing->samples, 0, count * sizeof(*timing->samples)); /* no page faults while measuring */
 	return true;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
 }
 
 void timing_close(struct timing *timing, bool halves, struct timing_stats *stats)
@@ -32,13 +28,31 @@ void timing_close(struct timing *timing, bool halves, struct timing_stats *stats
 	if (samples == NULL)
 		return;
 	stats->mean = (double)ns / (double)num / (halves ? 2 : 1);
-	qsort(timing->samples, num, sizeof(*samples), by_value);
+	samples_sort(timing->samples, num);
 	stats->min = unit * (double)samples[0];
-	stats->p50 = unit * (double)samples[num / 2];
-	stats->p90 = unit * (double)samples[num * 90 / 100];
-	stats->p99 = unit * (double)samples[num * 99 / 100];
-	stats->p999 = unit * (double)samples[num * 999 / 1000];
+	stats->p50 = unit * (double)samples_permille(samples, num, 500);
+	stats->p90 = unit * (double)samples_permille(samples, num, 900);
+	stats->p99 = unit * (double)samples_permille(samples, num, 990);
+	stats->p999 = unit * (double)samples_permille(samples, num, 999);
 	stats->max = unit * (double)samples[num - 1];
 	free(timing->samples);
 	timing->samples = NULL;
+}
+
+/* ---- the figures by name ---- */
+
+const char *const timing_names[TIMING_NAMES] = {"min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"};
+
+double timing_figure(const struct timing_stats *stats, int name)
+{
+	const double figures[TIMING_NAMES] = {stats->min, stats->mean, stats->p50, stats->p90,
+					      stats->p99, stats->p999, stats->max};
+
+	return figures[name];
+}
+
+void timing_json(struct json_object *object, const struct timing_stats *stats)
+{
+	for (int i = 0; i < TIMING_NAMES; i++)
+		json_add_real(object, timing_names[i], timing_figure(stats, i));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times of single operations, all of which are kept: their percentiles are exact. */
+/* Times of single operations. All samples are kept, so percentiles are exact. */
 #ifndef TOOL_TIMING_H
 #define TOOL_TIMING_H
 
@@ -20,7 +20,16 @@ struct timing_stats {
 	double mean, min, p50, p90, p99, p999, max;
 };
 
-/* A counter that is cheaper than the clock; what a tick is gets known at the end. */
+/* Their names in JSON and CSV, in order, and the figure of each. */
+#define TIMING_NAMES 7
+extern const char *const timing_names[TIMING_NAMES];
+double timing_figure(const struct timing_stats *stats, int name);
+
+/* Adds all of them to the object. */
+struct json_object;
+void timing_json(struct json_object *object, const struct timing_stats *stats);
+
+/* A counter that is cheaper than the clock; timing_close calibrates it. */
 static inline uint64_t timing_ticks(void)
 {
 #ifdef __x86_64__
@@ -39,7 +48,7 @@ static inline void timing_begin(struct timing *timing)
 	timing->begin_ticks = timing->last = timing_ticks();
 }
 
-/* An operation has ended, and the next one begins. Called count times at most. */
+/* Records the end of an operation and the beginning of the next. Called count times at most. */
 static inline void timing_add(struct timing *timing)
 {
 	uint64_t now;
@@ -51,7 +60,7 @@ static inline void timing_add(struct timing *timing)
 	timing->last = now;
 }
 
-/* After count samples, and right after the last. halves: a sample is a round trip, of which the result is one way. */
+/* Called right after the last of count samples. halves: a sample is a round trip, of which half is reported. */
 void timing_close(struct timing *timing, bool halves, struct timing_stats *stats);
 
 #endif

@@ -80,6 +80,9 @@ void cuda_unload_images(struct cuda_gpu *gpu);
 /* The kernel's function, its image loaded on first use. With the context entered, as what follows. */
 cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, cu_function *function);
 
+/* struct sf_gpu_ops: clock.c */
+doca_error_t cuda_clock_read(struct doca_gpu *gpu, uint64_t *gpu_ns, uint64_t *ns);
+
 /* fault.c. Prepared before the program's kernel starts: code is not loaded while a kernel runs. The stream is left to the
  * context, as the kernel on it ends by its fault alone. */
 struct cuda_fault {

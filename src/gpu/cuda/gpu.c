@@ -37,6 +37,7 @@ static const struct sf_gpu_ops cuda_ops = {
 	.hardware = true,
 	.mem_alloc = cuda_mem_alloc,
 	.mem_free = cuda_mem_free,
+	.clock_read = cuda_clock_read,
 	.host_map = cuda_host_map,
 	.host_unmap = cuda_host_unmap,
 	.is_device_memory = cuda_is_device_memory,
@@ -130,7 +131,7 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	cuda->device = device;
 	error = open_context(cuda);
 	if (error != CU_SUCCESS) {
-		SF_LOG_ERR("gpu %s does not open: %s", pci_addr != NULL ? pci_addr : "that SOFTFIELD_GPU names",
+		SF_LOG_ERR("cannot open gpu %s: %s", pci_addr != NULL ? pci_addr : "that SOFTFIELD_GPU names",
 			   cuda_error_name(error));
 		free(cuda);
 		return error == CU_ERROR_OUT_OF_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
@@ -155,7 +156,7 @@ doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_
 	pthread_mutex_unlock(&open_lock);
 	if (owner != NULL)
 		return cuda_describe_memory(owner, addr, len, descriptor, descriptor_len);
-	SF_LOG_ERR("%zu bytes at %p are no memory of an open gpu", len, addr);
+	SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, addr);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

@@ -15,8 +15,10 @@
 
 #include <softfield/device.h>
 #include <softfield/gpu.h>
+#include <softfield/gpu_trace.h>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "gpu/soft/soft.h"
 
 #define SPIN_POLLS_DEFAULT 2000
@@ -100,6 +102,15 @@ DOCA_EXPERIMENTAL void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us)
 		nanosleep(&timeout, NULL);
 	else
 		futex_wait(word, 1, &timeout);
+}
+
+DOCA_EXPERIMENTAL void softfield_soft_trace(uint32_t kind, uint64_t flow, uint32_t bytes)
+{
+	if (kind != SF_TRACE_SEND && kind != SF_TRACE_DELIVER)
+		return;
+	sf_trace_record((enum sf_trace_kind)kind, NULL, flow, bytes, kind == SF_TRACE_SEND ? "from a kernel" : "to a kernel");
+	if (kind == SF_TRACE_DELIVER)
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 }
 
 DOCA_EXPERIMENTAL void softfield_soft_barrier(void)

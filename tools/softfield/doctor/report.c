@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
+#include "json_writer.h"
 #include "printable.h"
 
 struct line {
@@ -23,7 +22,7 @@ struct doctor_report {
 
 static const char *const state_names[] = {[DOCTOR_OK] = "ok", [DOCTOR_WARNING] = "warning", [DOCTOR_ERROR] = "error"};
 
-/* A tool that is out of memory has nothing better to do. */
+/* Ends the tool if it is out of memory. */
 static void *need(void *memory)
 {
 	if (!memory)
@@ -63,19 +62,16 @@ static void print_json(const struct doctor_report *report)
 {
 	struct json_object *root = json_object_new_object(), *checks = json_object_new_array();
 
-	json_object_object_add(root, "ok", json_object_new_boolean(is_well(report)));
+	json_add_bool(root, "ok", is_well(report));
 	json_object_object_add(root, "checks", checks);
 	for (size_t i = 0; i < report->num; i++) {
-		struct json_object *check = json_object_new_object();
+		struct json_object *check = json_add_object(checks);
 
-		json_object_object_add(check, "subject", json_object_new_string(report->lines[i].subject));
-		json_object_object_add(check, "state", json_object_new_string(state_names[report->lines[i].state]));
-		json_object_object_add(check, "text", json_object_new_string(report->lines[i].text));
-		json_object_array_add(checks, check);
+		json_add_text(check, "subject", report->lines[i].subject);
+		json_add_text(check, "state", state_names[report->lines[i].state]);
+		json_add_text(check, "text", report->lines[i].text);
 	}
-	puts(json_object_to_json_string_ext(root,
-					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(root);
+	json_print(root, true, stdout);
 }
 
 bool doctor_report_print(const struct doctor_report *report, bool json)

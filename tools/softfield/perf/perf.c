@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command: two processes that measure, and this one, which tells how far they are and reports. */
+/* The command: two processes measure; this one shows their progress and reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@
 
 /* ---- one process ---- */
 
-/* The GPU of the far process, if the plan names none: the topology's first that it sees. */
+/* Chooses the far process's GPU if the plan names none: the first that it sees. */
 static void choose_gpu(struct perf_plan *plan)
 {
 	struct sf_topology *topology = tool_topology_load(getenv("SOFTFIELD_NODE"));
@@ -35,25 +35,18 @@ static void choose_gpu(struct perf_plan *plan)
 	sf_topology_free(topology);
 }
 
-/* The far process takes the plan from the near one, and checks it as if it had been typed. */
+/* The far process receives the plan from the near one, and checks it like a command line. */
 static void agree(struct perf_side *side, const struct perf_options *options)
 {
-	uint64_t hello = HELLO;
 	const char *refused;
 
 	side->plan = options->plan;
-	bench_channel_send(side->channel, &hello, sizeof(hello));
-	bench_channel_receive(side->channel, &hello, sizeof(hello));
-	if (hello != HELLO)
-		bench_die("the other side is not this release of softfield perf");
-	if (side->near) {
-		bench_channel_send(side->channel, &side->plan, sizeof(side->plan));
+	bench_channel_agree(side->channel, HELLO, "perf", &side->plan, sizeof(side->plan), side->near);
+	if (side->near)
 		return;
-	}
-	bench_channel_receive(side->channel, &side->plan, sizeof(side->plan));
 	refused = perf_plan_refused(&side->plan);
 	if (refused != NULL)
-		bench_die("the client asks for what cannot be run: %s", refused);
+		bench_die("the client requests an impossible test: %s", refused);
 	choose_gpu(&side->plan);
 }
 
@@ -76,7 +69,7 @@ struct run {
 	pid_t near, far;
 };
 
-/* A host and a DPU of it, by name. */
+/* Returns the names of a host and one of its DPUs. */
 static void choose_nodes(char host[PERF_NAME_MAX], char dpu[PERF_NAME_MAX])
 {
 	struct sf_topology *topology = tool_topology_load(NULL);
@@ -96,12 +89,12 @@ static void choose_nodes(char host[PERF_NAME_MAX], char dpu[PERF_NAME_MAX])
 	}
 	sf_topology_free(topology);
 	if (!found)
-		bench_die("the topology has no DPU whose host is on this machine too: start a side on each with --server and "
+		bench_die("the topology has no DPU whose host is on this machine too: start one side on each with --server and "
 			  "--client");
 }
 
-/* A child that sees what the node sees; it ends with this process. The two descriptors are its own, and no other process's: the
- * end of it closes them. other: the peer's end of the channel, or -1. */
+/* Starts a child on the node; it ends with this process. Only the child keeps the two descriptors, so its end closes them. other:
+ * the peer's end of the channel, or -1. */
 static pid_t start(const struct run *run, bool near, const char *node, int channel, int results, int other)
 {
 	pid_t child = fork();
@@ -168,7 +161,8 @@ static void read_results(struct run *run, int results)
 		show_progress(run);
 		if (poll(&readable, 1, LOOK_MS) <= 0)
 			continue;
-		got = read(results, &run->results[run->num], sizeof(run->results[0])); /* whole: a pipe takes one as one */
+		got = read(results, &run->results[run->num],
+			   sizeof(run->results[0])); /* whole: a pipe write of this size is atomic */
 		if (got == (ssize_t)sizeof(run->results[0]) && run->num < RESULTS_MAX - 1)
 			run->num++;
 	}
@@ -176,7 +170,7 @@ static void read_results(struct run *run, int results)
 		fprintf(stderr, "\r\033[K");
 }
 
-/* Both children have ended, or the near one has failed. */
+/* Returns true once both children have ended or the near one has failed. */
 static bool await_children(struct run *run)
 {
 	int status = 0;
@@ -264,7 +258,7 @@ const struct cli_command tool_perf = {
 		"              a CUDA GPU it is the software GPU, and the report says so. SOFTFIELD_GPU=soft|cuda chooses\n"
 		"\n"
 		"The memory in flight is at most 32 MiB, so large sizes have fewer operations in flight than --depth says.\n"
-		"Exit status: 0; 1 if something cannot be measured, and a line says what; 2 for a wrong command line.\n",
+		"Exit status: 0; 1 if a part cannot be measured, with a line that names it; 2 for an invalid command line.\n",
 	.options = perf_option_table,
 	.run = perf_run,
 };

@@ -3,49 +3,42 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include <doca_version.h>
 #include <softfield/version.h>
 
+#include "json_writer.h"
 #include "perf/perf.h"
+#include "table.h"
 #include "tool.h"
-
-static const char *const latency_names[] = {"min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"};
-#define LATENCIES (sizeof(latency_names) / sizeof(latency_names[0]))
-
-static double latency_of(const struct perf_result *result, size_t i)
-{
-	const struct timing_stats *l = &result->latency;
-	const double values[LATENCIES] = {l->min, l->mean, l->p50, l->p90, l->p99, l->p999, l->max};
-
-	return values[i];
-}
 
 /* ---- the table ---- */
 
 static void print_latency(const struct perf_report *report)
 {
-	printf("latency\n%-11s %-26s %9s %9s %9s %9s %9s %9s %9s %11s\n", "part", "what", "bytes", "rounds", "50 % us", "90 %",
-	       "99 %", "99.9 %", "max", "mean us");
+	struct table *table = table_create((const char *[]){"part", "what", ">bytes", ">rounds", ">50 % us", ">90 %", ">99 %",
+							    ">99.9 %", ">max", ">mean us", NULL});
+
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct perf_result *r = &report->results[i];
 
-		printf("%-11s %-26s %9u %9llu %9.3f %9.3f %9.3f %9.3f %9.1f %11.3f\n", r->part, r->what, r->size,
-		       (unsigned long long)r->rounds, r->latency.p50 / 1e3, r->latency.p90 / 1e3, r->latency.p99 / 1e3,
-		       r->latency.p999 / 1e3, r->latency.max / 1e3, r->latency.mean / 1e3);
+		table_format(table, "%s\t%s\t%u\t%llu\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f\t%.3f", r->part, r->what, r->size,
+			     (unsigned long long)r->rounds, r->latency.p50 / 1e3, r->latency.p90 / 1e3, r->latency.p99 / 1e3,
+			     r->latency.p999 / 1e3, r->latency.max / 1e3, r->latency.mean / 1e3);
 	}
+	table_print(table, "latency");
 }
 
 static void print_rates(const struct perf_report *report)
 {
-	printf("bandwidth\n%-11s %-26s %9s %11s %12s %12s\n", "part", "what", "bytes", "operations", "k/s", "GB/s");
+	struct table *table = table_create((const char *[]){"part", "what", ">bytes", ">operations", ">k/s", ">GB/s", NULL});
+
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct perf_result *r = &report->results[i];
 
-		printf("%-11s %-26s %9u %11llu %12.1f %12.3f\n", r->part, r->what, r->size, (unsigned long long)r->operations,
-		       r->ops_per_s / 1e3, r->bytes_per_s / 1e9);
+		table_format(table, "%s\t%s\t%u\t%llu\t%.1f\t%.3f", r->part, r->what, r->size, (unsigned long long)r->operations,
+			     r->ops_per_s / 1e3, r->bytes_per_s / 1e9);
 	}
+	table_print(table, "bandwidth");
 }
 
 void perf_print_table(const struct perf_report *report)
@@ -79,48 +72,42 @@ static int file_close(FILE *file, const char *path)
 	return good ? TOOL_OK : cannot_write(path);
 }
 
-static struct json_object *result_object(const struct perf_result *r)
+static void json_add_result(struct json_object *results, const struct perf_result *r)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_add_object(results);
 
-	json_object_object_add(object, "part", json_object_new_string(r->part));
-	json_object_object_add(object, "what", json_object_new_string(r->what));
-	json_object_object_add(object, "size", json_object_new_int64(r->size));
+	json_add_text(object, "part", r->part);
+	json_add_text(object, "what", r->what);
+	json_add_number(object, "size", r->size);
 	if (r->tests & BENCH_LATENCY) {
-		json_object_object_add(object, "rounds", json_object_new_int64((int64_t)r->rounds));
-		for (size_t i = 0; i < LATENCIES; i++)
-			json_object_object_add(object, latency_names[i], json_object_new_double(latency_of(r, i)));
+		json_add_number(object, "rounds", r->rounds);
+		timing_json(object, &r->latency);
 	}
 	if (r->tests & BENCH_BANDWIDTH) {
-		json_object_object_add(object, "operations", json_object_new_int64((int64_t)r->operations));
-		json_object_object_add(object, "ops_per_s", json_object_new_double(r->ops_per_s));
-		json_object_object_add(object, "bytes_per_s", json_object_new_double(r->bytes_per_s));
+		json_add_number(object, "operations", r->operations);
+		json_add_real(object, "ops_per_s", r->ops_per_s);
+		json_add_real(object, "bytes_per_s", r->bytes_per_s);
 	}
-	return object;
 }
 
 int perf_write_json(const struct perf_report *report, const char *path)
 {
-	struct json_object *root = json_object_new_object(), *results = json_object_new_array();
+	struct json_object *root, *results;
 	FILE *file = file_open(path);
-	int code;
 
-	if (file != NULL) {
-		json_object_object_add(root, "version", json_object_new_string(SOFTFIELD_VERSION));
-		json_object_object_add(root, "api", json_object_new_string(doca_version_runtime()));
-		json_object_object_add(root, "seconds", json_object_new_double((double)report->plan->duration_ns / 1e9));
-		json_object_object_add(root, "depth", json_object_new_int64(report->plan->rdma.depth));
-		for (uint32_t i = 0; i < report->num; i++)
-			json_object_array_add(results, result_object(&report->results[i]));
-		json_object_object_add(root, "results", results);
-		fprintf(file, "%s\n", json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
-		code = file_close(file, path);
-	} else {
-		code = cannot_write(path);
-		json_object_put(results);
-	}
-	json_object_put(root);
-	return code;
+	if (file == NULL)
+		return cannot_write(path);
+	root = json_object_new_object();
+	results = json_object_new_array();
+	json_add_text(root, "version", SOFTFIELD_VERSION);
+	json_add_text(root, "api", doca_version_runtime());
+	json_add_real(root, "seconds", (double)report->plan->duration_ns / 1e9);
+	json_add_number(root, "depth", report->plan->rdma.depth);
+	json_object_object_add(root, "results", results);
+	for (uint32_t i = 0; i < report->num; i++)
+		json_add_result(results, &report->results[i]);
+	json_print(root, true, file);
+	return file_close(file, path);
 }
 
 int perf_write_csv(const struct perf_report *report, const char *path)
@@ -130,15 +117,15 @@ int perf_write_csv(const struct perf_report *report, const char *path)
 	if (file == NULL)
 		return cannot_write(path);
 	fprintf(file, "part,what,size,rounds");
-	for (size_t i = 0; i < LATENCIES; i++)
-		fprintf(file, ",%s", latency_names[i]);
+	for (int i = 0; i < TIMING_NAMES; i++)
+		fprintf(file, ",%s", timing_names[i]);
 	fprintf(file, ",operations,ops_per_s,bytes_per_s\n");
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct perf_result *r = &report->results[i];
 
 		fprintf(file, "%s,\"%s\",%u,%llu", r->part, r->what, r->size, (unsigned long long)r->rounds);
-		for (size_t k = 0; k < LATENCIES; k++)
-			fprintf(file, ",%.1f", latency_of(r, k));
+		for (int k = 0; k < TIMING_NAMES; k++)
+			fprintf(file, ",%.1f", timing_figure(&r->latency, k));
 		fprintf(file, ",%llu,%.0f,%.0f\n", (unsigned long long)r->operations, r->ops_per_s, r->bytes_per_s);
 	}
 	return file_close(file, path);

@@ -2,8 +2,8 @@
 /*
  * softfield rdma bench: both sides or one of them, and the report.
  *
- *   options.c   what is asked for        side.c    an instance with memory and connections
- *   channel.c   how the sides talk       tasks.c   tasks and receives
+ *   options.c   the options              side.c    an instance with memory and connections
+ *   channel.c   messages between sides   tasks.c   tasks and receives
  *   measure.c   latency and bandwidth
  */
 #include <errno.h>
@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "json_writer.h"
 #include "rdma/measure.h"
+#include "table.h"
 #include "tool.h"
 
 #define HELLO UINT64_C(0x3268636e65626673) /* before the plan: "sfbench2" */
@@ -27,7 +29,7 @@ struct report {
 	struct bench_result results[2 * BENCH_SIZES_MAX];
 	uint32_t num;
 	double idle_progress_ns;
-	double connection_bytes; /* of each connection, both sides together */
+	double connection_bytes; /* per connection, both sides together */
 };
 
 void bench_pin(int cpu)
@@ -42,7 +44,7 @@ void bench_pin(int cpu)
 		fprintf(stderr, "softfield: %s: not on CPU %d: %s\n", bench_label, cpu, strerror(errno));
 }
 
-/* A connection takes a few descriptors. */
+/* A connection needs a few descriptors. */
 static void raise_open_files(void)
 {
 	struct rlimit limit;
@@ -55,7 +57,7 @@ static void raise_open_files(void)
 
 /* ---- one side ---- */
 
-/* The server's memory goes to the client. */
+/* The server sends its memory usage to the client. */
 static double connection_bytes(struct bench_side *side)
 {
 	uint64_t mine = side->memory_after - side->memory_before, other = 0;
@@ -81,25 +83,18 @@ static void measure(struct bench_side *side, struct report *report)
 	}
 }
 
-/* The server takes the plan from the client, and checks it as if it had been typed. */
+/* The server receives the plan from the client, and checks it like a command line. */
 static void agree(struct bench_side *side, const struct bench_options *options)
 {
-	uint64_t hello = HELLO;
 	const char *refused;
 
 	side->plan = options->plan;
-	bench_channel_send(side->channel, &hello, sizeof(hello));
-	bench_channel_receive(side->channel, &hello, sizeof(hello));
-	if (hello != HELLO)
-		bench_die("the other side is not this release of softfield rdma bench");
-	if (side->client) {
-		bench_channel_send(side->channel, &side->plan, sizeof(side->plan));
+	bench_channel_agree(side->channel, HELLO, "rdma bench", &side->plan, sizeof(side->plan), side->client);
+	if (side->client)
 		return;
-	}
-	bench_channel_receive(side->channel, &side->plan, sizeof(side->plan));
 	refused = bench_plan_refused(&side->plan);
 	if (refused != NULL)
-		bench_die("the client asks for what cannot be run: %s", refused);
+		bench_die("the client requests an impossible test: %s", refused);
 }
 
 static void run_side(const struct bench_options *options, bool client, int channel, struct report *report)
@@ -127,56 +122,77 @@ static const char *test_name(enum bench_test test)
 	return test == BENCH_LATENCY ? "latency" : "bandwidth";
 }
 
-static void print_table(const struct bench_plan *plan, const struct report *report)
+static void print_latency(const struct report *report)
 {
-	printf("%s, %u connection%s and %u idle, lists of %u, %s\n", bench_op_names[plan->op], plan->connections,
-	       plan->connections == 1 ? "" : "s", plan->idle, plan->list, plan->events ? "events" : "polling");
-	printf("a connection takes %.1f KiB on both sides together; progress that finds nothing takes %.1f ns\n\n",
-	       report->connection_bytes / 1024, report->idle_progress_ns);
-	if (plan->tests & BENCH_LATENCY)
-		printf("%10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "count", "mean ns", "min", "50 %", "90 %",
-		       "99 %", "99.9 %", "max");
+	struct table *table = table_create(
+		(const char *[]){">bytes", ">count", ">mean ns", ">min", ">50 %", ">90 %", ">99 %", ">99.9 %", ">max", NULL});
+
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
 
 		if (r->test == BENCH_LATENCY)
-			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size,
-			       (unsigned long long)r->count, r->latency.mean, r->latency.min, r->latency.p50, r->latency.p90,
-			       r->latency.p99, r->latency.p999, r->latency.max);
+			table_format(table, "%u\t%llu\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f", r->size,
+				     (unsigned long long)r->count, r->latency.mean, r->latency.min, r->latency.p50,
+				     r->latency.p90, r->latency.p99, r->latency.p999, r->latency.max);
 	}
-	if (plan->tests & BENCH_BANDWIDTH)
-		printf("%10s %10s %14s %14s   %u in flight\n", "bytes", "count", "Mops/s", "GB/s", plan->depth);
+	table_print(table, "latency");
+}
+
+static void print_rates(const struct bench_plan *plan, const struct report *report)
+{
+	struct table *table = table_create((const char *[]){">bytes", ">count", ">Mops/s", ">GB/s", NULL});
+	char title[48];
+
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
 
 		if (r->test == BENCH_BANDWIDTH)
-			printf("%10u %10llu %14.3f %14.3f\n", r->size, (unsigned long long)r->count, r->ops_per_s / 1e6,
-			       r->bytes_per_s / 1e9);
+			table_format(table, "%u\t%llu\t%.3f\t%.3f", r->size, (unsigned long long)r->count, r->ops_per_s / 1e6,
+				     r->bytes_per_s / 1e9);
 	}
+	snprintf(title, sizeof(title), "bandwidth, %u in flight", plan->depth);
+	table_print(table, title);
+}
+
+static void print_table(const struct bench_plan *plan, const struct report *report)
+{
+	printf("%s, %u connection%s and %u idle, lists of %u, %s\n", bench_op_names[plan->op], plan->connections,
+	       plan->connections == 1 ? "" : "s", plan->idle, plan->list, plan->events ? "events" : "polling");
+	printf("a connection takes %.1f KiB on both sides together; an idle progress call takes %.1f ns\n\n",
+	       report->connection_bytes / 1024, report->idle_progress_ns);
+	print_latency(report);
+	print_rates(plan, report);
 }
 
 static void print_json(const struct bench_plan *plan, const struct report *report)
 {
-	printf("{\"op\": \"%s\", \"depth\": %u, \"receives\": %u, \"list\": %u, \"connections\": %u, \"idle\": %u, \"mode\": "
-	       "\"%s\",\n",
-	       bench_op_names[plan->op], plan->depth, plan->receives, plan->list, plan->connections, plan->idle,
-	       plan->events ? "events" : "polling");
-	printf(" \"connection_bytes\": %.0f, \"idle_progress_ns\": %.2f, \"results\": [", report->connection_bytes,
-	       report->idle_progress_ns);
+	struct json_object *root = json_object_new_object(), *results = json_object_new_array();
+
+	json_add_text(root, "op", bench_op_names[plan->op]);
+	json_add_number(root, "depth", plan->depth);
+	json_add_number(root, "receives", plan->receives);
+	json_add_number(root, "list", plan->list);
+	json_add_number(root, "connections", plan->connections);
+	json_add_number(root, "idle", plan->idle);
+	json_add_text(root, "mode", plan->events ? "events" : "polling");
+	json_add_real(root, "connection_bytes", report->connection_bytes);
+	json_add_real(root, "idle_progress_ns", report->idle_progress_ns);
+	json_object_object_add(root, "results", results);
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
+		struct json_object *object = json_add_object(results);
 
-		printf("%s\n  {\"test\": \"%s\", \"size\": %u, \"count\": %llu, ", i == 0 ? "" : ",", test_name(r->test), r->size,
-		       (unsigned long long)r->count);
-		if (r->test == BENCH_LATENCY)
-			printf("\"mean_ns\": %.2f, \"min_ns\": %.2f, \"p50_ns\": %.2f, \"p90_ns\": %.2f, \"p99_ns\": %.2f, "
-			       "\"p99_9_ns\": %.2f, \"max_ns\": %.2f}",
-			       r->latency.mean, r->latency.min, r->latency.p50, r->latency.p90, r->latency.p99, r->latency.p999,
-			       r->latency.max);
-		else
-			printf("\"ops_per_s\": %.0f, \"bytes_per_s\": %.0f}", r->ops_per_s, r->bytes_per_s);
+		json_add_text(object, "test", test_name(r->test));
+		json_add_number(object, "size", r->size);
+		json_add_number(object, "count", r->count);
+		if (r->test == BENCH_LATENCY) {
+			timing_json(object, &r->latency);
+		} else {
+			json_add_real(object, "ops_per_s", r->ops_per_s);
+			json_add_real(object, "bytes_per_s", r->bytes_per_s);
+		}
 	}
-	printf("]}\n");
+	json_print(root, true, stdout);
 }
 
 /* ---- the command ---- */
@@ -200,7 +216,7 @@ static int run_both(const struct bench_options *options, struct report *report)
 	close(sockets[0]);
 	run_side(options, true, sockets[1], report);
 	if (waitpid(child, &status, 0) != child || status != 0)
-		return tool_fail("rdma bench: the server did not end well");
+		return tool_fail("rdma bench: the server failed: see its output");
 	return TOOL_OK;
 }
 
@@ -230,11 +246,11 @@ static int bench_run(struct cli *cli)
 const struct cli_command tool_rdma_bench = {
 	.name = "rdma bench",
 	.summary = "Measure one kind of RDMA task between two processes, and print latencies and rates.",
-	.text = "Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is "
+	.text = "The latency of write, send and write_imm is half a round trip in which each side answers the other: a write is "
 		"seen by\n"
 		"polling the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the "
 		"submit\n"
-		"to the callback. Memory is whole pages out of malloc.\n",
+		"to the callback. Memory is whole pages from malloc.\n",
 	.options = bench_options,
 	.run = bench_run,
 };

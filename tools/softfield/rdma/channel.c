@@ -66,14 +66,14 @@ int bench_channel_connect(const char *host, const char *port)
 	}
 	freeaddrinfo(found);
 	if (channel < 0)
-		bench_die("cannot connect to %s:%s: %s; is the server there?", host, port, strerror(error));
+		bench_die("cannot connect to %s:%s: %s; is the server running?", host, port, strerror(error));
 	(void)setsockopt(channel, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return channel;
 }
 
 static _Noreturn void peer_ended(void)
 {
-	bench_die("the other side has ended: see what it said");
+	bench_die("the other side has ended: see its output");
 }
 
 void bench_channel_send(int channel, const void *data, size_t len)
@@ -122,9 +122,23 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 
 	bench_channel_receive(channel, &size, sizeof(size));
 	if (size > BENCH_BLOB_MAX)
-		bench_die("the other side sent a descriptor of %u bytes: is it of the same release?", size);
+		bench_die("the other side sent a descriptor of %u bytes: does it run the same release?", size);
 	bench_channel_receive(channel, data, size);
 	return size;
+}
+
+void bench_channel_agree(int channel, uint64_t hello, const char *command, void *plan, size_t len, bool is_ours)
+{
+	uint64_t theirs = 0;
+
+	bench_channel_send(channel, &hello, sizeof(hello));
+	bench_channel_receive(channel, &theirs, sizeof(theirs));
+	if (theirs != hello)
+		bench_die("the other side does not run this release of softfield %s", command);
+	if (is_ours)
+		bench_channel_send(channel, plan, len);
+	else
+		bench_channel_receive(channel, plan, len);
 }
 
 void bench_channel_meet(int channel)

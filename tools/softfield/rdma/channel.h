@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the two sides of the benchmark talk besides RDMA: a stream socket, blocking. What breaks ends the program
- * with a message. */
+/* The channel between both sides of the benchmark besides RDMA: a blocking stream socket. An error ends the program with a
+ * message. */
 #ifndef BENCH_RDMA_CHANNEL_H
 #define BENCH_RDMA_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define BENCH_BLOB_MAX 4096
 
-/* Waits for one client on the loopback interface. Port 0 is a free one; the port is told on stderr. */
+/* Waits for one client on the loopback interface. Port 0: any free one. Prints the port to stderr. */
 int bench_channel_serve(const char *port);
 int bench_channel_connect(const char *host, const char *port);
 
 void bench_channel_send(int channel, const void *data, size_t len);
 void bench_channel_receive(int channel, void *data, size_t len);
 
-/* With their length, which is checked. */
+/* Sends the length first, which the receiver checks. */
 void bench_channel_send_blob(int channel, const void *data, size_t len);
 size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX]);
 
-/* Both sides are here. */
+/* Both sides send hello, and end the program if the other's differs: it is another release. Then the side that owns plan, of len
+ * bytes, sends it. */
+void bench_channel_agree(int channel, uint64_t hello, const char *command, void *plan, size_t len, bool is_ours);
+
+/* Waits until both sides have called it. */
 void bench_channel_meet(int channel);
 
-/* Ends the program if the other side has ended: for whoever spins. */
+/* Ends the program if the other side has ended; for loops that poll. */
 void bench_channel_check(int channel);
 
 /* The command, for messages. */
 extern const char *bench_label;
 
-/* A line on stderr, and the end. */
+/* Prints a line to stderr and ends the program. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

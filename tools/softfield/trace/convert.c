@@ -3,44 +3,17 @@
 
 #include <stdlib.h>
 
+#include <doca_ctx.h>
 #include <doca_error.h>
 
 #include "base/status_page.h"
-#include "trace/inflight.h"
 #include "trace/order.h"
 #include "trace/pftrace.h"
+#include "trace/shown.h"
 #include "printable.h"
 
 #define NO_LANE UINT32_MAX
-#define TRACKS_AT 0x10000u /* of a process, behind its threads' */
-
-#define DEPTH_KEPT 8	      /* slices inside each other of which we know the names */
-#define OPEN_MIN_NS 100000000 /* what has not ended for so long is told */
-
-/* Where the tasks of one type are shown that overlap: each lane has one at a time. */
-struct lane {
-	uint32_t next_free;
-};
-
-/* The slices of a thread that are open. */
-struct stack {
-	uint32_t depth;
-	struct {
-		uint64_t ns;
-		char name[SF_TRACE_NAME_MAX + 32];
-	} slices[DEPTH_KEPT];
-};
-
-struct shown {
-	const struct trace_process *process;
-	uint64_t track;	      /* its threads' and others follow */
-	struct stack *stacks; /* thread by thread */
-	struct inflight tasks, contexts;
-	struct lane *lanes;
-	uint32_t num_lanes, room, num_contexts;
-	uint32_t free[SF_TRACE_NAMES_MAX]; /* the first free lane of a type */
-	char names[SF_TRACE_NAMES_MAX][SF_TRACE_NAME_MAX];
-};
+#define TRACKS_AT 0x10000u /* of a process, after its threads' tracks */
 
 struct conversion {
 	FILE *out;
@@ -53,7 +26,7 @@ static uint64_t thread_track(const struct shown *shown, uint32_t thread)
 	return shown->track + 1 + thread;
 }
 
-/* ---- beginnings ---- */
+/* ---- slices and lanes ---- */
 
 static bool shown_init(struct shown *shown, const struct trace_process *process, size_t number)
 {
@@ -90,13 +63,16 @@ static void tracks_write(FILE *out, const struct shown *shown)
 	for (uint32_t i = 0; i < shown->process->num_threads; i++) {
 		const struct trace_thread *thread = &shown->process->threads[i];
 
-		snprintf(name, sizeof(name), "%s", thread->name);
+		snprintf(name, sizeof(name), "%s%s", thread->is_kernel ? "kernel: " : "", thread->name);
 		make_printable(name);
-		pftrace_thread(out, thread_track(shown, i), shown->track, head->pid, thread->id, name);
+		if (thread->is_kernel)
+			pftrace_track(out, thread_track(shown, i), shown->track, name);
+		else
+			pftrace_thread(out, thread_track(shown, i), shown->track, head->pid, thread->id, name);
 	}
 }
 
-/* A lane that is free for a task of the type; NO_LANE: no memory. */
+/* Returns a free lane for a task of the type; NO_LANE: no memory. */
 static uint32_t lane_take(FILE *out, struct shown *shown, uint16_t name)
 {
 	uint32_t lane = shown->free[name];
@@ -139,7 +115,7 @@ static void slice_begin(struct conversion *to, struct shown *shown, const struct
 	pftrace_event(to->out, event);
 }
 
-/* What has begun before the ring's first event is not shown. */
+/* A slice that began before the ring's first event is not shown. */
 static void slice_end(struct conversion *to, struct shown *shown, const struct trace_item *item)
 {
 	const struct pftrace_event event = {.type = PFTRACE_END, .ns = item->ns, .track = thread_track(shown, item->thread)};
@@ -179,10 +155,13 @@ static bool task_begin(struct conversion *to, struct shown *shown, const struct 
 	task->submit = event->name;
 	task->begin_ns = item->ns;
 	task->may_wait = (event->value & SF_TRACE_MAY_WAIT) != 0;
+	task->is_older = event->kind == SF_TRACE_INFLIGHT;
 	task->track = slice.track = shown->track + TRACKS_AT + 2 * lane;
 	slice.name = shown->names[event->name];
 	arg_add(&slice, "task", event->object, NULL);
 	arg_add(&slice, "context", event->other, NULL);
+	if (task->is_older)
+		arg_add(&slice, "submitted", 0, "before the timeline began");
 	pftrace_event(to->out, &slice);
 	return true;
 }
@@ -207,18 +186,16 @@ static void task_complete(struct conversion *to, struct shown *shown, const stru
 
 /* ---- contexts ---- */
 
-/* On a track of its own the context's states, and on the thread's its callback. */
-static bool state_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
-		       const struct sf_trace_event *event)
+/* Shows the context on its own track. */
+static bool context_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
+			 const struct sf_trace_event *event)
 {
 	struct inflight_task *context = inflight_at(&shown->contexts, event->object);
-	const char *state = sf_status_state_name(event->value % SF_STATUS_STATES);
-	struct pftrace_event slice = {.ns = item->ns, .track = thread_track(shown, item->thread), .category = "state"};
-	char name[SF_TRACE_NAME_MAX + 16];
+	const bool is_older = event->kind == SF_TRACE_CONTEXT;
+	struct pftrace_event slice;
 
-	snprintf(name, sizeof(name), "%s: %s", shown->names[event->name], state);
-	slice.name = name;
-	slice_begin(to, shown, item, &slice);
+	if (context != NULL && is_older) /* the state is known already */
+		return true;
 	if (context != NULL) {
 		slice = (struct pftrace_event){.type = PFTRACE_END, .ns = item->ns, .track = context->track};
 		pftrace_event(to->out, &slice);
@@ -234,14 +211,34 @@ static bool state_show(struct conversion *to, struct shown *shown, const struct 
 		context->track = shown->track + TRACKS_AT + 1 + 2 * shown->num_contexts++;
 		pftrace_track(to->out, context->track, shown->track, shown->names[event->name]);
 	}
-	slice = (struct pftrace_event){
-		.type = PFTRACE_BEGIN, .ns = item->ns, .track = context->track, .category = "state", .name = state};
+	context->submit = event->name;
+	context->state = event->value % SF_STATUS_STATES;
+	context->begin_ns = is_older && event->other < item->ns ? item->ns - event->other : item->ns;
+	slice = (struct pftrace_event){.type = PFTRACE_BEGIN,
+				       .ns = item->ns,
+				       .track = context->track,
+				       .category = "state",
+				       .name = sf_status_state_name(context->state)};
 	arg_add(&slice, "context", event->object, NULL);
+	if (is_older)
+		arg_add(&slice, "ns before the timeline", event->other, NULL);
 	pftrace_event(to->out, &slice);
 	return true;
 }
 
-/* ---- the rest ---- */
+/* Shows the state change on the thread's track. */
+static void state_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
+		       const struct sf_trace_event *event)
+{
+	struct pftrace_event slice = {.ns = item->ns, .track = thread_track(shown, item->thread), .category = "state"};
+	char name[SF_TRACE_NAME_MAX + 16];
+
+	snprintf(name, sizeof(name), "%s: %s", shown->names[event->name], sf_status_state_name(event->value % SF_STATUS_STATES));
+	slice.name = name;
+	slice_begin(to, shown, item, &slice);
+}
+
+/* ---- other events ---- */
 
 static void instant(struct conversion *to, const struct shown *shown, const struct trace_item *item, const char *category,
 		    const char *name, const char *arg, uint64_t value)
@@ -280,13 +277,29 @@ static void work_begin(struct conversion *to, struct shown *shown, const struct 
 	slice_begin(to, shown, item, &slice);
 }
 
+/* A kernel has no stack of callbacks, so its events are instants. */
+static void kernel_item_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
+			     const struct sf_trace_event *event)
+{
+	instant(to, shown, item, "message", event->kind == SF_TRACE_SEND ? "from a kernel" : "deliver: to a kernel", "bytes",
+		event->value);
+}
+
 static bool item_show(struct conversion *to, const struct trace_item *item)
 {
 	const struct sf_trace_event *event = trace_event_of(to->order, item);
 	struct shown *shown = &to->all[item->process];
 	char again[SF_TRACE_NAME_MAX + 16];
 
+	if (shown->process->threads[item->thread].is_kernel) {
+		kernel_item_show(to, shown, item, event);
+		return true;
+	}
 	switch ((enum sf_trace_kind)event->kind) {
+	case SF_TRACE_INFLIGHT:
+		if (inflight_at(&shown->tasks, event->object) != NULL)
+			break; /* its submit is shown already */
+		__attribute__((fallthrough));
 	case SF_TRACE_SUBMIT:
 		return task_begin(to, shown, item, event);
 	case SF_TRACE_AGAIN:
@@ -298,7 +311,10 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 		task_complete(to, shown, item, event);
 		break;
 	case SF_TRACE_STATE:
-		return state_show(to, shown, item, event);
+		state_show(to, shown, item, event);
+		__attribute__((fallthrough));
+	case SF_TRACE_CONTEXT:
+		return context_show(to, shown, item, event);
 	case SF_TRACE_CALLBACK_END:
 	case SF_TRACE_DELIVER_END:
 	case SF_TRACE_STATE_END:
@@ -329,79 +345,6 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 	return true;
 }
 
-/* ---- what is open at the end ---- */
-
-static struct trace_open *open_add(struct trace_count *count, uint32_t process, uint64_t ns)
-{
-	struct trace_open *open = &count->open[count->num_open];
-
-	if (count->num_open == TRACE_OPEN_MAX)
-		return NULL;
-	count->num_open++;
-	*open = (struct trace_open){.process = process, .ns = ns};
-	return open;
-}
-
-/* When the process was seen last: it may have no event for long. */
-static uint64_t end_of(const struct trace_process *process, uint64_t last_ns)
-{
-	uint64_t ns = process->head.last[process->head.last_stamp].ns;
-
-	return ns > last_ns ? ns : last_ns;
-}
-
-/* The innermost one that is known is what the thread is at. */
-static void slices_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
-{
-	for (uint32_t i = 0; i < shown->process->num_threads; i++) {
-		const struct stack *stack = &shown->stacks[i];
-		uint32_t at = stack->depth < DEPTH_KEPT ? stack->depth : DEPTH_KEPT;
-		struct trace_open *open = NULL;
-
-		if (at > 0 && end_ns - stack->slices[at - 1].ns >= OPEN_MIN_NS)
-			open = open_add(count, process, end_ns - stack->slices[at - 1].ns);
-		if (open == NULL)
-			continue;
-		open->thread = i;
-		snprintf(open->name, sizeof(open->name), "%s", stack->slices[at - 1].name);
-	}
-}
-
-static void tasks_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
-{
-	size_t nums[SF_TRACE_NAMES_MAX] = {0};
-	uint64_t oldest[SF_TRACE_NAMES_MAX];
-	struct trace_open *open;
-
-	for (size_t i = 0; i < shown->tasks.num; i++) {
-		const struct inflight_task *task = &shown->tasks.all[i];
-
-		if (task->may_wait)
-			continue;
-		if (nums[task->submit]++ == 0 || task->begin_ns < oldest[task->submit])
-			oldest[task->submit] = task->begin_ns;
-	}
-	for (uint32_t i = 0; i < SF_TRACE_NAMES_MAX; i++) {
-		open = nums[i] > 0 && end_ns - oldest[i] >= OPEN_MIN_NS ? open_add(count, process, end_ns - oldest[i]) : NULL;
-		if (open == NULL)
-			continue;
-		open->num = nums[i];
-		snprintf(open->name, sizeof(open->name), "%s", shown->names[i]);
-	}
-}
-
-static void open_find(struct trace_count *count, const struct conversion *to, size_t num)
-{
-	uint64_t last_ns = to->order->num > 0 ? to->order->items[to->order->num - 1].ns : 0;
-
-	for (size_t i = 0; i < num; i++) {
-		uint64_t end_ns = end_of(to->all[i].process, last_ns);
-
-		slices_open(count, &to->all[i], (uint32_t)i, end_ns);
-		tasks_open(count, &to->all[i], (uint32_t)i, end_ns);
-	}
-}
-
 static enum trace_result items_write(struct conversion *to, const struct trace_process *processes, size_t num)
 {
 	bool done = true;
@@ -428,8 +371,8 @@ enum trace_result trace_convert(FILE *out, const struct trace_process *processes
 	to.all = calloc(num > 0 ? num : 1, sizeof(*to.all));
 	if (result == TRACE_DONE)
 		result = to.all != NULL ? items_write(&to, processes, num) : TRACE_NO_MEMORY;
-	if (result == TRACE_DONE)
-		open_find(count, &to, num);
+	for (size_t i = 0; i < num && result == TRACE_DONE; i++)
+		shown_open_find(&to.all[i], (uint32_t)i, order.num > 0 ? order.items[order.num - 1].ns : 0, count);
 	for (size_t i = 0; i < num && to.all != NULL; i++)
 		shown_fini(&to.all[i]);
 	free(to.all);

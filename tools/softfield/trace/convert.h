@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the timelines of several processes together, and writes them for Perfetto. */
+/* Merges the timelines of several processes, and writes them for Perfetto. */
 #ifndef TOOL_TRACE_CONVERT_H
 #define TOOL_TRACE_CONVERT_H
 
@@ -10,14 +10,17 @@
 enum trace_result {
 	TRACE_DONE,
 	TRACE_NO_MEMORY,
-	TRACE_NO_TIME, /* of one process nobody knows how long its ticks are */
+	TRACE_NO_TIME, /* the tick length of a process is unknown */
 };
 
-/* What had begun and not ended when a timeline did. */
+/* A slice, task or context that was open at the end of a timeline. */
 struct trace_open {
-	uint32_t process, thread; /* their places */
-	uint64_t ns;		  /* how long before */
-	size_t num;		  /* 0: a slice of the thread; else so many tasks of the process */
+	enum { TRACE_OPEN_SLICE, TRACE_OPEN_TASKS, TRACE_OPEN_CONTEXT } kind;
+	uint32_t process, thread; /* indexes; thread only for a slice */
+	uint64_t ns;		  /* open for so long */
+	size_t num;		  /* number of tasks */
+	bool is_older;		  /* began before the timeline */
+	const char *state;	  /* of the context */
 	char name[SF_TRACE_NAME_MAX + 32];
 };
 
@@ -31,7 +34,7 @@ struct trace_count {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Whether all was written, ferror of `out` says. */
+/* The caller checks ferror(out). */
 enum trace_result trace_convert(FILE *out, const struct trace_process *processes, size_t num, struct trace_count *count);
 
 #endif

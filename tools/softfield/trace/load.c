@@ -61,6 +61,8 @@ void trace_process_close(struct trace_process *process)
 {
 	for (uint32_t i = 0; i < process->num_threads; i++)
 		free(process->threads[i].events);
+	for (uint32_t i = 0; i < SF_TRACE_RINGS_MAX; i++)
+		free(process->rings[i].seen);
 	free(process->threads);
 	if (process->fd >= 0)
 		close(process->fd);
@@ -81,7 +83,7 @@ static bool thread_add(struct trace_process *process, const struct sf_trace_ring
 	if (more == NULL)
 		return false;
 	process->threads = more;
-	more[process->num_threads] = (struct trace_thread){.id = ring->thread};
+	more[process->num_threads] = (struct trace_thread){.id = ring->thread, .is_kernel = ring->is_kernel != 0};
 	memcpy(more[process->num_threads].name, ring->name, sizeof(ring->name));
 	text_end(more[process->num_threads].name, sizeof(ring->name));
 	*thread = process->num_threads++;
@@ -105,7 +107,7 @@ static bool room_make(struct trace_thread *thread, size_t num)
 	return true;
 }
 
-/* Takes over those events from `from` on that are ones; the slots were read, and those before `from` were overwritten. */
+/* Keeps the valid events from `from` on; earlier slots were overwritten while they were read. */
 static void events_keep(struct trace_process *process, struct trace_thread *thread, const struct sf_trace_event *slots,
 			uint64_t from, uint64_t end)
 {
@@ -122,7 +124,7 @@ static void events_keep(struct trace_process *process, struct trace_thread *thre
 	}
 }
 
-/* The events [from, end), each into its slot. */
+/* Reads the events [from, end), each to its slot. */
 static bool slots_read(const struct trace_process *process, size_t at, struct sf_trace_event *slots, uint64_t from, uint64_t end)
 {
 	while (from < end) {
@@ -136,7 +138,7 @@ static bool slots_read(const struct trace_process *process, size_t at, struct sf
 	return true;
 }
 
-/* The first event that is whole in a ring with that head: the one a whole ring before may be overwritten right now. */
+/* Returns the first complete event in a ring with that head: the one a full ring before may just be overwritten. */
 static uint64_t first_whole(uint64_t head)
 {
 	return head < SF_TRACE_EVENTS ? 0 : head - SF_TRACE_EVENTS + 1;
@@ -147,22 +149,84 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* False: no memory. A ring that cannot be is left alone. */
+/* ---- rings of kernels ---- */
+
+static bool event_is_whole(const struct trace_process *process, const struct sf_trace_event *event)
+{
+	return (event->kind == SF_TRACE_SEND || event->kind == SF_TRACE_DELIVER) && event->name == 0 &&
+	       event->check == sf_trace_check(event->ticks) && process->num_events < TRACE_EVENTS_MAX;
+}
+
+/* A slot whose ticks changed has a new event. Events between the two are lost and not counted. */
+static void kernel_events_keep(struct trace_process *process, struct trace_thread *thread, const struct sf_trace_event *slots,
+			       uint64_t *seen)
+{
+	for (uint32_t i = 0; i < SF_TRACE_EVENTS; i++) {
+		if (slots[i].ticks == seen[i] || !event_is_whole(process, &slots[i]))
+			continue;
+		seen[i] = slots[i].ticks;
+		thread->events[thread->num] = slots[i];
+		thread->events[thread->num++].object = 0; /* no task of the host */
+		process->num_events++;
+	}
+}
+
+static void stamps_keep(struct trace_thread *thread, const struct sf_trace_ring *ring)
+{
+	thread->num_stamps = ring->num_stamps == 2 ? 2 : 1;
+	memcpy(thread->stamps, ring->stamps, sizeof(thread->stamps));
+}
+
+/* Like ring_read. */
+static bool kernel_ring_read(struct trace_process *process, uint32_t number, const struct sf_trace_ring *ring,
+			     struct sf_trace_event *slots)
+{
+	const size_t at = sf_trace_ring_at(number);
+	struct trace_thread *thread;
+
+	if (process->rings[number].seen == NULL)
+		process->rings[number].seen = calloc(SF_TRACE_EVENTS, sizeof(uint64_t));
+	if (process->rings[number].seen == NULL)
+		return false;
+	if (process->rings[number].thread == NO_THREAD || process->rings[number].first != ring->first) {
+		if (!thread_add(process, ring, &process->rings[number].thread))
+			return false;
+		process->rings[number].first = ring->first;
+	}
+	if (process->rings[number].thread == NO_THREAD || !slots_read(process, at, slots, 0, SF_TRACE_EVENTS))
+		return true;
+	thread = &process->threads[process->rings[number].thread];
+	if (!thread->is_kernel)
+		return true;
+	if (!room_make(thread, SF_TRACE_EVENTS))
+		return false;
+	kernel_events_keep(process, thread, slots, process->rings[number].seen);
+	stamps_keep(thread, ring);
+	return true;
+}
+
+/* ---- all rings ---- */
+
+/* Returns false without memory. Skips an invalid ring. */
 static bool ring_read(struct trace_process *process, uint32_t number, struct sf_trace_event *slots)
 {
 	const size_t at = sf_trace_ring_at(number);
 	struct sf_trace_ring ring, after;
 	uint64_t from;
 
-	if (!bytes_read(process->fd, &ring, sizeof(ring), at) || ring.first > ring.head ||
-	    ring.head < process->rings[number].next)
+	if (!bytes_read(process->fd, &ring, sizeof(ring), at))
+		return true;
+	if (ring.is_kernel != 0)
+		return kernel_ring_read(process, number, &ring, slots);
+	if (ring.first > ring.head || ring.head < process->rings[number].next)
 		return true;
 	if (process->rings[number].thread == NO_THREAD || process->rings[number].first != ring.first) {
 		if (!thread_add(process, &ring, &process->rings[number].thread))
 			return false;
 		process->rings[number].first = ring.first;
 		if (ring.first > process->rings[number].next && process->rings[number].next != 0)
-			process->num_lost += ring.first - process->rings[number].next; /* of the thread that had it before */
+			process->num_lost +=
+				ring.first - process->rings[number].next; /* events of the thread that had the ring before */
 		process->rings[number].next = later(process->rings[number].next, ring.first);
 	}
 	from = later(process->rings[number].next, first_whole(ring.head));
@@ -177,6 +241,8 @@ static bool ring_read(struct trace_process *process, uint32_t number, struct sf_
 
 	struct trace_thread *thread = &process->threads[process->rings[number].thread];
 
+	if (thread->is_kernel)
+		return true;
 	if (!room_make(thread, ring.head - from))
 		return false;
 	events_keep(process, thread, slots, from, ring.head);

@@ -22,11 +22,14 @@ static int item_compare(const void *left, const void *right)
 static enum trace_result items_add(struct trace_order *order, uint32_t number)
 {
 	const struct trace_process *process = &order->processes[number];
-	struct trace_timing timing;
+	struct trace_timing timing, own, kernel;
 
-	if (!trace_timing_of(&process->head, &timing))
+	if (!trace_timing_of(&process->head, &own))
 		return process->num_events > 0 ? TRACE_NO_TIME : TRACE_DONE;
 	for (uint32_t t = 0; t < process->num_threads; t++) {
+		if (process->threads[t].is_kernel && !trace_timing_of_kernel(&process->threads[t], &kernel))
+			continue;
+		timing = process->threads[t].is_kernel ? kernel : own;
 		for (size_t i = 0; i < process->threads[t].num; i++) {
 			uint64_t ns = trace_time(&timing, process->threads[t].events[i].ticks);
 
@@ -40,8 +43,7 @@ static enum trace_result items_add(struct trace_order *order, uint32_t number)
 
 /* ---- flows ---- */
 
-/* A task that sends gets the flow of its message from its submit on; one that receives, when it is filled. Returns false without
- * memory. */
+/* A sending task gets the flow of its message at its submit, a receiving one when it is filled. Returns false without memory. */
 static bool flow_follow(const struct trace_order *order, size_t at, struct inflight *list)
 {
 	struct trace_item *item = &order->items[at];
@@ -49,6 +51,10 @@ static bool flow_follow(const struct trace_order *order, size_t at, struct infli
 	struct inflight_task *task;
 
 	switch ((enum sf_trace_kind)event->kind) {
+	case SF_TRACE_INFLIGHT:
+		if (inflight_at(list, event->object) != NULL)
+			break; /* its submit is known already */
+		__attribute__((fallthrough));
 	case SF_TRACE_SUBMIT:
 		task = inflight_add(list, event->object, event->value & ~SF_TRACE_MAY_WAIT);
 		if (task == NULL)

@@ -7,8 +7,9 @@
 
 #include "base/trace_clock.h"
 
-#define SPAN_MIN_NS UINT64_C(1000000000) /* between two stamps: then what one is wrong by no longer counts */
-#define TICKS_PER_NS_MAX 64		 /* a counter is neither faster nor slower than this */
+#define SPAN_MIN_NS UINT64_C(1000000000) /* between two stamps: then their errors are negligible */
+#define TICKS_PER_NS_MAX 64		 /* bound in both directions */
+#define SPAN_MAX INT64_MAX		 /* of both clocks: its product with any ticks fits in 128 bits */
 
 static bool is_of_this_boot(const struct sf_trace_head *head)
 {
@@ -30,7 +31,8 @@ static bool stamps_take(struct trace_timing *timing, const struct sf_trace_stamp
 	timing->begin = *begin;
 	timing->ticks = end->ticks - begin->ticks;
 	timing->ns = end->ns - begin->ns;
-	return timing->ticks / TICKS_PER_NS_MAX <= timing->ns && timing->ns / TICKS_PER_NS_MAX <= timing->ticks;
+	return timing->ticks <= SPAN_MAX && timing->ns <= SPAN_MAX && timing->ticks / TICKS_PER_NS_MAX <= timing->ns &&
+	       timing->ns / TICKS_PER_NS_MAX <= timing->ticks;
 }
 
 bool trace_timing_of(const struct sf_trace_head *head, struct trace_timing *timing)
@@ -47,6 +49,19 @@ bool trace_timing_of(const struct sf_trace_head *head, struct trace_timing *timi
 	if (sf_trace_clock_kind() == SF_TRACE_CLOCK_CPU && is_of_this_boot(head) && stamps_take(timing, &head->begin, &now))
 		return true;
 	return stamps_take(timing, &head->begin, last);
+}
+
+/* The kernel's clock counts nanoseconds. Two distant stamps give its rate, with an error of a few ppm. */
+bool trace_timing_of_kernel(const struct trace_thread *thread, struct trace_timing *timing)
+{
+	const struct sf_trace_stamp *begin = &thread->stamps[0], *end = &thread->stamps[1];
+
+	*timing = (struct trace_timing){.is_ns = false};
+	if (thread->num_stamps == 2 && end->ns >= begin->ns && end->ns - begin->ns >= SPAN_MIN_NS &&
+	    stamps_take(timing, begin, end))
+		return true;
+	*timing = (struct trace_timing){.begin = *begin, .ticks = 1, .ns = 1};
+	return begin->ns != 0 && begin->ticks != 0;
 }
 
 uint64_t trace_time(const struct trace_timing *timing, uint64_t ticks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield trace: collects the timelines of processes, or takes those that processes kept, and writes them for Perfetto. */
+/* softfield trace: records timelines of processes, or reads recorded ones, and writes them for Perfetto. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #define TARGETS_MAX 64
 #define SECONDS_MAX 3600
 #define OUT_DEFAULT "timeline.pftrace"
-#define BEGIN_LIMIT_NS UINT64_C(5000000000) /* how long a process may take to begin: it looks each second */
+#define BEGIN_LIMIT_NS UINT64_C(5000000000) /* time for a process to start its timeline: it checks each second */
 #define READ_PAUSE_NS 1000000		    /* a busy thread fills its ring in a few milliseconds */
 
 struct options {
@@ -39,21 +39,22 @@ static void interrupted(int signal)
 
 /* ---- writing ---- */
 
-/* What may be the cause of a hang. */
+/* Prints a possible cause of a hang. */
 static void print_open(const struct trace_process *process, const struct trace_open *open)
 {
-	const struct trace_thread *thread = open->num == 0 ? &process->threads[open->thread] : NULL;
 	char name[SF_TRACE_TEXT_MAX], seconds[32];
 
 	snprintf(name, sizeof(name), "%s", process->head.program);
 	make_printable(name);
 	snprintf(seconds, sizeof(seconds), "%.1f s", (double)open->ns / 1e9);
-	if (thread != NULL)
-		printf("process %u (%s): thread %u is in \"%s\" for %s\n", process->head.pid, name, thread->id, open->name,
-		       seconds);
+	if (open->kind == TRACE_OPEN_SLICE)
+		printf("process %u (%s): thread %u is in \"%s\" for %s\n", process->head.pid, name,
+		       process->threads[open->thread].id, open->name, seconds);
+	else if (open->kind == TRACE_OPEN_TASKS)
+		printf("process %u (%s): %zu task%s \"%s\" in flight, the oldest for %s%s\n", process->head.pid, name, open->num,
+		       open->num == 1 ? "" : "s", open->name, open->is_older ? "more than " : "", seconds);
 	else
-		printf("process %u (%s): %zu task%s \"%s\" in flight, the oldest for %s\n", process->head.pid, name, open->num,
-		       open->num == 1 ? "" : "s", open->name, seconds);
+		printf("process %u (%s): %s is in %s for %s\n", process->head.pid, name, open->name, open->state, seconds);
 }
 
 static int finish(FILE *out, const struct options *options, enum trace_result result, const struct trace_count *count,
@@ -66,16 +67,15 @@ static int finish(FILE *out, const struct options *options, enum trace_result re
 		return tool_fail("no memory to convert so many events");
 	if (result == TRACE_NO_TIME)
 		return tool_fail(
-			"a timeline was kept before the last boot, or on another machine, and its process was killed early: its "
-			"times are not known");
+			"a timeline is from before the last boot or from another machine, and its process was killed early: its "
+			"times are unknown");
 	if (!is_written)
 		return tool_fail("cannot write %s: %s", options->out, strerror(errno));
 	printf("%s: %zu process%s, %zu thread%s, %zu events in %.3f s", options->out, num, num == 1 ? "" : "es",
 	       count->num_threads, count->num_threads == 1 ? "" : "s", count->num_events,
 	       (double)(count->end_ns - count->begin_ns) / 1e9);
 	if (count->num_lost > 0)
-		printf(", %llu lost: they came faster than they were read, or before the ring's beginning",
-		       (unsigned long long)count->num_lost);
+		printf(", %llu lost: overwritten before they were read", (unsigned long long)count->num_lost);
 	printf("\nOpen it in Perfetto: https://ui.perfetto.dev\n");
 	for (size_t i = 0; i < count->num_open; i++)
 		print_open(&processes[count->open[i].process], &count->open[i]);
@@ -104,7 +104,7 @@ static bool file_load(const char *path, struct trace_process *process)
 	if (fd < 0)
 		return tool_fail("cannot read %s: %s", path, strerror(errno)) == TOOL_OK;
 	if (!trace_process_open(process, fd))
-		return tool_fail("%s is no timeline of this version of Softfield", path) == TOOL_OK;
+		return tool_fail("%s is not a timeline of this version of Softfield", path) == TOOL_OK;
 	return trace_process_read(process) || tool_fail("no memory for %s", path) == TOOL_OK;
 }
 
@@ -139,11 +139,12 @@ static bool read_all(struct trace_target *targets, size_t num, size_t *num_begun
 		*is_over &= targets[i].is_over;
 	}
 	for (size_t i = 0; i < num; i++)
-		*is_over |= targets[i].process.num_events == TRACE_EVENTS_MAX; /* the others' would be without their peer's */
+		*is_over |= targets[i].process.num_events ==
+			    TRACE_EVENTS_MAX; /* the other timelines would lack their peer's events */
 	return true;
 }
 
-/* Until the time is over, which begins when all processes have begun; or Ctrl-C; or the end of all. */
+/* Collects until the time is over, counted from the start of all timelines; until Ctrl-C; or until all processes have ended. */
 static int collect(struct trace_target *targets, size_t num, const struct options *options)
 {
 	const struct timespec pause = {.tv_nsec = READ_PAUSE_NS};
@@ -160,7 +161,8 @@ static int collect(struct trace_target *targets, size_t num, const struct option
 		if ((num_begun == num || is_late) && end_ns == 0 && options->seconds != 0)
 			end_ns = sf_now_ns() + options->seconds * 1000000000;
 		if (num_begun == 0 && is_late)
-			return tool_fail("process %d does not begin: is it stopped, or its runtime folder full? See softfield ps",
+			return tool_fail("process %d does not start its timeline: is it stopped, or its runtime folder full? See "
+					 "softfield ps",
 					 (int)targets[0].pid);
 	}
 	return read_all(targets, num, &num_begun, &is_over) ? TOOL_OK : TOOL_FAILED;
@@ -175,7 +177,7 @@ static int write_targets(const struct options *options, struct trace_target *tar
 		if (targets[i].process.fd >= 0)
 			processes[num_begun++] = targets[i].process;
 		else
-			fprintf(stderr, "softfield: process %d did not begin, and is left out\n", (int)targets[i].pid);
+			fprintf(stderr, "softfield: skipped process %d, which did not start its timeline\n", (int)targets[i].pid);
 	}
 	return write_out(options, processes, num_begun);
 }
@@ -268,10 +270,10 @@ static int trace_run(struct cli *cli)
 	if (options.convert && options.seconds != 0)
 		cli_wrong(cli, "--convert takes no time");
 	if (num == 0 && !options.all)
-		cli_wrong(cli, "give the number of a process, as softfield ps shows it, or --all, or --convert TIMELINE ...");
+		cli_wrong(cli, "needs a PID of softfield ps, --all, or --convert TIMELINE ...");
 	for (int i = 0; i < num; i++) {
 		if (!options.convert && !is_pid(args[i]))
-			cli_wrong(cli, "%s is not the number of a process, as softfield ps shows it", args[i]);
+			cli_wrong(cli, "%s is not a PID of softfield ps", args[i]);
 		options.args[options.num++] = args[i];
 	}
 	return options.convert ? convert_files(&options) : trace_processes(&options);
@@ -279,16 +281,16 @@ static int trace_run(struct cli *cli)
 
 static const struct cli_option trace_options[] = {
 	{.name = "all", .text = "all processes of this runtime folder", .id = OPT_ALL},
-	{.name = "convert", .text = "not processes, but what SOFTFIELD_TRACE has kept of them", .id = OPT_CONVERT},
+	{.name = "convert", .text = "convert files of SOFTFIELD_TRACE instead of recording processes", .id = OPT_CONVERT},
 	{.name = "output", .value = "FILE", .text = "for the viewer Perfetto; " OUT_DEFAULT " if not given", .id = 'o'},
-	{.name = "time", .value = "SECONDS", .text = "for so long; else until Ctrl-C or their end", .id = 't'},
+	{.name = "time", .value = "SECONDS", .text = "duration; default: until Ctrl-C or their end", .id = 't'},
 	{0},
 };
 
 const struct cli_command tool_trace = {
 	.name = "trace",
 	.arguments = "PID ... | TIMELINE ...",
-	.summary = "Write down what processes do, for a viewer.",
+	.summary = "Record what processes do, for a viewer.",
 	.options = trace_options,
 	.run = trace_run,
 };
