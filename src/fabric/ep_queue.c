@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/ep_queue.h"
 
+#include <assert.h>
+
 #include "base/doorbell.h"
 
 void sf_ep_queue_init(struct sf_ep_queue *queue, int event_fd)
@@ -8,6 +10,7 @@ void sf_ep_queue_init(struct sf_ep_queue *queue, int event_fd)
 	queue->event_fd = event_fd;
 	queue->recvs_end = &queue->recvs;
 	queue->ops_end = &queue->ops;
+	assert(queue->recvs == NULL && queue->ops == NULL);
 	STAILQ_INIT(&queue->events);
 }
 
@@ -24,6 +27,7 @@ void sf_ep_queue_ring(struct sf_ep_queue *queue)
 
 void sf_ep_queue_event(struct sf_ep_queue *queue, struct sf_ep_event *event)
 {
+	assert(!event->queued);
 	event->queued = true;
 	event->recvs_before = queue->recvs_queued;
 	event->ops_before = queue->ops_queued;
@@ -74,6 +78,7 @@ static struct sf_ep_event *event_pop(struct sf_ep_queue *queue)
 	if (event == NULL || queue->recvs_done < event->recvs_before || queue->ops_done < event->ops_before)
 		return NULL;
 	STAILQ_REMOVE_HEAD(&queue->events, entry);
+	assert(event->queued);
 	event->queued = false;
 	return event;
 }
@@ -88,6 +93,7 @@ static struct sf_recv *recv_pop(struct sf_ep_queue *queue)
 	queue->recvs = recv->next;
 	if (queue->recvs == NULL)
 		queue->recvs_end = &queue->recvs;
+	assert(queue->recvs_done < queue->recvs_queued);
 	queue->recvs_done++;
 	return recv;
 }
@@ -102,6 +108,7 @@ static struct sf_op *op_pop(struct sf_ep_queue *queue)
 	queue->ops = op->next;
 	if (queue->ops == NULL)
 		queue->ops_end = &queue->ops;
+	assert(queue->ops_done < queue->ops_queued);
 	queue->ops_done++;
 	return op;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which providers there are, what they lack, and the checks they share. */
+/* The list of providers, their default operations, and their shared checks. */
 #include "fabric/fabric.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,12 @@
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
 extern const struct sf_fabric_ops sf_tcp_ops;
+#ifndef SF_NO_IBVERBS
 extern const struct sf_fabric_ops sf_verbs_ops;
+#endif
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
-/* The default table: what a provider left out is not supported, and what only ends something does nothing. */
+/* The default table: a missing operation is not supported; a missing operation that only ends something has no effect. */
 
 static doca_error_t no_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
 {
@@ -43,7 +46,7 @@ static doca_error_t no_region_request(struct sf_domain *domain, const void *desc
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* The request was all there was to do. */
+/* The request did everything. */
 static doca_error_t plain_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
 	return DOCA_SUCCESS;
@@ -54,7 +57,7 @@ static doca_error_t no_region_access(struct sf_region *region, struct sf_op *op)
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* Owner and importers are one process: it tells itself, and no part of it dies alone. */
+/* Owner and importers are one process: it wakes its own waiters, and no part of it dies alone. */
 static doca_error_t plain_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell)
 {
 	return DOCA_SUCCESS;
@@ -78,7 +81,7 @@ static bool no_ep_arm(struct sf_ep *ep)
 	return false;
 }
 
-static void plain_ep_push(struct sf_ep *ep) {} /* what was accepted goes on by itself */
+static void plain_ep_push(struct sf_ep *ep) {} /* accepted operations continue by themselves */
 
 static doca_error_t no_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv)
 {
@@ -164,10 +167,18 @@ static pthread_once_t providers_once = PTHREAD_ONCE_INIT;
 
 static void providers_fill(void)
 {
-	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_tcp_ops, &sf_verbs_ops};
+	const struct sf_fabric_ops *known[] = {
+		&sf_loop_ops,
+		&sf_shm_ops,
+		&sf_tcp_ops,
+#ifndef SF_NO_IBVERBS
+		&sf_verbs_ops,
+#endif
+	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ops_fill(&providers[num_providers++], known[i]);
+	assert(2 * num_providers <= PROVIDERS_MAX);
 	for (uint32_t i = 0, num = num_providers; i < num; i++) {
 		char *name = faulty_names[i];
 		struct sf_fabric_ops faulty;
@@ -189,8 +200,7 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 		if (strcmp(providers[i].name, name) == 0)
 			return &providers[i];
 	}
-	SF_LOG_ERR("no fabric provider %s: there are loop, shm, tcp, verbs and faulty: before each (SOFTFIELD_FABRIC chooses)",
-		   name);
+	SF_LOG_ERR("unknown fabric provider %s: set SOFTFIELD_FABRIC to loop, shm, tcp, verbs, or faulty: and one of them", name);
 	return NULL;
 }
 
@@ -255,7 +265,8 @@ static doca_error_t remote_check(const struct sf_region *region, const struct sf
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (atomic && (len != sizeof(uint64_t) || op->iov_num != 1 || op->remote_addr % sizeof(uint64_t) != 0)) {
-		SF_LOG_ERR("%s of %llu bytes in %u pieces at 0x%llx: it takes one piece of 8 bytes and an address that 8 divides",
+		SF_LOG_ERR("%s of %llu bytes in %u pieces at 0x%llx: it needs one piece of 8 bytes and an address that is a "
+			   "multiple of 8",
 			   kind_names[op->kind], (unsigned long long)len, op->iov_num, (unsigned long long)op->remote_addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -285,8 +296,8 @@ static doca_error_t shape_check(const struct sf_fabric_ops *ops, const struct sf
 {
 	if (op->kind > SF_OP_FAA || op->iov_num > ops->iov_max || op->header_len > SF_HEADER_MAX ||
 	    (op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL)) {
-		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u", (int)op->kind,
-			   op->iov_num, op->header_len, ops->iov_max, SF_HEADER_MAX);
+		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u are possible",
+			   (int)op->kind, op->iov_num, op->header_len, ops->iov_max, SF_HEADER_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*len = sf_iov_len(op->iov, op->iov_num);
@@ -312,8 +323,7 @@ doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (op->kind == SF_OP_SEND || op->header_len != 0) {
-		SF_LOG_ERR("%s with %u header bytes has nobody to receive it without a connection", kind_names[op->kind],
-			   op->header_len);
+		SF_LOG_ERR("%s with %u header bytes needs a connection", kind_names[op->kind], op->header_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return one_sided_check(region->ops, region, op, *len);
@@ -327,7 +337,7 @@ doca_error_t sf_recv_check(const struct sf_ep *ep, const struct sf_recv *recv, u
 	if (recv->iov_num == 0)
 		return DOCA_SUCCESS;
 	if (recv->iov_num > ep->ops->recv_iov_max || recv->iov == NULL || region == NULL) {
-		SF_LOG_ERR("receive of %u pieces %s region: at most %u, in a region", recv->iov_num,
+		SF_LOG_ERR("receive of %u pieces %s region: at most %u are possible, in a region", recv->iov_num,
 			   region == NULL ? "without" : "with", ep->ops->recv_iov_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -352,7 +362,7 @@ doca_error_t sf_recv_check(const struct sf_ep *ep, const struct sf_recv *recv, u
 doca_error_t sf_name_check(const char *name, const char *address, const void *data, size_t len)
 {
 	if (name == NULL || name[0] == '\0' || strnlen(name, SF_NAME_MAX) == SF_NAME_MAX) {
-		SF_LOG_ERR("a name has 1 to %d bytes", SF_NAME_MAX - 1);
+		SF_LOG_ERR("a name must have 1 to %d bytes", SF_NAME_MAX - 1);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (address != NULL && strnlen(address, SF_ADDRESS_MAX) == SF_ADDRESS_MAX) {

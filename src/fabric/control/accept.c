@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/accept.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,11 +10,12 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 
-/* GUARDED_BY(sf_control_lock) */
+/* Guarded by sf_control_lock */
 static struct {
-	bool full; /* the listening sockets are not waited on */
+	bool full; /* no listening socket is in the epoll set */
 	bool has_spare;
 	int spare[SF_ACCEPT_SPARE];
 } state;
@@ -25,7 +27,7 @@ static void spare_release(void)
 	state.has_spare = false;
 }
 
-/* Opens all of them or none. */
+/* Opens all descriptors or none. */
 static bool descriptors_open(int *fds, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -73,6 +75,7 @@ void sf_accept_end(void)
 
 enum sf_pace sf_accept_tick(void)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	if (state.full && has_room_for_one()) {
 		state.full = false;
 		sf_channels_listen(true);
@@ -88,15 +91,16 @@ static void become_full(int error)
 	spare_release();
 	sf_channels_listen(false);
 	SF_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, 1,
-		       "no more connections are taken: %s; whoever comes waits until there is room: raise the limit of open "
+		       "cannot accept more connections: %s; new peers wait until descriptors are free: raise the limit of open "
 		       "files (ulimit -n)",
 		       strerror(error));
 }
 
 int sf_accept_next(int listening)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	if (state.full) {
-		sf_channels_listen(false); /* this one may have been opened since */
+		sf_channels_listen(false); /* this listener may have been opened since */
 		return -1;
 	}
 	for (;;) {

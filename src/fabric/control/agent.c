@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/agent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/accept.h"
 #include "fabric/control/handshake.h"
 #include "fabric/control/heartbeat.h"
@@ -24,8 +26,8 @@
 #include "fabric/control/runtime.h"
 
 #define STACK_SIZE (256 * 1024)
-#define EVENTS_MAX 32 /* taken from the set at a time */
-#define FAST_MS 5     /* between ticks, by pace */
+#define EVENTS_MAX 32 /* handled per epoll_wait */
+#define FAST_MS 5     /* interval of ticks, by pace */
 #define SLOW_MS 50
 #define IDLE_MS (LOG_RATE_SECONDS * 1000)
 
@@ -34,11 +36,11 @@ pthread_cond_t sf_control_changed;
 
 static struct {
 	pthread_mutex_t life; /* taken before sf_control_lock */
-	uint32_t holders;     /* GUARDED_BY(life) */
-	uint32_t generation;  /* counts up in a child: what was made under another number is the parent's */
+	uint32_t holders;     /* guarded by life */
+	uint32_t generation;  /* incremented in a forked child: objects of another generation belong to the parent */
 	pthread_t thread;
-	int epoll, wake; /* -1 while nobody holds it */
-	bool stop;	 /* GUARDED_BY(sf_control_lock) */
+	int epoll, wake; /* -1 while the agent is not held */
+	bool stop;	 /* guarded by sf_control_lock */
 	struct sf_key id, token;
 } agent = {.life = PTHREAD_MUTEX_INITIALIZER, .epoll = -1, .wake = -1};
 
@@ -67,7 +69,7 @@ void sf_control_wake(void)
 	const uint64_t one = 1;
 
 	if (write(agent.wake, &one, sizeof(one)) < 0)
-		return; /* full: it will wake */
+		return; /* the eventfd is full: it wakes anyway */
 }
 
 bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answering, uint64_t limit_ns)
@@ -77,7 +79,8 @@ bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answ
 	const int pid = channel != NULL ? channel->pid : 0; /* the channel may be closed while this waits */
 	struct pollfd unread = {.fd = channel != NULL ? channel->stream.fd : -1, .events = POLLIN};
 
-	/* It has answered, and our own agent is behind. */
+	assert(sf_is_locked(&sf_control_lock));
+	/* The answer is in the socket, and our own agent has not read it yet. */
 	if (poll(&unread, 1, 0) == 1 && (unread.revents & POLLIN) != 0)
 		sf_liveness_heard(answering);
 	(void)pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &end);
@@ -86,15 +89,14 @@ bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answ
 
 /* ---- the thread ---- */
 
-/* A program that polls on a core of its own does not want the agent beside it. For the agent's thread, which
- * inherits that core. */
+/* A program that polls on a pinned core must not share it with the agent, whose thread inherits the affinity. */
 static void leave_pinned_core(void)
 {
 	cpu_set_t cpus;
 
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
 		return;
-	memset(&cpus, 0xff, sizeof(cpus)); /* the kernel leaves out what the process's cpuset does not have */
+	memset(&cpus, 0xff, sizeof(cpus)); /* the kernel ignores CPUs outside the process's cpuset */
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
@@ -122,7 +124,7 @@ static enum sf_pace agent_tick(void)
 	return pace_faster(sf_accept_tick(), pace);
 }
 
-/* Until the next tick. due_ns: when something is to be done at the latest, or 0. */
+/* Milliseconds until the next tick. due_ns: latest time of other work, or 0. */
 static int wait_ms(enum sf_pace pace, uint64_t due_ns)
 {
 	static const uint64_t pace_ms[] = {[SF_PACE_IDLE] = IDLE_MS, [SF_PACE_SLOW] = SLOW_MS, [SF_PACE_FAST] = FAST_MS};
@@ -161,7 +163,7 @@ static void *agent_main(void *arg)
 		pace = agent_tick();
 		due_ns = sf_heartbeats_tick(sf_now_ns());
 		pthread_mutex_unlock(&sf_control_lock);
-		sf_log_rate_report(false); /* whichever thread the lines were of */
+		sf_log_rate_report(false); /* lines of all threads */
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return NULL;
@@ -175,14 +177,14 @@ static doca_error_t start_thread(void)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals must not run on this thread */
 
 	int error = pthread_create(&agent.thread, &attr, agent_main, NULL);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (error != 0) {
-		SF_LOG_ERR("cannot start the agent's thread: %s", strerror(error));
+		SF_LOG_ERR("cannot start the agent thread: %s", strerror(error));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	pthread_setname_np(agent.thread, "softfield-agent");
@@ -260,7 +262,7 @@ static doca_error_t agent_start(void)
 
 	agent.stop = false;
 	if (error == DOCA_SUCCESS && !sf_accept_begin()) {
-		SF_LOG_ERR("too few descriptors are left to take connections: %s; raise the limit of open files (ulimit -n)",
+		SF_LOG_ERR("too few descriptors are left to accept connections: %s; raise the limit of open files (ulimit -n)",
 			   strerror(errno));
 		error = DOCA_ERROR_FULL;
 	}
@@ -284,6 +286,7 @@ static void agent_end(void)
 	agent.stop = true;
 	sf_control_wake();
 	pthread_mutex_unlock(&sf_control_lock);
+	assert(agent.holders == 0);
 	pthread_join(agent.thread, NULL);
 	sockets_close();
 	close_epoll();
@@ -324,7 +327,8 @@ static void changed_init(void)
 	pthread_condattr_destroy(&attr);
 }
 
-/* The child has the parent's descriptors, but not its thread. Left open they would hide the parent's death from peers. */
+/* The child has the parent's descriptors, but not its thread. If they stayed open, peers would not detect the parent's
+ * death. */
 static void after_fork_child(void)
 {
 	agent.generation++;

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/handshake.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/nodes.h"
 #include "fabric/control/runtime.h"
 
-/* What is asked, until it is answered: the listener's queue may be full. */
+/* A pending request, until it is answered: the listener's queue may be full. */
 struct sf_question {
 	struct sf_msg_connect ask;
 	char address[SF_ADDRESS_MAX]; /* empty: not known yet */
-	char place[SF_ADDRESS_MAX];   /* that is asked for it: empty, the runtime folder; then the other nodes, */
-	uint32_t asked;		      /* so many of them */
-	bool was_located;	      /* the address is one that was asked for */
-	uint32_t cuts;		      /* calls that a peer on the network has ended without a word, */
+	char place[SF_ADDRESS_MAX];   /* where the address is looked up: empty, the runtime folder; then the other nodes */
+	uint32_t asked;		      /* nodes asked so far */
+	bool was_located;	      /* the address was looked up */
+	uint32_t cuts;		      /* calls that a network peer closed without an answer, */
 	uint64_t call_ns;	      /* and the time of the next call; 0: now */
 };
 
 #define CUTS_MAX 6
-#define CUT_PAUSE_NS UINT64_C(10000000) /* after the first; then twice as long each time */
+#define CUT_PAUSE_NS UINT64_C(10000000) /* after the first; doubled each time */
 
-static LIST_HEAD(, sf_handshake) awaited = LIST_HEAD_INITIALIZER(awaited); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, sf_handshake) awaited GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(awaited);
 
-/* In the child nobody will answer. */
-void sf_handshakes_after_fork(void)
+/* No answers arrive in the child. */
+SF_IN_CHILD void sf_handshakes_after_fork(void)
 {
 	struct sf_handshake *handshake;
 
@@ -42,6 +45,7 @@ static void handshake_heard(struct sf_handshake *handshake)
 {
 	if (!handshake->is_awaited)
 		return;
+	assert(sf_is_locked(&sf_control_lock));
 	handshake->is_awaited = false;
 	LIST_REMOVE(handshake, entry);
 	pthread_cond_broadcast(&sf_control_changed);
@@ -63,7 +67,8 @@ static void channel_end(struct sf_handshake *handshake)
 
 static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
-	/* It was there, and has ended since. */
+	assert(handshake->is_asking && handshake->question != NULL);
+	/* The listener was there, and has ended since. */
 	if ((status == DOCA_ERROR_NOT_FOUND || status == DOCA_ERROR_TIME_OUT) && handshake->question->cuts != 0)
 		status = DOCA_ERROR_CONNECTION_ABORTED;
 	asking_end(handshake);
@@ -72,7 +77,7 @@ static void handshake_opened(struct sf_handshake *handshake, doca_error_t status
 	handshake->ops->opened(handshake, status, data, len);
 }
 
-/* How the peer is reached, and why so. */
+/* Logs how the peer is reached, and why. */
 static void log_way(const struct sf_handshake *handshake)
 {
 	const struct sf_question *question = handshake->question;
@@ -99,7 +104,7 @@ static void log_way(const struct sf_handshake *handshake)
 
 static void handshake_call(struct sf_handshake *handshake);
 
-/* It is not where it was looked for. False: that was the last place. */
+/* Tries the next place to look up the address. Returns false if there is none. */
 static bool look_elsewhere(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
@@ -154,12 +159,13 @@ static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg
 {
 	struct sf_handshake *handshake = channel->owner;
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (handshake->is_asking)
 		return handshake_answered(handshake, msg, fds);
 	return handshake->ops->message != NULL && handshake->ops->message(handshake, msg);
 }
 
-/* A caller who takes long to speak is taken for a stranger; on a machine that is short of processors that may be anybody. */
+/* On a busy machine a caller may be slow to speak, and be closed as a silent stranger: it then retries. */
 static bool calls_again(const struct sf_handshake *handshake, const struct sf_channel *channel)
 {
 	struct sf_question *question = handshake->question;
@@ -176,9 +182,10 @@ static void channel_ended(struct sf_channel *channel)
 {
 	struct sf_handshake *handshake = channel->owner;
 
+	assert(sf_is_locked(&sf_control_lock));
 	handshake->channel = NULL;
 	if (handshake->is_asking && calls_again(handshake, channel))
-		return; /* by the tick */
+		return; /* the tick does */
 	if (handshake->is_asking && look_elsewhere(handshake))
 		return;
 	if (handshake->is_asking)
@@ -202,8 +209,8 @@ void sf_handshake_end(struct sf_handshake *handshake)
 	channel_end(handshake);
 }
 
-/* To the listener, or to the agent that knows where it is. False: the channel is gone again. */
-static bool say_question(struct sf_handshake *handshake)
+/* Sends the request to the listener, or the look-up to an agent. Returns false if the channel has ended. */
+static bool request_submit(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
 	struct sf_msg_locate locate = {.head = sf_msg_head(SF_MSG_LOCATE, sizeof(locate), 0)};
@@ -213,11 +220,11 @@ static bool say_question(struct sf_handshake *handshake)
 		strcpy(locate.name, question->ask.name);
 		return sf_channel_send(handshake->channel, &locate, NULL, 0);
 	}
-	handshake->ops->tell(handshake, &question->ask.side, fds);
+	handshake->ops->describe(handshake, &question->ask.side, fds);
 	return sf_channel_send(handshake->channel, &question->ask, fds, handshake->ops->provider->connect_fds);
 }
 
-/* Calls the listener, and asks. */
+/* Calls the listener, and sends the request. */
 static void handshake_call(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
@@ -231,7 +238,7 @@ static void handshake_call(struct sf_handshake *handshake)
 		return; /* the tick tries again */
 	if (error == DOCA_SUCCESS) {
 		sf_handshake_follow(handshake, handshake->ops, handshake->channel);
-		if (!say_question(handshake))
+		if (!request_submit(handshake))
 			error = DOCA_ERROR_NOT_FOUND;
 	}
 	if (error != DOCA_SUCCESS && !look_elsewhere(handshake))
@@ -243,6 +250,7 @@ doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_ha
 {
 	struct sf_question *question = calloc(1, sizeof(*question));
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (question == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	question->ask.head = sf_msg_head(SF_MSG_CONNECT, sizeof(question->ask), 0);
@@ -260,25 +268,26 @@ doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_ha
 	LIST_INSERT_HEAD(&awaited, handshake, entry);
 	sf_liveness_begin(&handshake->answering);
 	handshake_call(handshake);
-	sf_control_wake(); /* to time the answer */
+	sf_control_wake(); /* for the time limit of the answer */
 	return DOCA_SUCCESS;
 }
 
 enum sf_pace sf_handshakes_tick(uint64_t now_ns)
 {
-	enum sf_pace pace = LIST_EMPTY(&awaited) ? SF_PACE_IDLE : SF_PACE_SLOW;
 	struct sf_handshake *handshake, *next;
+	enum sf_pace pace;
 
+	assert(sf_is_locked(&sf_control_lock));
+	pace = LIST_EMPTY(&awaited) ? SF_PACE_IDLE : SF_PACE_SLOW;
 	for (handshake = LIST_FIRST(&awaited); handshake != NULL; handshake = next) {
 		next = LIST_NEXT(handshake, entry);
 		if (sf_liveness_lost(&handshake->answering, handshake->channel != NULL ? handshake->channel->pid : 0,
 				     SF_ANSWER_LIMIT_NS)) {
-			SF_LOG_ERR_LIMITED(
-				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
-				handshake->question->ask.name);
+			SF_LOG_ERR_LIMITED("no answer from %s; is the process that listens there stopped, or out of descriptors?",
+					   handshake->question->ask.name);
 			handshake_opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
 		} else if (handshake->channel == NULL) {
-			pace = SF_PACE_FAST; /* it calls again soon */
+			pace = SF_PACE_FAST; /* it retries soon */
 			if (now_ns >= handshake->question->call_ns)
 				handshake_call(handshake);
 		}
@@ -309,7 +318,7 @@ int sf_conn_peer_pid(struct sf_conn *conn)
 	const struct sf_handshake *handshake = conn->handshake;
 	int pid = 0;
 
-	if (handshake == NULL) /* there is none inside a process */
+	if (handshake == NULL) /* connections inside a process have none */
 		return (conn->ops->caps & SF_CAP_OTHER_PROCESS) != 0 ? 0 : getpid();
 	pthread_mutex_lock(&sf_control_lock);
 	if (handshake->channel != NULL)

@@ -14,38 +14,40 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/address.h"
 #include "fabric/control/agent.h"
 
 #define TIMEOUT_MS 1000
 #define TIMEOUT_MIN_MS 200
 #define TIMEOUT_MAX_MS 3600000
-#define LOOKS 10       /* in that time; */
-#define SILENT_LOOKS 8 /* so long nothing came of a channel that is lost, */
-#define WAITED_LOOKS 5 /* and so long something was on its way; */
-#define STUCK_LOOKS 3  /* so long what is sent to a peer that is heard did not arrive, */
-#define STUCK_TRIES 2  /* after so many tries of the kernel's */
+#define LOOKS 10       /* checks in that time; */
+#define SILENT_LOOKS 8 /* without any data from a lost channel, */
+#define WAITED_LOOKS 5 /* and with data in flight; */
+#define STUCK_LOOKS 3  /* without progress at a peer that answers, */
+#define STUCK_TRIES 2  /* after so many retransmissions */
 /* What the kernel reports, since Linux 4.6. */
 #define INFO_SIZE (offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(((struct tcp_info *)NULL)->tcpi_notsent_bytes))
 
-/* An address from which there are channels, and when something came from there last. */
+/* A remote address with channels, and when data last came from it. */
 struct sf_machine {
 	struct sf_address address; /* its port is 0 */
 	uint32_t scope;
-	uint64_t heard_ns, asked_ns; /* 0: not since it was heard */
+	uint64_t heard_ns, asked_ns; /* 0: not since data came */
 	LIST_HEAD(, sf_heartbeat) heartbeats;
 	LIST_ENTRY(sf_machine) entry;
 };
 
-/* Taken under the locks of channels' owners. Recursive: a channel that is asked may end for another reason. */
+/* Taken under the locks of channels' owners. Recursive: a channel that is probed may end for another reason. */
 static pthread_mutex_t lock;
-static LIST_HEAD(, sf_machine) machines = LIST_HEAD_INITIALIZER(machines); /* GUARDED_BY(lock) */
-static uint64_t next_look_ns;						   /* GUARDED_BY(lock) */
-static uint64_t resumed_ns; /* the last look that came so late that this machine, not the peers, was silent. GUARDED_BY(lock) */
+static LIST_HEAD(, sf_machine) machines GUARDED_BY(lock) = LIST_HEAD_INITIALIZER(machines);
+static uint64_t next_look_ns GUARDED_BY(lock);
+/* The last check that came so late that this machine, not the peers, was silent. */
+static uint64_t resumed_ns GUARDED_BY(lock);
 
 /* ---- the time limit ---- */
 
-/* Returns false if the variable's value is no number of milliseconds. */
+/* Returns false if the variable's value is not a valid number of milliseconds. */
 static bool timeout_read(uint32_t *timeout_ms)
 {
 	const char *text = secure_getenv("SOFTFIELD_PEER_TIMEOUT");
@@ -93,7 +95,7 @@ static uint64_t look_interval_ns(void)
 
 /* ---- what is watched ---- */
 
-/* Returns false where TCP_INFO is not what it is on Linux, as under qemu's emulation of system calls. */
+/* Returns false if TCP_INFO is not that of Linux, as under qemu's user mode. */
 static bool info_read(int fd, struct tcp_info *info)
 {
 	socklen_t len = sizeof(*info);
@@ -102,8 +104,8 @@ static bool info_read(int fd, struct tcp_info *info)
 	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0 && len >= INFO_SIZE;
 }
 
-/* With the lock. NULL: no memory. */
-static struct sf_machine *machine_get(const struct sf_address *address, uint32_t scope)
+/* NULL: no memory. */
+static REQUIRES(lock) struct sf_machine *machine_get(const struct sf_address *address, uint32_t scope)
 {
 	struct sf_machine *machine;
 
@@ -134,7 +136,7 @@ void sf_heartbeat_begin(struct sf_heartbeat *heartbeat, int fd, bool (*probe)(st
 		return;
 	address.port = 0;
 	if (!info_read(fd, &info)) {
-		/* The next best: it ends a channel to a process that is stopped and has much to read, too. */
+		/* The fallback: it also ends a channel to a stopped process with much unread data. */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
 		return;
 	}
@@ -161,7 +163,7 @@ void sf_heartbeat_end(struct sf_heartbeat *heartbeat)
 	pthread_mutex_lock(&lock);
 	if (heartbeat->generation == sf_control_generation())
 		LIST_REMOVE(heartbeat, entry);
-	heartbeat->machine = NULL; /* which the agent frees when nothing is left of it */
+	heartbeat->machine = NULL; /* the agent frees it when it is unused */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -175,9 +177,9 @@ static __attribute__((constructor)) void lock_init(void)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-static void after_fork_child(void)
+static SF_IN_CHILD void after_fork_child(void)
 {
-	lock_init(); /* it was locked by a thread of the parent's */
+	lock_init(); /* a thread of the parent may have held it */
 	LIST_INIT(&machines);
 	next_look_ns = 0;
 }
@@ -193,23 +195,22 @@ static void connection_end(struct sf_heartbeat *heartbeat, const char *what, uin
 	char text[INET6_ADDRSTRLEN];
 
 	(void)inet_ntop(address->is_ipv6 ? AF_INET6 : AF_INET, address->bytes, text, sizeof(text));
-	SF_LOG_WARN_LIMITED("the machine at %s %s for %u ms: a connection to it is ended (SOFTFIELD_PEER_TIMEOUT)", text, what,
+	SF_LOG_WARN_LIMITED("the machine at %s %s for %u ms: closed a connection to it (SOFTFIELD_PEER_TIMEOUT)", text, what,
 			    (unsigned)(since_ns / 1000000));
 	heartbeat->is_lost = true;
-	(void)setsockopt(heartbeat->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)); /* its last bytes are not waited for */
+	(void)setsockopt(heartbeat->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)); /* do not wait for its last bytes */
 	(void)shutdown(heartbeat->fd, SHUT_RDWR);
 }
 
-/* Is the peer to acknowledge something? There is something on its way; or the peer has room, and what is there for it cannot even
- * be sent; or it has no room, and the kernel asks it now and then. Not each of these questions is answered:
- * tcp_invalid_ratelimit. */
+/* Must the peer acknowledge something? Data is in flight; or the peer has room and data cannot even be sent; or its
+ * window is full and the kernel probes it. Not every probe is answered: tcp_invalid_ratelimit. */
 static bool is_waiting(const struct tcp_info *info)
 {
 	return info->tcpi_unacked != 0 || (info->tcpi_notsent_bytes != 0 && info->tcpi_snd_wnd != 0) || info->tcpi_probes > 1;
 }
 
-/* The peer is heard, and what it is sent does not arrive: a path that drops full-size packets. A peer with no room for it is
- * stopped. */
+/* The peer answers, but data does not arrive: the path drops full-size packets. A peer with a full window is stopped
+ * instead. */
 static bool is_stuck(struct sf_heartbeat *heartbeat, const struct tcp_info *info, uint64_t now)
 {
 	const bool moves = info->tcpi_unacked == 0 || info->tcpi_retransmits < STUCK_TRIES || info->tcpi_snd_wnd == 0 ||
@@ -223,8 +224,9 @@ static bool is_stuck(struct sf_heartbeat *heartbeat, const struct tcp_info *info
 	return !moves && now - heartbeat->stuck_ns >= STUCK_LOOKS * look_interval_ns();
 }
 
-/* What has sent nothing since all was acknowledged has nothing on its way, and the kernel need not be asked. */
-static void connection_look(struct sf_heartbeat *heartbeat, uint64_t now)
+/* A channel that has sent nothing since the last acknowledgement has nothing in flight, so the kernel need not be
+ * asked. */
+static REQUIRES(lock) void connection_look(struct sf_heartbeat *heartbeat, uint64_t now)
 {
 	const uint64_t interval = look_interval_ns();
 	struct sf_machine *machine = heartbeat->machine;
@@ -243,7 +245,7 @@ static void connection_look(struct sf_heartbeat *heartbeat, uint64_t now)
 		machine->heard_ns = heard;
 	heartbeat->is_full = info.tcpi_notsent_bytes != 0;
 	if (is_stuck(heartbeat, &info, now)) {
-		connection_end(heartbeat, "is heard and does not get what it is sent, as where full-size packets are dropped,",
+		connection_end(heartbeat, "answers but receives no data, as on a path that drops full-size packets,",
 			       now - heartbeat->stuck_ns);
 		return;
 	}
@@ -255,7 +257,7 @@ static void connection_look(struct sf_heartbeat *heartbeat, uint64_t now)
 		connection_end(heartbeat, "did not answer", silent_ns);
 }
 
-/* Returns whether something is on its way to the peer. */
+/* Returns whether data is in flight to the peer. */
 static bool connection_ask(struct sf_heartbeat *heartbeat, uint64_t now)
 {
 	if (heartbeat->waiting_ns != 0)
@@ -266,7 +268,7 @@ static bool connection_ask(struct sf_heartbeat *heartbeat, uint64_t now)
 	return true;
 }
 
-/* Asks one of its channels, or all. */
+/* Probes one of its channels, or all. */
 static void machine_ask(struct sf_machine *machine, bool all, uint64_t now)
 {
 	struct sf_heartbeat *heartbeat, *next;
@@ -282,7 +284,7 @@ static void machine_ask(struct sf_machine *machine, bool all, uint64_t now)
 	}
 }
 
-static void machine_look(struct sf_machine *machine, uint64_t now)
+static REQUIRES(lock) void machine_look(struct sf_machine *machine, uint64_t now)
 {
 	const uint64_t interval = look_interval_ns();
 	struct sf_heartbeat *heartbeat, *next;
@@ -293,7 +295,7 @@ static void machine_look(struct sf_machine *machine, uint64_t now)
 		if (heartbeat->drain != NULL)
 			heartbeat->drain(heartbeat);
 	}
-	if (machine->heard_ns + interval + interval / 2 > now) /* an answer may be as old as the last look */
+	if (machine->heard_ns + interval + interval / 2 > now) /* an answer may be as old as the last check */
 		machine->asked_ns = 0;
 	else
 		machine_ask(machine, machine->asked_ns != 0, now);

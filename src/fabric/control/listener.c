@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/listener.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/net.h"
 #include "fabric/control/runtime.h"
 
-static LIST_HEAD(, sf_control_listener) listeners = LIST_HEAD_INITIALIZER(listeners); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, sf_control_listener) listeners GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(listeners);
 
-void sf_listeners_after_fork(void)
+SF_IN_CHILD void sf_listeners_after_fork(void)
 {
 	LIST_INIT(&listeners);
 }
@@ -26,7 +29,7 @@ void sf_control_reject(struct sf_channel *channel, doca_error_t status, const vo
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	sf_channel_send_optional(channel, &answer); /* or the end of the channel tells it */
+	sf_channel_send_optional(channel, &answer); /* otherwise the end of the channel reports it */
 	sf_channel_close(channel);
 }
 
@@ -76,6 +79,7 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 	sf_channel_adopt(channel);
 	error = provider->asked(listener, channel, ask, fds);
 	if (error == DOCA_SUCCESS && !is_auto) {
+		assert(listener->num_requests < SF_REQUESTS_MAX);
 		listener->num_requests++;
 		(void)sf_channel_send(channel, &pending, NULL, 0);
 	}
@@ -96,7 +100,7 @@ static void request_answer(struct sf_control_listener *listener, struct sf_chann
 	sf_control_reject(channel, error, NULL, 0);
 }
 
-static struct sf_control_listener *listener_find(const char *name)
+static REQUIRES(sf_control_lock) struct sf_control_listener *listener_find(const char *name)
 {
 	struct sf_control_listener *listener;
 
@@ -109,15 +113,18 @@ static struct sf_control_listener *listener_find(const char *name)
 
 void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	request_answer(listener_find(ask->name), channel, ask, fds);
 }
 
 void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask)
 {
 	struct sf_msg_address answer = {.head = sf_msg_head(SF_MSG_ADDRESS, sizeof(answer), 0)};
-	const struct sf_control_listener *listener = listener_find(ask->name);
+	const struct sf_control_listener *listener;
 	doca_error_t error = DOCA_ERROR_NOT_FOUND;
 
+	assert(sf_is_locked(&sf_control_lock));
+	listener = listener_find(ask->name);
 	if (listener != NULL && listener->device.name != NULL)
 		error = sf_net_address(&listener->device, answer.address);
 	if (error == DOCA_SUCCESS && answer.address[0] == '\0')
@@ -132,19 +139,20 @@ void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate 
 
 void sf_listener_called(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	request_answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
 }
 
 /* ---- listeners ---- */
 
-/* In the runtime folder. With the lock. */
-static doca_error_t start_here(struct sf_control_listener *listener)
+/* Listens in the runtime folder. */
+static REQUIRES(sf_control_lock) doca_error_t start_here(struct sf_control_listener *listener)
 {
 	int fd;
 	doca_error_t error = sf_runtime_listen(SF_SOCKET_LISTENER, &listener->key, &fd);
 
 	if (error == DOCA_ERROR_ALREADY_EXIST)
-		SF_LOG_ERR("somebody listens at %s already; end that program, or use another name", listener->name);
+		SF_LOG_ERR("%s is in use by another listener; end that program, or use another name", listener->name);
 	if (error != DOCA_SUCCESS)
 		return error;
 	error = sf_channel_open(fd, listener, &listener->channel);
@@ -213,6 +221,7 @@ bool sf_control_listener_close(struct sf_control_listener *listener)
 {
 	struct sf_control_listener *at;
 
+	assert(sf_is_locked(&sf_control_lock));
 	LIST_FOREACH (at, &listeners, entry) {
 		if (at == listener)
 			break;

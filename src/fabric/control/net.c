@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/net.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,26 +15,27 @@
 
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/heartbeat.h"
 #include "fabric/control/nodes.h"
 
 #define BACKLOG 1024
 #define IDENTITY "softfield fabric" /* of the key */
-#define ALIVE_TRIES 3		    /* questions of the kernel's to a machine that says nothing */
+#define ALIVE_TRIES 3		    /* keepalive probes to a silent machine */
 #define RTO_MAX_MS 44		    /* TCP_RTO_MAX_MS, since Linux 6.15 */
-#define RTO_MAX_MIN 1000	    /* what it permits, in milliseconds */
+#define RTO_MAX_MIN 1000	    /* its minimum, in milliseconds */
 #define RTO_MAX_MAX 120000
 #define HOMES_MAX 64 /* devices, and one for all */
 
-/* Where the agent listens for one device, or for all. */
+/* The agent's listening sockets for one device, or for all. */
 struct home {
 	bool opened;
 	char device[64]; /* empty: for all */
 	char address[SF_ADDRESS_MAX];
 };
 
-static struct home homes[HOMES_MAX + 1]; /* GUARDED_BY(sf_control_lock) */
+static struct home homes[HOMES_MAX + 1] GUARDED_BY(sf_control_lock);
 
 /* ---- sockets ---- */
 
@@ -92,7 +94,7 @@ int sf_net_connect(const struct sf_address *addr, uint32_t scope)
 	return -1;
 }
 
-/* Port 0 is any; *addr gets the one that it became. -1, and errno. */
+/* Port 0 means any; *addr receives the actual one. Returns -1 with errno. */
 static int listen_at(struct sf_address *addr, uint32_t scope)
 {
 	union address address;
@@ -115,7 +117,7 @@ static int listen_at(struct sf_address *addr, uint32_t scope)
 	return -1;
 }
 
-/* The first port that nobody listens at, from the address's on. */
+/* Listens on the first free port of the range. */
 static int listen_within(struct sf_address *addr, uint16_t last, uint32_t scope)
 {
 	int fd = listen_at(addr, scope);
@@ -129,7 +131,7 @@ static int listen_within(struct sf_address *addr, uint16_t last, uint32_t scope)
 
 /* ---- the key ---- */
 
-static struct sf_tls_key net_key; /* GUARDED_BY(sf_control_lock) */
+static struct sf_tls_key net_key GUARDED_BY(sf_control_lock);
 static bool has_key;
 static bool is_bare; /* "tls": false */
 
@@ -147,7 +149,7 @@ void sf_net_use_tls(bool use)
 {
 	pthread_mutex_lock(&sf_control_lock);
 	if (!use && !is_bare)
-		SF_LOG_WARN("what goes between machines is neither encrypted nor signed (\"tls\": false in the topology): the "
+		SF_LOG_WARN("traffic between machines is neither encrypted nor signed (\"tls\": false in the topology): the "
 			    "key guards "
 			    "the beginning of a connection only; use this on a network whose every host you trust");
 	is_bare = !use;
@@ -187,7 +189,7 @@ static bool key_parse(const char *text, size_t len, struct sf_tls_key *key)
 
 doca_error_t sf_net_read_key(const char *path)
 {
-	char text[2 * SF_TLS_KEY_SIZE + 2] = {0}; /* a newline, and one that is too many */
+	char text[2 * SF_TLS_KEY_SIZE + 2] = {0}; /* room for a newline and one excess character */
 	struct sf_tls_key key = {{0}};
 	size_t len = 0;
 	doca_error_t error = sf_secret_file_read(AT_FDCWD, path, path, text, sizeof(text), &len);
@@ -253,7 +255,7 @@ doca_error_t sf_net_check(void)
 
 /* ---- listening ---- */
 
-/* The addresses that are listened to, or to be, each with the first of the ports. */
+/* The addresses to listen on, each with the first of the ports. */
 static enum listen_setting addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses,
 					struct sf_port_range *ports)
 {
@@ -269,7 +271,7 @@ static enum listen_setting addrs_wanted(const struct sf_net_device *device, stru
 	return setting;
 }
 
-/* At a port from the address's to the last. */
+/* Listens on a port of the range. */
 static bool serve_at(struct sf_address *addr, uint16_t last, uint32_t scope, enum sf_trust trust,
 		     struct sf_control_listener *listener)
 {
@@ -299,14 +301,14 @@ doca_error_t sf_net_serve_node(struct sf_addresses *addresses)
 		if (serve_at(&addr, addr.port, 0, SF_TRUST_REQUESTER, NULL))
 			continue;
 		sf_addresses_format(&one, text);
-		SF_LOG_ERR("cannot listen at %s: %s; is it an address of this machine, and is nobody else listening there?", text,
+		SF_LOG_ERR("cannot listen at %s: %s; is it an address of this machine, and is the port free?", text,
 			   strerror(errno));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
 	return DOCA_SUCCESS;
 }
 
-/* Keeps those of the addresses at which one can listen; errno is why another was left out, or 0. */
+/* Keeps the addresses that it can listen on; errno says why another was dropped, or is 0. */
 static int serve_all(struct sf_addresses *addresses, uint16_t last, const struct sf_net_device *device,
 		     struct sf_control_listener *listener)
 {
@@ -325,7 +327,7 @@ static int serve_all(struct sf_addresses *addresses, uint16_t last, const struct
 	return error;
 }
 
-static struct home *home_of(const char *name)
+static REQUIRES(sf_control_lock) struct home *home_of(const char *name)
 {
 	uint32_t i = 0;
 
@@ -340,7 +342,7 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 	int error = serve_all(addresses, ports->last, device, NULL);
 
 	if (addresses->num == 0 && error == EADDRINUSE && ports->first != 0) {
-		SF_LOG_ERR("cannot listen: all ports from %u to %u are taken on this machine; each process needs one: end a "
+		SF_LOG_ERR("cannot listen: all ports from %u to %u are in use on this machine; each process needs one: end a "
 			   "program, or "
 			   "give more ports (%s)",
 			   ports->first, ports->last,
@@ -352,7 +354,7 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 		return DOCA_ERROR_BAD_CONFIG;
 	}
 	if (addresses->num == 0)
-		SF_LOG_WARN("device %s has no address on a network where this process could listen%s%s: only processes with "
+		SF_LOG_WARN("device %s has no network address to listen on%s%s: only processes with "
 			    "this "
 			    "runtime folder can connect (give an address with SOFTFIELD_LISTEN)",
 			    device->name, error != 0 ? ", " : "", error != 0 ? strerror(error) : "");
@@ -369,9 +371,11 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADD
 	struct sf_addresses addresses = {0};
 	struct sf_port_range ports;
 	enum listen_setting setting = listen_setting_parse(&addresses.at[0], &ports);
-	struct home *home = home_of(setting == LISTEN_ADDRESS ? "" : device->name);
 	doca_error_t error = DOCA_SUCCESS;
+	struct home *home;
 
+	assert(sf_is_locked(&sf_control_lock));
+	home = home_of(setting == LISTEN_ADDRESS ? "" : device->name);
 	memset(text, 0, SF_ADDRESS_MAX);
 	if (setting == LISTEN_NONE)
 		return DOCA_SUCCESS;
@@ -392,23 +396,22 @@ doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, st
 	int error;
 
 	if (setting == LISTEN_NONE) {
-		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_LISTEN is none", port, device->name);
+		SF_LOG_ERR("cannot listen to port %u of RDMA device %s: SOFTFIELD_LISTEN is none", port, device->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	for (uint32_t i = 0; i < addresses.num; i++)
 		addresses.at[i].port = port;
 	error = serve_all(&addresses, port, device, listener);
 	if (error == EADDRINUSE || error == EACCES) {
-		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: %s", port, device->name,
-			   error == EACCES
-				   ? "it is kept for the administrator: use one above 1023"
-				   : "a program of this machine listens to that TCP port already; end it, or use another");
+		SF_LOG_ERR("cannot listen to port %u of RDMA device %s: %s", port, device->name,
+			   error == EACCES ? "it is reserved for the administrator: use one above 1023"
+					   : "a program of this machine uses that TCP port; end it, or use another port");
 		sf_channels_forget(listener);
 		return error == EACCES ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_ALREADY_EXIST;
 	}
 	if (addresses.num != 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: it has no address on a network%s%s", port, device->name,
+	SF_LOG_ERR("cannot listen to port %u of RDMA device %s: it has no address on a network%s%s", port, device->name,
 		   error != 0 ? ", " : "", error != 0 ? strerror(error) : "");
 	return DOCA_ERROR_NOT_FOUND;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/nodes.h"
 
+#include <assert.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -12,28 +13,29 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
 #include "fabric/control/net.h"
 #include "fabric/control/runtime.h"
 
-#define LOOK_UP_AGAIN_NS UINT64_C(1000000000) /* a name's addresses are asked for again after this */
+#define LOOK_UP_AGAIN_NS UINT64_C(1000000000) /* interval of host name look-ups */
 
 struct other {
 	char *name, *host;
 	uint16_t port;
-	bool is_fixed;		       /* the host is an address */
-	struct sf_addresses addresses; /* none: its name is not known yet */
+	bool is_fixed;		       /* the host is a numeric address */
+	struct sf_addresses addresses; /* empty: not known yet */
 	uint64_t asked_ns;
 };
 
-/* GUARDED_BY(sf_control_lock) */
+/* Guarded by sf_control_lock */
 static struct {
 	bool joined;
 	struct sf_addresses own;
 	struct sf_port_range ports;
-	struct other *others; /* for good; names and ports do not change */
+	struct other *others; /* permanent; names and ports do not change */
 	uint32_t num;
 } nodes;
 
@@ -67,7 +69,7 @@ static void address_add(struct sf_addresses *addresses, const struct addrinfo *i
 	addresses->num++;
 }
 
-/* May wait for a resolver. Returns 0, or an error of getaddrinfo's. */
+/* May wait for a resolver. Returns 0, or an error of getaddrinfo. */
 static int node_resolve(const char *host, uint16_t port, int flags, struct sf_addresses *addresses)
 {
 	const struct addrinfo hints = {.ai_flags = flags, .ai_socktype = SOCK_STREAM};
@@ -85,8 +87,7 @@ static int node_resolve(const char *host, uint16_t port, int flags, struct sf_ad
 
 /* ---- the other nodes ---- */
 
-/* A machine that is started later, or elsewhere, has another address from then on. A thread of its own, for a resolver may be
- * slow. */
+/* A machine that starts later, or elsewhere, has a new address. Uses a thread, because a resolver may be slow. */
 static void *look_up(void *arg)
 {
 	struct other *other = arg;
@@ -96,7 +97,7 @@ static void *look_up(void *arg)
 		return NULL;
 	pthread_mutex_lock(&sf_control_lock);
 	if (memcmp(&other->addresses, &addresses, sizeof(addresses)) != 0)
-		SF_LOG_INFO("node %s has another address now: %s is looked up again", other->name, other->host);
+		SF_LOG_INFO("node %s has another address now: looked up %s again", other->name, other->host);
 	other->addresses = addresses;
 	pthread_mutex_unlock(&sf_control_lock);
 	return NULL;
@@ -115,9 +116,9 @@ static void look_up_again(struct other *other)
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals must not run on this thread */
 	if (pthread_create(&thread, &attr, look_up, other) != 0)
-		SF_LOG_DBG("no thread to look up %s: its old address is used", other->host);
+		SF_LOG_DBG("no thread to look up %s: using its old address", other->host);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 }
@@ -208,14 +209,14 @@ doca_error_t sf_fabric_join(const struct sf_fabric_node *self, const struct sf_f
 
 /* ---- the service of this machine ---- */
 
-/* A question on its way to the listener. */
+/* A look-up that is forwarded to the listener. */
 struct relay {
 	struct sf_channel *requester, *listener;
 	struct sf_liveness answering;
 	LIST_ENTRY(relay) entry;
 };
 
-static LIST_HEAD(, relay) relays = LIST_HEAD_INITIALIZER(relays); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, relay) relays GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(relays);
 
 static void relay_end(struct relay *relay)
 {
@@ -242,7 +243,7 @@ static bool requester_goes_on(struct sf_channel *channel, const struct sf_msg *m
 	(void)channel;
 	(void)msg;
 	(void)fds;
-	return false; /* one question each */
+	return false; /* one look-up each */
 }
 
 static void either_ended(struct sf_channel *channel)
@@ -256,6 +257,7 @@ void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *as
 	struct relay *relay = calloc(1, sizeof(*relay));
 	doca_error_t error = DOCA_ERROR_NO_MEMORY;
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (relay != NULL)
 		error = sf_channel_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
 	if (error != DOCA_SUCCESS) {
@@ -273,16 +275,17 @@ void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *as
 	(void)sf_channel_send(relay->listener, ask, NULL, 0);
 }
 
-/* Only this machine sees whether the listener's process is stopped, or slow. */
+/* Only this machine can tell whether the listener's process is stopped or slow. */
 enum sf_pace sf_nodes_tick(void)
 {
 	struct relay *relay, *next;
 
+	assert(sf_is_locked(&sf_control_lock));
 	for (relay = LIST_FIRST(&relays); relay != NULL; relay = next) {
 		next = LIST_NEXT(relay, entry);
 		if (!sf_liveness_lost(&relay->answering, relay->listener->pid, SF_ANSWER_LIMIT_NS))
 			continue;
-		SF_LOG_WARN_LIMITED("process %d listens and does not say where: is it stopped?", relay->listener->pid);
+		SF_LOG_WARN_LIMITED("process %d does not report its address: is it stopped?", relay->listener->pid);
 		sf_control_reject(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
 		relay_end(relay);
 	}
@@ -292,7 +295,7 @@ enum sf_pace sf_nodes_tick(void)
 doca_error_t sf_node_serve(uint16_t port)
 {
 	struct sf_addresses addresses;
-	uint32_t hold; /* for good */
+	uint32_t hold; /* never released */
 	doca_error_t error = sf_control_hold(&hold);
 
 	if (error != DOCA_SUCCESS)
@@ -308,11 +311,11 @@ doca_error_t sf_node_serve(uint16_t port)
 
 /* ---- are they there? ---- */
 
-#define NO_LISTENER "softfield node" /* a name that nobody listens at: any answer will do */
+#define NO_LISTENER "softfield node" /* a name without a listener: any answer will do */
 
-/* A service that is asked. GUARDED_BY(sf_control_lock) */
+/* A service being asked. Guarded by sf_control_lock */
 struct asked {
-	struct sf_channel *channel; /* NULL: there is an answer, or none will come */
+	struct sf_channel *channel; /* NULL: answered, or no answer will come */
 	enum sf_node_state state;
 };
 

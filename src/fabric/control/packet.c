@@ -44,8 +44,8 @@ static void close_all(const int *fds, unsigned num)
 		close(fds[i]);
 }
 
-/* False: more than there is room for, or one that nobody asked for. */
-static bool take_descriptors(struct msghdr *head, int *fds, unsigned room, unsigned *num)
+/* Returns false if there are more descriptors than fit, or unexpected ones. */
+static bool descriptors_receive(struct msghdr *head, int *fds, unsigned room, unsigned *num)
 {
 	bool good = true;
 
@@ -87,8 +87,8 @@ ssize_t sf_packet_receive(int fd, void *bytes, size_t size, int *fds, unsigned *
 	while (len < 0 && errno == EINTR);
 	if (len < 0)
 		return errno == EAGAIN || errno == EWOULDBLOCK || errno == ECONNRESET ? -1 : 0;
-	/* An empty packet is none of ours, and may carry descriptors all the same. */
-	good = take_descriptors(&head, fds, room, &got) && len != 0 && (head.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+	/* An empty packet is invalid, but may carry descriptors. */
+	good = descriptors_receive(&head, fds, room, &got) && len != 0 && (head.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
 	if (good && num != NULL)
 		*num = got;
 	if (good)

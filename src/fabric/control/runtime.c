@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/runtime.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +25,11 @@
 #include "base/log_rate.h"
 #include "base/runtime_folder.h"
 #include "base/status_folder.h"
+#include "base/thread_safety.h"
 
 #define BACKLOG 1024
-#define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a process that holds the lock and is stopped */
-#define STALE_SCAN_MAX 256		   /* sockets of dead agents looked for at a time */
+#define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a stopped process that holds the lock */
+#define STALE_SCAN_MAX 256		   /* sockets of dead agents checked at a time */
 #define SOCKET_NAME_MAX 40		   /* "l-" and 32 digits */
 
 static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, const struct sf_key *key)
@@ -38,7 +40,7 @@ static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, co
 		at += snprintf(name + at, SOCKET_NAME_MAX - (size_t)at, "%02x", key->bytes[i]);
 }
 
-/* The folder may be longer than a socket's path; by its descriptor it never is. */
+/* The folder's path may exceed a socket's path; a path through its descriptor does not. */
 static void socket_address(struct sockaddr_un *address, int folder, const char *name)
 {
 	char path[PATH_MAX + SOCKET_NAME_MAX + 1];
@@ -62,12 +64,12 @@ static doca_error_t socket_make(int *fd)
 
 	int error = errno;
 
-	SF_LOG_ERR("cannot make a socket: %s%s", strerror(error),
+	SF_LOG_ERR("cannot create a socket: %s%s", strerror(error),
 		   error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
 	return sf_error_from_errno(error);
 }
 
-/* Its owner is dead, and connecting is refused. *error is why that cannot be found out, or 0. */
+/* Its owner is dead, so connecting is refused. *error says why that is unknown, or is 0. */
 static bool socket_is_stale(const struct sockaddr_un *address, int *error)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -79,7 +81,7 @@ static bool socket_is_stale(const struct sockaddr_un *address, int *error)
 	return stale;
 }
 
-/* The process that holds the lock, as it wrote there; 0 if unknown. */
+/* The process that holds the lock, as written there; 0 if unknown. */
 static pid_t lock_holder(int lock)
 {
 	char text[16] = "";
@@ -93,21 +95,22 @@ static void lock_sign(int lock)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%-10d\n", (int)getpid());
 
-	/* Above the limit there would be a signal. Without the number, or on a full file system, nobody knows who holds it. */
+	/* Exceeding the limit would raise a signal. Without the number, or on a full file system, the holder is
+	 * unknown. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)len)
 		(void)!pwrite(lock, text, (size_t)len, 0);
 }
 
-/* An open lock file of a thread. A child would share the lock, and keep it for as long as it lives. */
+/* An open lock file of a thread. A child would share the lock, and hold it as long as it lives. */
 struct folder_lock {
 	int fd;
 	struct folder_lock *next;
 };
 
 static pthread_mutex_t open_locks_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct folder_lock *open_locks; /* GUARDED_BY(open_locks_lock) */
+static struct folder_lock *open_locks GUARDED_BY(open_locks_lock);
 
-static void open_locks_close(void)
+static SF_IN_CHILD void open_locks_close(void)
 {
 	for (struct folder_lock *lock = open_locks; lock != NULL; lock = lock->next)
 		close(lock->fd);
@@ -116,7 +119,7 @@ static void open_locks_close(void)
 
 SF_FORK_LOCK(SF_FORK_PROVIDER, &open_locks_lock, open_locks_close);
 
-/* Returns false, and errno. */
+/* Returns false with errno. */
 static bool lock_open(int folder, struct folder_lock *lock)
 {
 	pthread_mutex_lock(&open_locks_lock);
@@ -131,17 +134,20 @@ static bool lock_open(int folder, struct folder_lock *lock)
 
 static void folder_unlock(struct folder_lock *lock)
 {
-	struct folder_lock **at = &open_locks;
+	struct folder_lock **at;
 
 	pthread_mutex_lock(&open_locks_lock);
-	while (*at != lock)
+	at = &open_locks;
+	while (*at != lock) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = lock->next;
 	close(lock->fd);
 	pthread_mutex_unlock(&open_locks_lock);
 }
 
-/* Binding, listening and the test for a dead listener are one step under this lock. */
+/* Bind, listen and the check for a dead listener are atomic under this lock. */
 static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
@@ -150,7 +156,7 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 
 	if (!lock_open(folder, lock)) {
 		error = errno;
-		SF_LOG_ERR("cannot make or open the runtime folder's lock: %s; %s", strerror(error),
+		SF_LOG_ERR("cannot create or open the runtime folder's lock: %s; %s", strerror(error),
 			   sf_runtime_folder_advice(error));
 		return sf_error_from_errno(error);
 	}
@@ -167,7 +173,7 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 		return DOCA_SUCCESS;
 	}
 	if (error == EWOULDBLOCK)
-		SF_LOG_ERR("process %d holds the lock of the runtime folder and does not go on; is it stopped?",
+		SF_LOG_ERR("process %d holds the lock of the runtime folder and makes no progress; is it stopped?",
 			   (int)lock_holder(lock->fd));
 	else
 		SF_LOG_ERR("cannot lock the runtime folder: %s", strerror(error));
@@ -175,7 +181,7 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
-/* Processes that were killed leave their sockets behind: a new agent removes them, under the lock. */
+/* Killed processes leave their sockets behind: a new agent removes them, under the lock. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;
@@ -259,7 +265,7 @@ void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key)
 	sf_runtime_folder_path(path);
 	socket_name(name, kind, key);
 	strcat(strcat(path, "/"), name);
-	unlink(path); /* by its path: there may be no descriptor left for the folder */
+	unlink(path); /* by path: there may be no descriptor left for the folder */
 }
 
 doca_error_t sf_runtime_check_peer(int fd, int *pid)

@@ -53,7 +53,7 @@ static const struct faulty_domain *domain_of(const struct sf_ep *ep)
 	return (const struct faulty_domain *)ep->domain;
 }
 
-/* name: of the listener that it is made to; NULL: it was accepted. */
+/* name: of the listener that it connects to; NULL: it was accepted. */
 static struct faulty_conn *conn_new(struct sf_ep *ep, const char *name, void *user)
 {
 	struct faulty_conn *conn = calloc(1, sizeof(*conn));
@@ -136,7 +136,7 @@ void sf_faulty_conn_disconnect(struct sf_conn *base)
 
 	base->state = SF_CONN_CLOSED;
 	if (conn->inner == NULL)
-		return; /* connected still reports it */
+		return; /* connected still reports the outcome */
 	if (conn->ending)
 		TAILQ_REMOVE(&ep_of(conn)->endings, conn, ending_entry);
 	conn->ending = false;
@@ -147,7 +147,7 @@ void sf_faulty_conn_close(struct sf_conn *base)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
 
-	assert(conn->in_flight == 0); /* its operations would be done with a connection that is gone */
+	assert(conn->in_flight == 0); /* its operations would complete on a freed connection */
 	if (conn->ending)
 		TAILQ_REMOVE(&ep_of(conn)->endings, conn, ending_entry);
 	if (conn->inner != NULL)
@@ -175,6 +175,7 @@ static void op_done(struct sf_op *inner)
 	struct sf_op *op = wrapped->op;
 
 	op->status = inner->status;
+	assert(((struct faulty_conn *)op->conn)->in_flight > 0);
 	((struct faulty_conn *)op->conn)->in_flight--;
 	free(wrapped);
 	op->done(op);
@@ -216,7 +217,7 @@ static void op_fail(struct faulty_conn *conn, struct sf_op *op, doca_error_t sta
 	sf_faulty_ep_ring(ep);
 }
 
-/* The peer takes nothing until then. */
+/* A fault makes the peer receive nothing for now. */
 static bool peer_is_stopped(struct faulty_conn *conn)
 {
 	const struct sf_fault_rule *rule;
@@ -236,11 +237,11 @@ static bool op_is_refused(struct faulty_conn *conn, struct sf_op *op)
 		return true;
 	if (!takes_receive || sf_fault(conn->faults, SF_FAULT_CONN_RNR) == NULL)
 		return false;
-	op->status = DOCA_ERROR_EMPTY; /* it is the receive that is missing */
+	op->status = DOCA_ERROR_EMPTY; /* the receive is missing */
 	return true;
 }
 
-/* What is in flight ends, then the connection. One that is still connecting is reported by the inner provider. */
+/* Ends the operations in flight, then the connection. The inner provider reports one that is still connecting. */
 static void conn_break(struct faulty_conn *conn, struct sf_op *op, doca_error_t reason)
 {
 	conn->broken = true;
@@ -264,7 +265,7 @@ static bool op_is_failed(struct faulty_conn *conn, struct sf_op *op)
 	return true;
 }
 
-/* The counts are of operations that were taken: how often one was refused is a matter of time. */
+/* Counts accepted operations only: the number of retries depends on time. */
 static doca_error_t submit_counted(struct faulty_conn *conn, struct sf_op *op)
 {
 	const struct sf_fault_rule *late;
@@ -298,14 +299,14 @@ doca_error_t sf_faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (base->state == SF_CONN_CLOSED || conn->ending)
 		return base->state == SF_CONN_CONNECTING ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
-	/* What is wrong in itself stays wrong. */
+	/* Invalid operations stay invalid. */
 	result = sf_op_check(base, op, &len);
 	if (result != DOCA_SUCCESS)
 		return result;
 	return conn->faults != NULL ? submit_counted(conn, op) : submit_inner(conn, op);
 }
 
-/* What the inner provider reports, in terms of ours. */
+/* Translates the inner provider's events. */
 
 static void on_request(struct sf_listener *inner, struct sf_request *inner_request, const void *data, size_t len)
 {
@@ -315,7 +316,7 @@ static void on_request(struct sf_listener *inner, struct sf_request *inner_reque
 
 	if (request == NULL || handler->request == NULL) {
 		free(request);
-		return; /* refused when the listener closes */
+		return; /* rejected when the listener closes */
 	}
 	request->listener = listener;
 	request->inner = inner_request;

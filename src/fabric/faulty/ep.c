@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/faulty/faulty.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,12 +56,13 @@ static bool failed_run(struct faulty_ep *ep)
 	ep->failed = op->next;
 	if (ep->failed == NULL)
 		ep->failed_end = &ep->failed;
+	assert(((struct faulty_conn *)op->conn)->in_flight > 0);
 	((struct faulty_conn *)op->conn)->in_flight--;
 	op->done(op);
 	return true;
 }
 
-/* The end of a connection comes when its operations are done and nothing that it brought is left to report. */
+/* A connection's end is reported after its operations are done and its messages reported. */
 static bool ending_run(struct faulty_ep *ep)
 {
 	struct faulty_conn *conn;
@@ -83,7 +85,7 @@ static bool ending_run(struct faulty_ep *ep)
 	return true;
 }
 
-/* Time passes for an endpoint that waits for nothing, too: what is late is told to be due, and found when it is. */
+/* Time passes for an idle endpoint, too: delayed events count as pending, and are delivered when their time has come. */
 static bool is_late(struct faulty_ep *ep)
 {
 	if (ep->late_until != 0 && sf_now_ns() >= ep->late_until)

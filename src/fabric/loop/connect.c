@@ -2,20 +2,21 @@
 /* Listeners, and how connections begin and end. */
 #include "fabric/loop/loop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/thread_safety.h"
 
-/* GUARDED_BY(loop_lock) */
-static LIST_HEAD(, loop_listener) listeners = LIST_HEAD_INITIALIZER(listeners);
+static LIST_HEAD(, loop_listener) listeners GUARDED_BY(loop_lock) = LIST_HEAD_INITIALIZER(listeners);
 
 static struct loop_ep *ep_of(struct loop_conn *conn)
 {
 	return (struct loop_ep *)conn->base.ep;
 }
 
-static struct loop_listener *listener_find(const char *name)
+static REQUIRES(loop_lock) struct loop_listener *listener_find(const char *name)
 {
 	struct loop_listener *listener;
 
@@ -49,7 +50,7 @@ doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t 
 		LIST_INSERT_HEAD(&listeners, listener, entry);
 	pthread_mutex_unlock(&loop_lock);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("%s is already listened on in this process", name);
+		SF_LOG_ERR("%s already has a listener in this process", name);
 		free(listener);
 		return result;
 	}
@@ -78,16 +79,18 @@ static struct loop_conn *conn_new(struct sf_ep *ep, void *user)
 	return conn;
 }
 
-/* The connecting side has its answer. */
-static void connect_ended(struct loop_conn *conn, doca_error_t status, const void *data, size_t len)
+/* Reports the outcome to the connecting side. */
+static REQUIRES(loop_lock) void connect_ended(struct loop_conn *conn, doca_error_t status, const void *data, size_t len)
 {
+	assert(!conn->opened.base.queued);
 	conn->waits = false;
 	conn->opened.base.status = status;
 	event_set_data(&conn->opened, data, len);
 	sf_ep_queue_event(&ep_of(conn)->queue, &conn->opened.base);
 }
 
-static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn *conn, const void *data, size_t len)
+static REQUIRES(loop_lock) doca_error_t
+	connect_to(struct loop_listener *listener, struct loop_conn *conn, const void *data, size_t len)
 {
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
 	struct loop_conn *accepter = conn_new(listener->base.ep, NULL);
@@ -99,6 +102,7 @@ static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn 
 	accepter->opened.base.request = (struct sf_request *)accepter;
 	event_set_data(&accepter->opened, data, len);
 	sf_ep_queue_event(&ep_of(accepter)->queue, &accepter->opened.base);
+	assert(conn->peer == NULL);
 	conn->peer = accepter;
 	accepter->peer = conn;
 	if (is_auto) {
@@ -137,7 +141,7 @@ doca_error_t sf_loop_conn_connect(struct sf_ep *ep, const char *name, const char
 	return DOCA_SUCCESS;
 }
 
-static void conn_end(struct loop_conn *conn)
+static REQUIRES(loop_lock) void conn_end(struct loop_conn *conn)
 {
 	struct loop_conn *peer = conn->peer;
 
@@ -153,13 +157,13 @@ static void conn_end(struct loop_conn *conn)
 	if (peer == NULL)
 		return;
 	peer->peer = NULL;
-	if (peer->waits) /* a request that nobody has answered */
+	if (peer->waits) /* an unanswered request */
 		return;
 	peer->closed.base.status = DOCA_ERROR_CONNECTION_RESET;
 	sf_ep_queue_event(&ep_of(peer)->queue, &peer->closed.base);
 }
 
-static void conn_free(struct loop_conn *conn)
+static REQUIRES(loop_lock) void conn_free(struct loop_conn *conn)
 {
 	struct sf_ep_queue *queue = &ep_of(conn)->queue;
 
@@ -169,9 +173,9 @@ static void conn_free(struct loop_conn *conn)
 	free(conn);
 }
 
-/* With loop_lock. */
-static void request_reject(struct loop_conn *conn, const void *data, size_t len)
+static REQUIRES(loop_lock) void request_reject(struct loop_conn *conn, const void *data, size_t len)
 {
+	assert(conn->waits);
 	LIST_REMOVE(conn, entry);
 	conn->waits = false;
 	if (conn->peer != NULL) {

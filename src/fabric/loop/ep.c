@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/loop/loop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/thread_safety.h"
 #include "base/trace.h"
 
-doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
-			     struct sf_ep **base)
+/* Before others know the endpoint, it needs no lock. */
+NO_THREAD_SAFETY_ANALYSIS doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler,
+						       uint32_t recv_max, int event_fd, struct sf_ep **base)
 {
 	struct loop_ep *ep = calloc(1, sizeof(*ep));
 
@@ -30,9 +33,11 @@ void sf_loop_ep_recv_due(struct loop_ep *ep)
 {
 	struct sf_recv *recv = ep->posted;
 
+	assert(recv != NULL);
 	ep->posted = recv->next;
 	if (ep->posted == NULL)
 		ep->posted_end = &ep->posted;
+	assert(ep->posted_num > 0);
 	ep->posted_num--;
 	sf_ep_queue_recv(&ep->queue, recv);
 }
@@ -46,6 +51,7 @@ doca_error_t sf_loop_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 		return result;
 	pthread_mutex_lock(&loop_lock);
 	if (ep->posted_num < ep->recv_max) {
+		assert(*ep->posted_end == NULL);
 		recv->next = NULL;
 		*ep->posted_end = recv;
 		ep->posted_end = &recv->next;
@@ -79,7 +85,7 @@ static void recv_run(const struct loop_ep *ep, struct sf_recv *recv)
 		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
 }
 
-/* Takes the next due thing under the lock and runs it without. */
+/* Removes the next entry under the lock and runs it without. */
 static bool poll_one(struct loop_ep *ep)
 {
 	struct loop_event copy; /* the handler may close the connection that holds it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reference provider: both ends in one process. One lock guards the whole little world, so that endpoints may belong to
- * different threads; everything happens in the submitting call and is only reported by poll.
+ * The reference provider: both ends in one process. One lock guards everything, so that endpoints may belong to different
+ * threads. The submitting call does all the work; poll only reports it.
  */
 #ifndef SF_FABRIC_LOOP_LOOP_H
 #define SF_FABRIC_LOOP_LOOP_H
@@ -9,21 +9,22 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
+#include "base/thread_safety.h"
 #include "fabric/ep_queue.h"
 
 #define LOOP_IOV_MAX 64
 
-extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a connection, or any thread, can reach */
+extern pthread_mutex_t loop_lock; /* guards all fields below that are shared between endpoints or threads */
 
 struct loop_region {
 	struct sf_region base;
-	struct loop_region *owner; /* of an import; NULL once the owner closed its region. GUARDED_BY(loop_lock) */
+	struct loop_region *owner GUARDED_BY(loop_lock); /* of an import; NULL once the owner closed its region */
 	LIST_HEAD(, loop_region) imports;
 	LIST_ENTRY(loop_region) entry; /* an owner: among all regions; an import: among its owner's */
 	uint64_t id;
 };
 
-/* An event with room for its data. */
+/* An event with space for its data. */
 struct loop_event {
 	struct sf_ep_event base;
 	uint8_t data[SF_PRIVATE_MAX];
@@ -33,10 +34,10 @@ struct loop_ep {
 	struct sf_ep base;
 	struct sf_ep_handler handler;
 	uint32_t recv_max;
-	/* GUARDED_BY(loop_lock) */
-	struct sf_ep_queue queue;
-	uint32_t posted_num, num_messages;
-	struct sf_recv *posted, **posted_end; /* a receive's cookie is its room in bytes */
+	struct sf_ep_queue queue; /* guarded by loop_lock, as what follows */
+	uint32_t posted_num GUARDED_BY(loop_lock), num_messages GUARDED_BY(loop_lock);
+	struct sf_recv *posted GUARDED_BY(loop_lock),
+		**posted_end GUARDED_BY(loop_lock); /* a receive's cookie is its capacity in bytes */
 };
 
 struct loop_listener {
@@ -44,15 +45,14 @@ struct loop_listener {
 	char name[SF_NAME_MAX];
 	uint32_t flags;
 	LIST_ENTRY(loop_listener) entry;
-	LIST_HEAD(, loop_conn) requests; /* the accepters' sides of those that are unanswered */
+	LIST_HEAD(, loop_conn) requests; /* the accepting sides of unanswered requests */
 };
 
-/* One side. The accepter's is made when the other asks, and is the request until it is answered. */
+/* One side. The accepting side is created by the other's connect, and is the request until it is answered. */
 struct loop_conn {
 	struct sf_conn base;
-	/* GUARDED_BY(loop_lock) */
-	struct loop_conn *peer; /* NULL once it went away */
-	bool waits;		/* for an answer, on both sides: not joined yet */
+	struct loop_conn *peer GUARDED_BY(loop_lock); /* NULL once it went away */
+	bool waits GUARDED_BY(loop_lock);	      /* both sides: the request is unanswered */
 	LIST_ENTRY(loop_conn) entry;
 	struct loop_event opened, closed;
 };
@@ -74,8 +74,7 @@ uint32_t sf_loop_ep_poll(struct sf_ep *ep, uint32_t budget);
 bool sf_loop_ep_arm(struct sf_ep *ep);
 doca_error_t sf_loop_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
 void sf_loop_ep_flush_recvs(struct sf_ep *ep);
-/* With loop_lock held: */
-void sf_loop_ep_recv_due(struct loop_ep *ep); /* the first posted one */
+void sf_loop_ep_recv_due(struct loop_ep *ep) REQUIRES(loop_lock); /* the first posted one */
 
 /* connect.c */
 doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);

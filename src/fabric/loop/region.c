@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/loop/loop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +12,9 @@
 
 static const struct sf_descriptor_form form = {.magic = "SFLO", .version = 1, .what = "this process"};
 
-/* Every owned region of the process. GUARDED_BY(loop_lock) */
-static LIST_HEAD(, loop_region) regions = LIST_HEAD_INITIALIZER(regions);
-static uint64_t next_id = 1;
+/* Every owned region of the process. */
+static LIST_HEAD(, loop_region) regions GUARDED_BY(loop_lock) = LIST_HEAD_INITIALIZER(regions);
+static uint64_t next_id GUARDED_BY(loop_lock) = 1;
 
 doca_error_t sf_loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
 {
@@ -87,7 +88,7 @@ void sf_loop_region_close(struct sf_region *base)
 	free(region);
 }
 
-/* Of the process: loop reaches no other, not even a child of this one. */
+/* Of the process: loop connects to no other, not even to a forked child. */
 static struct sf_key process_key(void)
 {
 	struct sf_key key = {{0}};
@@ -114,7 +115,7 @@ doca_error_t sf_loop_region_export(struct sf_region *base, void *out, size_t *le
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t import_attach(struct loop_region *import, const struct sf_descriptor *descriptor)
+static REQUIRES(loop_lock) doca_error_t import_attach(struct loop_region *import, const struct sf_descriptor *descriptor)
 {
 	const struct sf_key here = process_key();
 	struct loop_region *owner;
@@ -131,6 +132,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct sf_de
 		SF_LOG_ERR_LIMITED("the descriptor's token is not the region's");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
+	assert(import->owner == NULL && !owner->base.imported);
 	import->owner = owner;
 	import->base.mapped = owner->base.mapped;
 	import->base.addr = owner->base.addr;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations: carried out at once, under the lock. */
+/* Operations: executed inside the submit, under the lock. */
 #include "fabric/loop/loop.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/trace.h"
@@ -34,11 +35,12 @@ static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_
 }
 
 /* Fills the peer's first receive and makes it due. */
-static void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
+static REQUIRES(loop_lock) void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
 {
 	struct loop_ep *ep = (struct loop_ep *)peer->base.ep;
 	struct sf_recv *recv = ep->posted;
 
+	assert(recv != NULL && len <= recv->cookie);
 	if (len != 0)
 		iov_copy(recv->iov, op->iov, len);
 	if (op->header_len != 0)
@@ -53,7 +55,7 @@ static void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64
 	sf_loop_ep_recv_due(ep);
 }
 
-static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
+static REQUIRES(loop_lock) doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
 {
 	const struct loop_region *region = (const struct loop_region *)base;
 	const struct sf_iov remote = {(void *)(uintptr_t)op->remote_addr, len};
@@ -73,12 +75,12 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t op_submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
+static REQUIRES(loop_lock) doca_error_t op_submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
 {
 	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
 	const struct loop_ep *peer_ep;
 
-	/* The peer's answer counts from when it is there, not from when our poll reports it. */
+	/* The connection is usable when the peer has answered, not when our poll reports it. */
 	if (conn->peer == NULL || conn->waits)
 		return conn->base.state == SF_CONN_CONNECTING && !conn->opened.base.queued ? DOCA_ERROR_AGAIN
 											   : DOCA_ERROR_NOT_CONNECTED;

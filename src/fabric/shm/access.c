@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reaching the bytes of a region: loads and stores where its pages are mapped, a system call where they are not, and the
- * owner's agent for the rest. The owner's program takes no part, and may be stopped, in the first two cases.
+ * Accesses the bytes of a region: by loads and stores if its pages are mapped, else by a system call, else by the owner's agent.
+ * In the first two cases the owner is not involved, and may be stopped.
  */
 #include "fabric/shm/access.h"
 
@@ -12,14 +12,15 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/shm/iov.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 
 #define AGENT_LIMIT_NS UINT64_C(1000000000) /* of its silence */
 #define CALL_IOV_MAX 16
-#define CALL_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves a page less than 2 GiB at most */
+#define CALL_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves at most a page less than 2 GiB */
 
-/* One stretch of the region and the local piece it meets. */
+/* One range of the region and the matching local piece. */
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
 {
 	if (op->kind == SF_OP_READ && op->iov_num == 1) {
@@ -28,7 +29,7 @@ static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint
 		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
 	} else if (op->iov_num == 1) {
 		sf_bytes_write(remote, (const uint8_t *)op->iov[0].addr + at, len);
-	} else if (len != 0) { /* the last byte last here too */
+	} else if (len != 0) { /* the last byte is written last here too */
 		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len - 1);
 		SHM_FENCE(memory_order_release);
 		sf_shm_iov_gather(remote + len - 1, op->iov, op->iov_num, at + len - 1, 1);
@@ -64,7 +65,7 @@ static enum shm_reach copy_by_call(const struct sf_op *op, struct shm_peer *peer
 
 	int num = local_pieces(op, at, len, local);
 
-	switch (sf_shm_peer_memory_copy(peer, local, num, op->remote_addr + at, *len, op->kind == SF_OP_WRITE)) {
+	switch (sf_shm_peer_memory_copy(peer, local, num, op->remote_addr + at, len, op->kind == SF_OP_WRITE)) {
 	case SHM_MEMORY_DONE:
 		return SHM_REACHED;
 	case SHM_MEMORY_GONE:
@@ -128,7 +129,7 @@ static bool job_stands(const struct shm_job *job, uint64_t at)
 	return !atomic_load_explicit(&job->finished, memory_order_relaxed) && job->at == at;
 }
 
-/* Asks the owner's agent and waits for it, as long as it gets on with it. */
+/* Asks the owner's agent and waits, as long as the agent makes progress. */
 static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, uint64_t len)
 {
 	struct shm_job job = {.peer = attach->peer, .op = op, .region = attach->region, .len = len, .notify = job_notify};
@@ -144,7 +145,7 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 			;
 		if (job_stands(&job, at)) {
 			SF_LOG_ERR_LIMITED(
-				"process %d does not answer for %lu bytes of its memory at 0x%lx that only it can reach; is it "
+				"process %d does not answer for %lu bytes of its memory at 0x%lx that only it can access; is it "
 				"stopped?",
 				attach->peer->pid, (unsigned long)len, (unsigned long)op->remote_addr);
 			sf_shm_job_cancel(&job);

@@ -10,12 +10,13 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
+#include "fabric/shm/iov.h"
 #include "fabric/shm/trace.h"
 #include "fabric/tcp/ep.h"
 
-#define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
+#define END_LIMIT_NS UINT64_C(1000000000) /* time for the peer of a disconnect to detect it */
 
-/* A record, taken out of shared memory once. */
+/* A record, copied from shared memory once. */
 struct record {
 	enum shm_record_kind kind;
 	uint32_t header_len, data_len, lines, slot, msg_len;
@@ -23,7 +24,7 @@ struct record {
 	const uint8_t *bytes;
 };
 
-/* Every number of a record is the peer's word; nothing of it is used before it is seen to hold. */
+/* Every number in a record is untrusted and checked before use. */
 static bool record_read(const struct shm_rx *rx, uint32_t mark, struct record *record)
 {
 	struct shm_record *shared = shm_rx_next(rx);
@@ -79,7 +80,7 @@ static void receive_again(struct shm_ep *ep, struct shm_slot *slot)
 		sf_shm_ep_abort_recv(ep, shm_recvq_finish(&ep->recvq, slot));
 }
 
-/* Handles one record. Returns the callbacks run (0 or 1), or -1 when the peer lies. */
+/* Handles one record. Returns the callbacks run (0 or 1), or -1 if the record is invalid. */
 static int handle_record(struct shm_conn *conn, uint32_t mark)
 {
 	struct shm_ep *ep = shm_ep(conn->base.ep);
@@ -98,7 +99,7 @@ static int handle_record(struct shm_conn *conn, uint32_t mark)
 	if (slot == NULL || (ep->has_rivals && !shm_recvq_claimed_by(&ep->recvq, slot, conn->id)))
 		return -1;
 	if (record.kind == SHM_RECORD_RELEASE || conn->released) {
-		/* The program has closed the connection: what still comes on it is not delivered, and costs no receive. */
+		/* The program has closed the connection: its messages are dropped and use no receive. */
 		if (record.kind != SHM_RECORD_PART)
 			receive_again(ep, slot);
 	} else if (record.kind == SHM_RECORD_PART) {
@@ -130,7 +131,7 @@ static uint32_t conn_receive(struct shm_conn *conn, uint32_t budget)
 		int handled = handle_record(conn, mark);
 
 		if (handled < 0) {
-			SF_LOG_WARN_LIMITED("a peer wrote what no sender of ours writes: its connection is ended");
+			SF_LOG_WARN_LIMITED("a peer wrote an invalid record: closed its connection");
 			conn->broken = true;
 			sf_shm_conn_attend(conn);
 			break;
@@ -187,7 +188,7 @@ uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
 	sf_shm_lends_conn_ended(conn);
 	ep->suspect = true;
 	if (!conn->bye)
-		ep->recvq.damaged = true; /* it may have had a receive */
+		ep->recvq.damaged = true; /* it may have claimed a receive */
 	if (conn->released)
 		ep->reap = true;
 	if (!report || ep->handler.closed == NULL)
@@ -196,7 +197,7 @@ uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
 	return 1;
 }
 
-/* Is it time for the end? The peer said goodbye, or its socket ended and all it wrote is read. */
+/* Has the connection ended? The peer disconnected, or its socket closed and everything it wrote is read. */
 static bool conn_over(struct shm_conn *conn, uint64_t *now_ns)
 {
 	if (conn->bye || conn->broken || (conn->hangup && shm_rx_mark(&conn->rx) == 0))
@@ -222,7 +223,7 @@ uint32_t sf_shm_conn_poll(struct shm_conn *conn, uint32_t budget, uint64_t *now_
 	if (conn_over(conn, now_ns)) {
 		conn->sending = false;
 		sf_shm_conn_abort_busy(conn);
-		/* Operations report before the end does. */
+		/* Operations complete before the end is reported. */
 		if (conn->in_flight == 0 && ran < budget)
 			ran += sf_shm_conn_end(conn, conn->bye ? DOCA_ERROR_CONNECTION_RESET : DOCA_ERROR_CONNECTION_ABORTED);
 	} else if (conn->busy == SHM_BUSY_NOT && conn->life == SHM_LIFE_READY && !conn->hangup) {
@@ -237,11 +238,11 @@ bool sf_shm_conn_due(const struct shm_conn *conn)
 		return false;
 	if (shm_rx_mark(&conn->rx) != 0)
 		return true;
-	/* A message under way in parts goes on when the peer reads, and the peer does not ring for that. */
+	/* A message sent in parts continues when the peer reads, and the peer does not ring for that. */
 	return conn->attention && (conn->bye || conn->hangup || conn->busy == SHM_BUSY_TRANSFER);
 }
 
-static void say_bye(struct shm_conn *conn)
+static void bye_send(struct shm_conn *conn)
 {
 	struct shm_head bye = {.kind = SHM_RECORD_BYE};
 
@@ -250,7 +251,7 @@ static void say_bye(struct shm_conn *conn)
 
 static void cancel_connecting(struct shm_conn *conn)
 {
-	say_bye(conn); /* for a peer that has just accepted */
+	bye_send(conn); /* for a peer that has just accepted */
 	pthread_mutex_lock(&sf_control_lock);
 	sf_handshake_end(&conn->handshake);
 	conn->answer = DOCA_ERROR_CONNECTION_ABORTED;
@@ -264,14 +265,14 @@ static void cancel_connecting(struct shm_conn *conn)
 
 static void conn_leave(struct shm_conn *conn)
 {
-	say_bye(conn);
+	bye_send(conn);
 	shm_ready_set(conn->peer_ep->segment, conn->peer_slot);
 	atomic_store_explicit(&conn->rang, 0, memory_order_relaxed);
 	sf_shm_conn_ring(&conn->base);
 	pthread_mutex_lock(&sf_control_lock);
 	if (conn->handshake.channel != NULL)
 		shutdown(conn->handshake.channel->stream.fd,
-			 SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
+			 SHUT_WR); /* the peer's agent detects it; we still detect the peer's end */
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -280,7 +281,7 @@ void sf_shm_conn_disconnect(struct sf_conn *base)
 	struct shm_conn *conn = shm_conn(base);
 
 	if (conn->life == SHM_LIFE_CONNECTING && conn->sending) {
-		conn->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
+		conn->life = SHM_LIFE_READY; /* the peer has accepted and must receive what was sent */
 		sf_shm_ep_meet(shm_ep(conn->base.ep), conn);
 	}
 	if (conn->life == SHM_LIFE_CONNECTING)
@@ -296,7 +297,7 @@ void sf_shm_conn_disconnect(struct sf_conn *base)
 	conn_leave(conn);
 }
 
-/* Receives that the connection's messages filled, and that nobody will hear of, end as if flushed. */
+/* Receives with unreported messages of the connection end as if flushed. */
 static void drop_unread(struct shm_conn *conn)
 {
 	struct shm_ep *ep = shm_ep(conn->base.ep);
@@ -333,7 +334,7 @@ void sf_shm_conn_close(struct sf_conn *base)
 	ep->reap = true;
 	if (ep->polling)
 		return;
-	/* What is over is freed now; what the peer may still be using waits for the peer or for the deadline. */
+	/* Frees what is unused now; what the peer may still use is freed by the peer's end or at the deadline. */
 	sf_shm_ep_reap(ep);
 }
 

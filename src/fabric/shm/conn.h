@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection: a ring of records to the peer, one from it, and the socket whose end is the connection's end.
+ * A connection: a ring of records to the peer, one from it, and a socket, whose end is the connection's end.
  *
- * Three threads of control meet here: the endpoint's thread (everything not marked), the agent (what is guarded by
- * sf_control_lock) and the peer (the rings). The agent tells the endpoint's thread by events, of which a connection has one of
- * each kind at most.
+ * Three threads use it: the endpoint's thread (all unmarked fields), the agent (fields guarded by sf_control_lock) and the peer
+ * (the rings). The agent notifies the endpoint's thread by events; a connection has at most one of each kind.
  */
 #ifndef SF_FABRIC_SHM_CONN_H
 #define SF_FABRIC_SHM_CONN_H
@@ -18,7 +17,7 @@
 #include "fabric/shm/message.h"
 #include "fabric/shm/ring.h"
 
-#define SHM_LENT_MAX 32 /* regions of the peer's receives that a connection keeps at hand */
+#define SHM_LENT_MAX 32 /* mapped regions of the peer's receives, cached by a connection */
 
 enum shm_conn_life {
 	SHM_LIFE_REQUEST, /* to be accepted or rejected */
@@ -39,11 +38,11 @@ enum shm_event {
 
 enum shm_conn_busy {
 	SHM_BUSY_NOT,
-	SHM_BUSY_TRANSFER, /* a message that goes through the ring in parts */
-	SHM_BUSY_JOB,	   /* an operation that the peer's agent does */
+	SHM_BUSY_TRANSFER, /* a message in parts through the ring */
+	SHM_BUSY_JOB,	   /* an operation executed by the peer's agent */
 };
 
-/* A claimed receive: our own copy of what its entry said. */
+/* A claimed receive: a local copy of its entry. */
 struct shm_claim {
 	uint64_t ticket;
 	uint64_t region;
@@ -55,47 +54,49 @@ struct shm_claim {
 	} piece[SHM_PIECES_MAX];
 };
 
-/* Where a message in several steps stands. */
+/* Progress of a message sent in several steps. */
 struct shm_transfer {
 	struct sf_op *op;
 	uint64_t len, at;
-	uint32_t piece, iov;	   /* which one at falls into */
-	uint64_t piece_at, iov_at; /* and how far in */
-	struct shm_attach *attach; /* of the claimed receive's region, or NULL; a reference of the connection's lent table */
+	uint32_t piece, iov;	   /* the pieces at the current position */
+	uint64_t piece_at, iov_at; /* and the offsets in them */
+	struct shm_attach
+		*attach; /* of the claimed receive's region, or NULL; a reference from the connection's table of lends */
 	struct shm_claim claim;
+	bool by_call; /* system calls have written some of it */
 };
 
 struct sf_request {
 	struct shm_conn *conn;
-	struct tcp_conn *far; /* or this: it comes by the network */
+	struct tcp_conn *far; /* set instead for a network connection */
 };
 
 struct shm_conn {
 	struct sf_conn base;
-	/* What an idle poll looks at. */
+	/* Fields that an idle poll reads. */
 	struct shm_rx rx;
-	bool attention; /* more to do in poll than to read the ring; set by sf_shm_conn_attend */
+	bool attention; /* poll has more to do than to read the ring; set by sf_shm_conn_attend */
 	bool bye;	/* the peer's last record was read */
-	bool hangup;	/* the socket ended */
-	bool broken;	/* the peer wrote nonsense: nothing more of it is read */
-	bool released;	/* closed by the program: free when the peer cannot touch us any more */
+	bool hangup;	/* the socket closed */
+	bool broken;	/* the peer wrote an invalid record: nothing more is read */
+	bool released;	/* closed by the program: freed when the peer can no longer access it */
 	enum shm_conn_life life;
 	/* due.c's */
 	bool added, hot, is_ready, in_attentive;
 	uint32_t slot;
-	uint32_t streak; /* messages of the connection that a bit told */
+	uint32_t streak; /* consecutive messages of the connection announced by a bit */
 	uint64_t streak_begin, hit;
 	struct shm_conn *next_ready, *next_attentive;
 	uint32_t id; /* the peer's senders write it into state words of our receives */
-	/* What a send looks at. */
+	/* Fields that a send reads. */
 	bool sending; /* operations are accepted */
-	bool fence;   /* a full barrier is needed before looking whether the peer is armed */
+	bool fence;   /* a full barrier is needed before checking whether the peer is armed */
 	enum shm_conn_busy busy;
 	struct shm_tx tx;
 	struct shm_peer_ep *peer_ep;
-	uint32_t peer_conn;    /* our number at the peer */
-	uint32_t peer_slot;    /* our bit there */
-	_Atomic uint32_t rang; /* the arming for which the peer was woken last; any thread that rings */
+	uint32_t peer_conn;    /* this connection's number at the peer */
+	uint32_t peer_slot;    /* its bit there */
+	_Atomic uint32_t rang; /* the last arming that was rung; any thread rings */
 	uint32_t in_flight;    /* operations accepted and not yet done */
 	int peer_event;
 	uint32_t lent_num, lent_last;
@@ -103,22 +104,22 @@ struct shm_conn {
 	struct shm_transfer transfer;
 	struct shm_job job;
 	struct shm_peer *peer; /* written under sf_control_lock; NULL until needed */
-	bool peer_unknown;     /* it was needed, and its agent does not answer */
+	bool peer_unknown;     /* the peer's agent did not answer */
 	struct sf_key peer_id, peer_key;
-	struct sf_key key; /* of this connection: what we lend over it is attached by it */
-	bool was_lent;	   /* something was; guarded by sf_control_lock */
+	struct sf_key key; /* of this connection: peers attach lent pages with it */
+	bool was_lent;	   /* pages were lent; guarded by sf_control_lock */
 	int pid;	   /* of the peer, 0: unknown */
-	/* Life. */
+	/* Lifetime. */
 	uint64_t end_deadline_ns;
-	struct shm_conn_segment *segment; /* and behind it the rings */
-	uint32_t todo;			  /* events to handle */
+	struct shm_conn_segment *segment; /* followed by the rings */
+	uint32_t todo;			  /* pending events */
 	bool in_todo;
 	struct shm_conn *next_todo;
 	struct sf_request request;
 	struct sf_listener *listener;
 	/* Guarded by sf_control_lock. */
 	struct sf_handshake handshake;
-	int segment_fd; /* until the peer was given it, else -1 */
+	int segment_fd; /* until it is sent to the peer, then -1 */
 	uint32_t events;
 	bool in_inbox;
 	struct shm_conn *next_inbox;
@@ -133,14 +134,14 @@ static inline struct shm_conn *shm_conn(struct sf_conn *conn)
 	return (struct shm_conn *)conn;
 }
 
-/* conn.c: from the endpoint's thread. */
+/* conn.c: for the endpoint's thread. */
 uint32_t sf_shm_conn_poll(struct shm_conn *conn, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_conn_due(const struct shm_conn *conn);
 void sf_shm_conn_disconnect(struct sf_conn *conn);
 void sf_shm_conn_close(struct sf_conn *conn);
 void sf_shm_conn_ring(struct sf_conn *conn);
 
-/* After a publication and a barrier: wakes the peer if it has armed its endpoint, once for each arming. */
+/* Call after a publication and a barrier: wakes the peer if its endpoint is armed, once for each arming. */
 static inline void shm_conn_wake(struct shm_conn *conn)
 {
 	uint32_t armed = atomic_load_explicit(&conn->peer_ep->segment->armed, memory_order_relaxed);
@@ -150,20 +151,20 @@ static inline void shm_conn_wake(struct shm_conn *conn)
 	atomic_store_explicit(&conn->rang, armed, memory_order_relaxed);
 	sf_doorbell_ring(conn->peer_event);
 }
-/* May the peer have sent anything? What a connection without messages has in shared memory takes no pages, and is not to be
+/* Can the peer have sent anything? The rings of a connection without messages have no pages yet, and must not be
  * touched. */
 bool sf_shm_conn_used(const struct shm_conn *conn);
-/* Calls back for the receive of each record that the peer has written and no poll has read. */
+/* Calls back for the receive of each unread record of the peer. */
 void sf_shm_conn_each_unread(const struct shm_conn *conn,
 			     void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket));
-/* The connection has ended, for the reason; reports closed if that is due. Returns callbacks run. */
+/* The connection has ended with that reason; reports closed if needed. Returns callbacks run. */
 uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason);
 
 /* submit.c and transfer.c */
 doca_error_t sf_shm_conn_submit(struct sf_conn *conn, struct sf_op *op);
-/* Goes on with what keeps the connection busy, as far as that goes now. */
+/* Continues the pending long message or job, as far as possible now. */
 void sf_shm_conn_progress(struct shm_conn *conn);
-/* Ends what keeps the connection busy with CONNECTION_ABORTED. */
+/* Ends the pending long message or job with CONNECTION_ABORTED. */
 void sf_shm_conn_abort_busy(struct shm_conn *conn);
 void sf_shm_conn_forget(struct shm_conn *conn);
 
@@ -174,7 +175,7 @@ void sf_shm_conn_job_progress(struct shm_conn *conn);
 /* connect.c: with sf_control_lock held. */
 void sf_shm_conns_forget(const struct shm_peer *peer);
 
-/* May sf_shm_due_poll find anything? */
+/* Can sf_shm_due_poll find work? */
 static inline bool shm_due_worth(const struct shm_ep *ep)
 {
 	const struct shm_due *due = &ep->due;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/conns.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void handshake_ended(struct sf_handshake *handshake)
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_shm_control,
-	.tell = handshake_describe,
+	.describe = handshake_describe,
 	.meet = handshake_set_peer,
 	.opened = handshake_opened,
 	.ended = handshake_ended,
@@ -132,7 +133,7 @@ static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t l
 		       : DOCA_ERROR_NOT_CONNECTED;
 }
 
-/* The peer's memory, as it came with its question. */
+/* Maps the peer's memory that came with its request. */
 static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, struct sf_channel *channel,
 				       const struct sf_msg_connect *ask, int *fds)
 {
@@ -183,6 +184,7 @@ doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, si
 		return error;
 	sf_shm_ep_check(shm_ep(l->base.ep));
 	pthread_mutex_lock(&sf_control_lock);
+	assert(((struct sf_control_listener *)l->listener)->num_requests > 0);
 	((struct sf_control_listener *)l->listener)->num_requests--;
 	error = sf_shm_ep_add_conn(shm_ep(l->base.ep), l);
 	if (error == DOCA_SUCCESS) {
@@ -215,6 +217,7 @@ void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request
 		return;
 	}
 	pthread_mutex_lock(&sf_control_lock);
+	assert(((struct sf_control_listener *)listener)->num_requests > 0);
 	((struct sf_control_listener *)listener)->num_requests--;
 	sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
@@ -222,7 +225,7 @@ void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* The listener closes: its unanswered requests are rejected, connections that were not reported yet are closed. */
+/* The listener closes: rejects its unanswered requests, closes unreported connections. */
 static void conns_orphan(const struct sf_listener *listener)
 {
 	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connections of the process: what each has, from its making to its end, and what the agent reports to them. With
- * sf_control_lock.
+/* The connections of the process: their resources and lifetime, and the agent's events. Call with sf_control_lock.
  */
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/conns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/doorbell.h"
+#include "base/thread_safety.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/peer_ep.h"
 #include "fabric/shm/region.h"
@@ -30,7 +31,8 @@ void sf_shm_conn_post(struct shm_conn *conn, uint32_t events)
 	}
 	atomic_store_explicit(&ep->news, true, memory_order_release);
 	SHM_FENCE(memory_order_seq_cst);
-	if (atomic_load_explicit(&ep->arming, memory_order_relaxed) != 0) /* our own word: peers write the segment's */
+	if (atomic_load_explicit(&ep->arming, memory_order_relaxed) !=
+	    0) /* a private word: peers can write those of the segment */
 		sf_doorbell_ring(ep->event_fd);
 }
 
@@ -58,6 +60,7 @@ struct shm_conn *sf_shm_conn_make(struct shm_ep *ep, enum shm_conn_life life)
 {
 	struct shm_conn *conn = calloc(1, sizeof(*conn));
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (conn == NULL)
 		return NULL;
 	if (sf_key_random(&conn->key) != DOCA_SUCCESS || !sf_shm_due_alloc_slot(ep, &conn->slot)) {
@@ -92,6 +95,7 @@ void sf_shm_conn_free_locked(struct shm_conn *conn)
 {
 	struct shm_conn **at = &sf_shm_conns;
 
+	assert(sf_is_locked(&sf_control_lock));
 	sf_shm_ep_forget_conn(shm_ep(conn->base.ep), conn);
 	sf_shm_due_remove(shm_ep(conn->base.ep), conn);
 	sf_shm_due_free_slot(shm_ep(conn->base.ep), conn->slot);
@@ -123,6 +127,7 @@ bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side)
 
 	if (base == MAP_FAILED)
 		return false;
+	assert(conn->segment == NULL && side >= 0 && side <= 1);
 	conn->segment = (struct shm_conn_segment *)base;
 	if (mmap(at, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
 		return false;
@@ -150,6 +155,7 @@ bool sf_shm_conn_set_peer(struct shm_conn *conn, const struct shm_msg_ep *ep, in
 {
 	if (ep->slot >= SHM_CONNS_MAX || !sf_shm_eventfd_check(event))
 		return false;
+	assert(conn->peer_ep == NULL);
 	conn->peer_ep = sf_shm_peer_ep_get(segment, ep->entries, ep->ticket);
 	if (conn->peer_ep == NULL)
 		return false;
@@ -180,6 +186,7 @@ struct shm_msg_ep sf_shm_conn_describe(const struct shm_conn *conn, int fds[SHM_
 
 void sf_shm_conns_drop(const struct shm_ep *ep)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {
 		next = conn->next_all;
 		if (conn->base.ep == &ep->base)
@@ -189,6 +196,7 @@ void sf_shm_conns_drop(const struct shm_ep *ep)
 
 void sf_shm_conns_forget(const struct shm_peer *peer)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	for (struct shm_conn *conn = sf_shm_conns; conn != NULL; conn = conn->next_all) {
 		if (conn->peer == peer)
 			sf_shm_conn_post(conn, SHM_EVENT_FORGET);
@@ -197,7 +205,7 @@ void sf_shm_conns_forget(const struct shm_peer *peer)
 
 void sf_shm_child_after_fork(void)
 {
-	/* The parent's connections are nobody's here: their sockets are closed, the rings are left to the parent. */
+	/* The parent's connections are unusable here: their sockets are closed, the rings are left to the parent. */
 	for (struct shm_conn *conn = sf_shm_conns; conn != NULL; conn = conn->next_all) {
 		conn->handshake.channel = NULL;
 		conn->sending = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/due.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 #include "fabric/shm/conn.h"
 #include "fabric/shm/ep.h"
 
-#define AHEAD 4	  /* ready connections whose records are fetched while another's is handled */
-#define STREAK 64 /* messages told by a bit, while a hot connection had none, that make a connection hot in its place */
+#define AHEAD 4	  /* ready connections whose records are prefetched while another's is handled */
+#define STREAK 64 /* messages announced by a bit that let a cold connection replace an idle hot one */
 
 void sf_shm_due_init(struct shm_ep *ep)
 {
@@ -38,12 +39,13 @@ bool sf_shm_due_alloc_slot(struct shm_ep *ep, uint32_t *slot)
 		atomic_fetch_or(&ep->recvq.segment->cold[word], UINT64_C(1) << bit);
 		return true;
 	}
-	SF_LOG_ERR_LIMITED("an endpoint has %u connections, more there cannot be", SHM_CONNS_MAX);
+	SF_LOG_ERR_LIMITED("an endpoint has %u connections: limit reached", SHM_CONNS_MAX);
 	return false;
 }
 
 void sf_shm_due_free_slot(struct shm_ep *ep, uint32_t slot)
 {
+	assert((ep->due.slots_taken[slot / 64] & UINT64_C(1) << slot % 64) != 0);
 	ep->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
@@ -77,6 +79,7 @@ doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn)
 		due->by_slot = more;
 		due->slot_room = room;
 	}
+	assert(conn->slot < due->slot_room && due->by_slot[conn->slot] == NULL);
 	due->by_slot[conn->slot] = conn;
 	conn->added = true;
 	return DOCA_SUCCESS;
@@ -96,8 +99,10 @@ static void remove_hot(struct shm_due *due, struct shm_conn *conn)
 {
 	uint32_t at = 0;
 
+	assert(conn->hot);
 	while (due->hot[at] != conn)
 		at++;
+	assert(at < due->hot_num);
 	due->hot[at] = due->hot[--due->hot_num];
 	conn->hot = false;
 }
@@ -147,16 +152,17 @@ static _Atomic uint64_t *cold_word(struct shm_ep *ep, const struct shm_conn *con
 	return &ep->recvq.segment->cold[conn->slot / 64];
 }
 
-/* A sender that has not seen it yet sets a bit for nothing. */
+/* A sender that has not seen it yet sets an unneeded bit. */
 static void conn_heat(struct shm_ep *ep, struct shm_conn *conn)
 {
+	assert(ep->due.hot_num < SHM_HOT_MAX && !conn->hot);
 	conn->hot = true;
 	conn->hit = ep->due.polls;
 	ep->due.hot[ep->due.hot_num++] = conn;
 	atomic_fetch_and(cold_word(ep, conn), ~(UINT64_C(1) << conn->slot % 64));
 }
 
-/* A sender that has not seen it yet has its record in the ring by the time we look. */
+/* A sender that has not seen it yet has its record in the ring by the time of the check. */
 static void conn_cool(struct shm_ep *ep, struct shm_conn *conn)
 {
 	remove_hot(&ep->due, conn);
@@ -170,6 +176,7 @@ static struct shm_conn *conn_coolest(const struct shm_due *due)
 {
 	struct shm_conn *found = due->hot[0];
 
+	assert(due->hot_num > 0);
 	for (uint32_t i = 1; i < due->hot_num; i++) {
 		if (due->hot[i]->hit < found->hit)
 			found = due->hot[i];
@@ -177,7 +184,7 @@ static struct shm_conn *conn_coolest(const struct shm_due *due)
 	return found;
 }
 
-/* A bit was set for the connection. */
+/* A sender has set the connection's bit. */
 static void conn_warm(struct shm_ep *ep, struct shm_conn *conn)
 {
 	struct shm_due *due = &ep->due;
@@ -201,8 +208,8 @@ static void conn_warm(struct shm_ep *ep, struct shm_conn *conn)
 
 /* ---- poll ---- */
 
-/* To look for a second message means to wait for a line that the writer's core has just cleared: so that is for the next poll,
- * which the program may get to the sooner, unless messages come without a pause. */
+/* Checking for a second message means a cache miss on a line that the writer's core has just cleared. So the next poll
+ * does it, and this one returns early, unless messages arrive without a pause. */
 static uint32_t poll_hot(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
 	struct shm_due *due = &ep->due;
@@ -231,14 +238,15 @@ static void harvest_word(struct shm_ep *ep, uint32_t word)
 {
 	struct shm_due *due = &ep->due;
 	_Atomic uint64_t *ready = &ep->recvq.segment->ready[word];
-	/* Not relaxed: some processors would read it before they clear ready_top, and miss whoever finds that still set. */
+	/* Not relaxed: some processors would read it before they clear ready_top, and miss a sender that finds
+	 * ready_top still set. */
 	uint64_t bits = atomic_load(ready) != 0 ? atomic_exchange(ready, 0) : 0;
 
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
 		struct shm_conn *conn = slot < due->slot_room ? due->by_slot[slot] : NULL;
 
-		/* A slot without a connection: one that has ended, one that is to be added, or a peer's nonsense. */
+		/* The slot's connection has ended, is not added yet, or the peer wrote garbage. */
 		if (conn != NULL && (conn->life == SHM_LIFE_READY || conn->life == SHM_LIFE_ENDING))
 			append_ready(due, conn);
 		else
@@ -266,7 +274,7 @@ static void fetch_ahead(struct shm_due *due)
 	due->ahead = due->ahead->next_ready;
 }
 
-/* Each connection that was ready at the beginning once; those that have more then wait behind the others. */
+/* Polls once each connection that was ready at the beginning; those with more messages go to the end of the list. */
 static uint32_t poll_ready(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
 	struct shm_due *due = &ep->due;
@@ -284,6 +292,7 @@ static uint32_t poll_ready(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 		due->ready = conn->next_ready;
 		if (due->ready == NULL)
 			due->ready_end = &due->ready;
+		assert(conn->is_ready);
 		conn->is_ready = false;
 		fetch_ahead(due);
 		ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
@@ -307,6 +316,7 @@ static uint32_t poll_attentive(struct shm_ep *ep, uint32_t budget, uint64_t *now
 	while ((conn = due->unpolled) != NULL) {
 		due->unpolled = conn->next_attentive;
 		due->polled = conn;
+		assert(conn->in_attentive);
 		conn->in_attentive = false;
 		if (conn->attention && ran < budget)
 			ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
@@ -323,7 +333,7 @@ static void push_list(struct shm_conn *conn)
 		sf_shm_conn_progress(conn);
 }
 
-/* A callback may be running that the poll of an attentive connection has called. */
+/* The caller may be a callback of an attentive connection's poll. */
 void sf_shm_due_push(struct shm_ep *ep)
 {
 	push_list(ep->due.attentive);
@@ -340,7 +350,7 @@ uint32_t sf_shm_due_poll(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 	due->polls++;
 	if (due->hot_num != 0)
 		ran += poll_hot(ep, budget, now_ns);
-	/* What was found before goes first: so no connection waits for ever behind others. */
+	/* Connections found earlier come first, so none starves. */
 	if (due->ready == NULL && atomic_load_explicit(&ep->recvq.segment->ready_top, memory_order_relaxed) != 0)
 		bits_harvest(ep);
 	if (due->ready != NULL && ran < budget)
@@ -367,7 +377,7 @@ bool sf_shm_due_any(const struct shm_ep *ep)
 	return false;
 }
 
-/* What a word of cold connections is to be. */
+/* The expected value of a word of cold connections. */
 static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
 {
 	uint64_t cold = due->slots_taken[word];
@@ -379,7 +389,7 @@ static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
 	return cold;
 }
 
-/* Places that no connection has keep their bits. */
+/* The bits of free slots are ignored. */
 bool sf_shm_due_intact(const struct shm_ep *ep)
 {
 	const struct shm_due *due = &ep->due;

@@ -2,14 +2,13 @@
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/ep.h"
 
+#include <assert.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
@@ -19,11 +18,7 @@
 #include "fabric/shm/repair.h"
 #include "fabric/tcp/ep.h"
 
-#define FLUSH_LIMIT_NS UINT64_C(1000000000)    /* how long a sender may hold a receive that is to be flushed, */
-#define FLUSH_STARVED_NS UINT64_C(10000000000) /* and how much longer while it waits for a processor, */
-#define FLUSH_LOOK_NS UINT64_C(100000000)      /* which is looked at so often */
-
-#define BUSY_LOOKS 4096 /* polls in a row after which no peer is about to write: some 60 us */
+#define BUSY_LOOKS 4096 /* empty polls in a row after which no peer is expected to write: some 60 us */
 
 static struct shm_ep *eps; /* guarded by sf_control_lock */
 
@@ -61,6 +56,7 @@ static void remove_conn(struct shm_ep *ep, uint32_t at)
 {
 	struct shm_conn *conn = ep->conns[at];
 
+	assert(at < ep->conn_num);
 	ep->conns[at] = ep->conns[--ep->conn_num];
 	sf_shm_conn_free(conn);
 }
@@ -83,14 +79,16 @@ void sf_shm_ep_close(struct sf_ep *base)
 
 	if (ep->far != NULL)
 		sf_tcp_ep_close(ep->far);
-	/* Connections that the program has closed, while the peer has not answered yet. */
+	/* Connections that the program has closed, before the peer has answered. */
 	while (ep->conn_num != 0)
 		remove_conn(ep, ep->conn_num - 1);
 	sf_shm_lends_close(ep);
 	pthread_mutex_lock(&sf_control_lock);
 	sf_shm_conns_drop(ep);
-	while (*at != ep)
+	while (*at != ep) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = ep->next;
 	pthread_mutex_unlock(&sf_control_lock);
 	if (ep->holds)
@@ -128,7 +126,7 @@ doca_error_t sf_shm_ep_add_conn(struct shm_ep *ep, struct shm_conn *conn)
 		struct shm_conn **more = room <= SHM_CONNS_MAX ? realloc(ep->conns, room * sizeof(struct shm_conn *)) : NULL;
 
 		if (more == NULL) {
-			SF_LOG_ERR_LIMITED("no memory for connection %u of an endpoint, or above the limit of %u",
+			SF_LOG_ERR_LIMITED("cannot add connection %u of an endpoint: no memory, or above the limit of %u",
 					   ep->conn_num + 1, SHM_CONNS_MAX);
 			return DOCA_ERROR_NO_MEMORY;
 		}
@@ -142,8 +140,8 @@ doca_error_t sf_shm_ep_add_conn(struct shm_ep *ep, struct shm_conn *conn)
 	return error;
 }
 
-/* Moves what the agent has reported to the list that is worked on. */
-static void take_news(struct shm_ep *ep)
+/* Moves the agent's events to the local list. */
+static void inbox_drain(struct shm_ep *ep)
 {
 	pthread_mutex_lock(&sf_control_lock);
 	atomic_store_explicit(&ep->news, false, memory_order_relaxed);
@@ -194,7 +192,7 @@ static uint32_t handle_connected(struct shm_ep *ep, struct shm_conn *conn)
 
 static uint32_t handle_accepted(struct shm_ep *ep, struct shm_conn *conn)
 {
-	/* Without its listener nobody would ever learn of it. */
+	/* Without its listener no program would see it. */
 	if (conn->listener == NULL || sf_shm_ep_add_conn(ep, conn) != DOCA_SUCCESS) {
 		sf_shm_conn_free(conn);
 		return 0;
@@ -241,8 +239,8 @@ static uint32_t handle_events(struct shm_ep *ep, struct shm_conn *conn, uint32_t
 	return ran;
 }
 
-/* The connection is freed: no list may have it. The agent does this too, with a connection that the endpoint's thread never saw;
- * what is to do is that thread's, so the list is left alone then. */
+/* Called when the connection is freed: removes it from all lists. The agent calls this too, for a connection that the
+ * endpoint's thread has not seen; the list todo belongs to that thread and is not touched then. */
 void sf_shm_ep_forget_conn(struct shm_ep *ep, struct shm_conn *conn)
 {
 	struct shm_conn **at;
@@ -293,6 +291,7 @@ static uint32_t run_done(struct shm_ep *ep, uint32_t budget)
 		ep->done = op->next;
 		if (ep->done == NULL)
 			ep->done_end = &ep->done;
+		assert(shm_conn(op->conn)->in_flight > 0);
 		shm_conn(op->conn)->in_flight--;
 		op->done(op);
 		ran++;
@@ -316,84 +315,23 @@ static uint32_t run_flushed(struct shm_ep *ep, uint32_t budget)
 	return ran;
 }
 
-void sf_shm_ep_abort_recv(struct shm_ep *ep, struct sf_recv *recv)
-{
-	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
-	recv->conn = NULL;
-	recv->kind = SF_OP_SEND;
-	recv->len = 0;
-	recv->header_len = 0;
-	recv->next = NULL;
-	*ep->flushed_end = recv;
-	ep->flushed_end = &recv->next;
-}
-
-/* Is the peer slow because it lacks a processor? In this process nobody is waited for. */
-static bool holder_is_starved(const struct shm_conn *conn)
-{
-	int pid;
-
-	pthread_mutex_lock(&sf_control_lock);
-	pid = conn->handshake.channel != NULL ? conn->handshake.channel->pid : 0;
-	pthread_mutex_unlock(&sf_control_lock);
-	return pid != getpid() && sf_process_state(pid) == SF_PROCESS_ACTIVE;
-}
-
-/* A sender did not finish in time what is to be flushed: its connection is no good. */
-static void flush_overdue(struct shm_ep *ep, struct shm_slot *slot)
-{
-	struct shm_conn *conn = sf_shm_slot_find_claimer(ep, slot);
-
-	if (ep->far != NULL && sf_tcp_ep_drop(ep->far, slot)) /* it comes back as what is flushed */
-		return;
-	if (conn != NULL) {
-		if (ep->flush_deadline_ns < ep->flush_last_ns && holder_is_starved(conn))
-			return; /* until the next look */
-		SF_LOG_WARN_LIMITED(
-			"a peer has held a receive for more than a second while it was flushed: its connection is ended");
-		conn->hangup = true;
-		sf_shm_conn_attend(conn);
-	}
-	sf_shm_ep_abort_recv(ep, shm_recvq_finish(&ep->recvq, slot));
-}
-
-static void flush_all_overdue(struct shm_ep *ep)
-{
-	for (uint32_t i = 0; i < ep->recvq.slot_num; i++) {
-		struct shm_slot *slot = &ep->recvq.slots[i];
-
-		if (slot->recv != NULL && slot->flushing)
-			flush_overdue(ep, slot);
-	}
-}
-
-static void check_flushing(struct shm_ep *ep, uint64_t *now_ns)
-{
-	if (*now_ns == 0)
-		*now_ns = sf_now_ns();
-	if (*now_ns < ep->flush_deadline_ns)
-		return;
-	flush_all_overdue(ep);
-	ep->flush_deadline_ns = *now_ns + FLUSH_LOOK_NS;
-}
-
 static __attribute__((noinline)) uint32_t poll_all(struct shm_ep *ep, uint32_t budget)
 {
 	uint64_t now_ns = 0; /* read when needed */
 	uint32_t ran = 0;
 
 	if (atomic_load_explicit(&ep->lends.due, memory_order_relaxed))
-		sf_shm_lends_update(ep); /* no receive is reported before: nobody else uses its pages yet */
+		sf_shm_lends_update(ep); /* before receives are reported: the library still owns them */
 	ep->quiet = 0;
 	ep->polling = true;
 	if (atomic_load_explicit(&ep->news, memory_order_relaxed))
-		take_news(ep);
-	if (ep->todo != NULL) /* a connection is reported connected before what was done on it */
+		inbox_drain(ep);
+	if (ep->todo != NULL) /* a connection is reported connected before operations on it */
 		ran += run_todo(ep, budget);
 	if (ep->done != NULL)
 		ran += run_done(ep, budget - ran);
 	if (ep->recvq.flushing != 0)
-		check_flushing(ep, &now_ns);
+		sf_shm_ep_check_flushing(ep, &now_ns);
 	if (ran < budget)
 		ran += sf_shm_due_poll(ep, budget - ran, &now_ns);
 	if (ep->far != NULL && ran < budget)
@@ -409,7 +347,7 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_ep *ep, uint32_t b
 	return ran;
 }
 
-/* Most polls find nothing: that takes a look at each of these and no more. */
+/* Most polls find nothing: they cost one check of each of these. */
 uint32_t sf_shm_ep_poll(struct sf_ep *base, uint32_t budget)
 {
 	struct shm_ep *ep = shm_ep(base);
@@ -488,22 +426,4 @@ doca_error_t sf_shm_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 	error = sf_shm_recvq_post(&ep->recvq, recv, (uint32_t)len, lent);
 	sf_tcp_ep_posted(ep->far);
 	return error;
-}
-
-static void flush_taken(struct sf_recv *recv, void *user)
-{
-	sf_shm_ep_abort_recv(user, recv);
-}
-
-void sf_shm_ep_flush_recvs(struct sf_ep *base)
-{
-	struct shm_ep *ep = shm_ep(base);
-
-	sf_shm_recvq_flush(&ep->recvq, flush_taken, ep);
-	if (ep->far != NULL)
-		sf_tcp_ep_flushed(ep->far);
-	if (ep->recvq.flushing == 0)
-		return;
-	ep->flush_deadline_ns = sf_now_ns() + FLUSH_LIMIT_NS;
-	ep->flush_last_ns = ep->flush_deadline_ns + FLUSH_STARVED_NS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/extents.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static TAILQ_HEAD(extent_list, sf_extent) extents = TAILQ_HEAD_INITIALIZER(exten
 
 void sf_pages_file_unref(struct sf_pages_file *file)
 {
+	assert(file->refs > 0);
 	if (--file->refs != 0)
 		return;
 	close(file->fd);
@@ -32,18 +34,19 @@ struct sf_pages_file *sf_pages_file_new(size_t len)
 		return NULL;
 	file->refs = 1;
 	file->owner = getpid();
-	/* Above the limit there would be a signal instead of an error. */
+	/* Exceeding the limit would raise a signal instead of an error. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < len) {
-		SF_LOG_WARN("file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to reach",
+		SF_LOG_WARN("the file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to access",
 			    len);
 		free(file);
 		return NULL;
 	}
 	file->fd = memfd_create("softfield", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	/* Sealed, or an importer could cut the file and have us killed by SIGBUS; not to be opened anew for writing. */
+	/* Sealed, because an importer could truncate the file and cause SIGBUS here; and cannot be reopened for
+	 * writing. */
 	if (file->fd < 0 || ftruncate(file->fd, (off_t)len) != 0 || fchmod(file->fd, 0400) != 0 ||
 	    fcntl(file->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 || fstat(file->fd, &stat) != 0) {
-		SF_LOG_WARN("no memfd of %zu bytes (%s): this memory stays private, and slower to reach", len, strerror(errno));
+		SF_LOG_WARN("no memfd of %zu bytes (%s): this memory stays private, and slower to access", len, strerror(errno));
 		if (file->fd >= 0)
 			close(file->fd);
 		free(file);
@@ -59,6 +62,7 @@ struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintp
 {
 	struct sf_extent *extent = calloc(1, sizeof(*extent));
 
+	assert(start < end);
 	if (extent == NULL)
 		return NULL;
 	extent->start = start;
@@ -103,6 +107,7 @@ bool sf_extent_split(uintptr_t addr)
 		return false;
 	head->users = extent->users;
 	extent->offset = sf_extent_offset(extent, addr);
+	assert(addr > extent->start && addr < extent->end);
 	extent->start = addr;
 	return true;
 }

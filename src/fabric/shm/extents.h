@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of moved pages (pages.h), and the files that they are in. One thread at a time: pages.c has the lock. */
+/* The table of moved pages (pages.h), and their files. One thread at a time: pages.c has the lock. */
 #ifndef SF_FABRIC_SHM_EXTENTS_H
 #define SF_FABRIC_SHM_EXTENTS_H
 
@@ -14,7 +14,7 @@ struct sf_pages_file {
 	int fd;
 	dev_t dev;
 	ino_t inode;
-	bool careful;  /* the program may be writing to it when its pages are taken out (sf_pages_take_back) */
+	bool in_use;   /* others write to its pages while they move: a page at a time is withheld from them */
 	pid_t owner;   /* a forked child restores its own view, but the file is its parent's */
 	uint32_t refs; /* extents and runs */
 };
@@ -43,9 +43,9 @@ struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintp
 void sf_extent_remove(struct sf_extent *extent);
 /* The first extent that ends after addr, or NULL. */
 struct sf_extent *sf_extent_after(uintptr_t addr);
-/* Makes no extent reach across addr. False: no memory. */
+/* Splits an extent that crosses addr. Returns false if there is no memory. */
 bool sf_extent_split(uintptr_t addr);
-/* Forgets what once was moved there: the program has mapped something else since. */
+/* Drops extents whose addresses the program has remapped since. */
 bool sf_extents_forget(uintptr_t start, uintptr_t end);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "compat/linux.h"
 
-#define PROTECT_TRIES 1000 /* AGAIN: the memory map is just changing */
+#define PROTECT_TRIES 1000 /* AGAIN: the memory map is changing */
 
 static int guard_fd(int flags)
 {
@@ -40,37 +40,50 @@ enum sf_guard_kind sf_guard_probe(void)
 
 void sf_guard_open(struct sf_guard *guard)
 {
-	guard->fd = guard_fd(0); /* holds off system calls that write there too, where we are allowed to */
+	guard->fd = guard_fd(0); /* also blocks system calls that write there, if permitted */
 	if (guard->fd < 0)
 		guard->fd = guard_fd(UFFD_USER_MODE_ONLY);
 }
 
-bool sf_guard_hold(const struct sf_guard *guard, void *addr, size_t len, bool anonymous)
+bool sf_guard_watch(const struct sf_guard *guard, void *addr, size_t len, bool anonymous)
 {
 	struct uffdio_register reg = {.range = {(uintptr_t)addr, len}, .mode = UFFDIO_REGISTER_MODE_WP};
-	struct uffdio_writeprotect protect = {.range = {(uintptr_t)addr, len}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
 
 	if (guard->fd < 0 || ioctl(guard->fd, UFFDIO_REGISTER, &reg) != 0)
 		return false;
-	/* Of anonymous memory only what is in the page table can be protected: pages never touched get the zero page first. */
-	if (!anonymous || madvise(addr, len, MADV_POPULATE_READ) == 0) {
-		for (int i = 0; i < PROTECT_TRIES; i++) {
-			if (ioctl(guard->fd, UFFDIO_WRITEPROTECT, &protect) == 0)
-				return true;
-			if (errno != EAGAIN)
-				break;
-		}
-	}
+	/* Only anonymous memory in the page table can be protected: untouched pages get the zero page first. */
+	if (!anonymous || madvise(addr, len, MADV_POPULATE_READ) == 0)
+		return true;
 	ioctl(guard->fd, UFFDIO_UNREGISTER, &reg.range);
 	return false;
 }
 
+bool sf_guard_hold(const struct sf_guard *guard, void *addr, size_t len)
+{
+	struct uffdio_writeprotect protect = {.range = {(uintptr_t)addr, len}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+
+	for (int i = 0; i < PROTECT_TRIES; i++) {
+		if (ioctl(guard->fd, UFFDIO_WRITEPROTECT, &protect) == 0)
+			return true;
+		if (errno != EAGAIN)
+			break;
+	}
+	return false;
+}
+
+/* Replaced pages are no longer registered, but a writer may still wait. Such a writer queued itself before the replacement, so
+ * one wake-up reaches all. */
 void sf_guard_release(const struct sf_guard *guard, void *addr, size_t len)
 {
 	struct uffdio_range range = {(uintptr_t)addr, len};
 
-	/* If the mapping was replaced there is nothing registered any more, but a writer may wait still. A writer that found the
-	 * old mapping has queued itself before the mapping could be replaced, so one wake-up reaches all. */
+	ioctl(guard->fd, UFFDIO_WAKE, &range);
+}
+
+void sf_guard_unwatch(const struct sf_guard *guard, void *addr, size_t len)
+{
+	struct uffdio_range range = {(uintptr_t)addr, len};
+
 	ioctl(guard->fd, UFFDIO_UNREGISTER, &range);
 	ioctl(guard->fd, UFFDIO_WAKE, &range);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Holds writers off a range of this process's memory while it is replaced: they wait in a page fault (userfaultfd write
- * protection). Between hold and release the caller must not write to the range, nor to memory that may lie in it.
+ * Blocks writers to pages of this process's memory while they are replaced: threads wait in a page fault (userfaultfd write
+ * protection), and another process's write by a system call fails. Between hold and release the caller must not write to the
+ * pages.
  */
 #ifndef SF_FABRIC_SHM_GUARD_H
 #define SF_FABRIC_SHM_GUARD_H
@@ -12,7 +13,7 @@
 #include "base/visibility.h"
 
 struct sf_guard {
-	int fd; /* -1: the kernel has nothing to guard with, and hold says false */
+	int fd; /* -1: the kernel does not support it, and watch returns false */
 };
 
 enum sf_guard_kind {
@@ -21,14 +22,18 @@ enum sf_guard_kind {
 	SF_GUARD_FULL,
 };
 
-/* What this process may have. */
+/* The kind that this process may use. */
 SF_API enum sf_guard_kind sf_guard_probe(void);
 
 void sf_guard_open(struct sf_guard *guard);
-/* Page-aligned, within one mapping of private anonymous memory, or else of a memfd. False: writers are not held off. */
-bool sf_guard_hold(const struct sf_guard *guard, void *addr, size_t len, bool anonymous);
-/* Lets writers go on, into whatever is mapped there now. */
+/* Prepares a range for hold: page-aligned, within one mapping of private anonymous memory or of a memfd. */
+bool sf_guard_watch(const struct sf_guard *guard, void *addr, size_t len, bool anonymous);
+/* Pages of a watched range. Returns false if writers are not blocked. */
+bool sf_guard_hold(const struct sf_guard *guard, void *addr, size_t len);
+/* Lets those who wait for held pages continue, after another mapping has replaced them. */
 void sf_guard_release(const struct sf_guard *guard, void *addr, size_t len);
+/* Ends watch, and each hold of pages that were not replaced. */
+void sf_guard_unwatch(const struct sf_guard *guard, void *addr, size_t len);
 void sf_guard_close(struct sf_guard *guard);
 
 #endif

@@ -2,6 +2,7 @@
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/lend.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -222,8 +223,10 @@ static void named_free(struct shm_named *named)
 {
 	struct shm_named **at = &all;
 
-	while (*at != named)
+	while (*at != named) {
+		assert(*at != NULL);
 		at = &(*at)->next_all;
+	}
 	*at = named->next_all;
 	free(named->state);
 	free(named->head);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/pages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,18 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
+#include "fabric/shm/chunk.h"
 #include "fabric/shm/extents.h"
-#include "fabric/shm/guard.h"
 #include "fabric/shm/maps.h"
-
-/* Bytes for which writers are held off, and memory is needed twice, at a time. */
-#define CHUNK ((size_t)32 << 20)
 
 struct sf_pages {
 	uint32_t num_runs;
@@ -57,7 +55,7 @@ void sf_pages_release(void)
 	atomic_fetch_sub(&holders, 1);
 }
 
-static void move_begin(void)
+static ACQUIRE(lock) void move_begin(void)
 {
 	pthread_mutex_lock(&lock);
 	atomic_store(&is_moving, true);
@@ -65,22 +63,11 @@ static void move_begin(void)
 		sched_yield();
 }
 
-static void move_end(void)
+static RELEASE(lock) void move_end(void)
 {
+	assert(atomic_load(&is_moving) && atomic_load(&holders) == 0);
 	atomic_store(&is_moving, false);
 	pthread_mutex_unlock(&lock);
-}
-
-/* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
- * by the rules for our own. */
-static void *map_over(void *addr, size_t len, int prot, int fd, uint64_t offset)
-{
-	return (void *)syscall(SYS_mmap, addr, len, (long)prot, (long)(MAP_SHARED | MAP_FIXED), (long)fd, offset);
-}
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
@@ -95,97 +82,27 @@ static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, stru
 	if (pages->num_runs == SF_PAGES_RUNS_MAX)
 		return false;
 	pages->runs[pages->num_runs] = (struct sf_pages_run){(void *)start, end - start, file->fd, offset};
+	assert(pages->num_runs < SF_PAGES_RUNS_MAX);
 	pages->files[pages->num_runs++] = file;
 	file->refs++;
 	return true;
 }
 
-/* Moving. */
-
-__attribute__((no_sanitize_address, no_sanitize_thread)) static bool page_is_zero(const char *page, size_t size)
-{
-	const uint64_t *word = (const uint64_t *)page;
-
-	for (size_t i = 0; i < size / sizeof(*word); i++) {
-		if (word[i] != 0)
-			return false;
-	}
-	return true;
-}
-
-static bool copy_out(int fd, const char *from, size_t len, uint64_t offset)
-{
-	while (len != 0) {
-		long n = syscall(SYS_pwrite64, (long)fd, from, len, offset);
-
-		if (n <= 0)
-			return false;
-		from += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* Copies pages to the file, but leaves holes for those without content: memory that nobody touched stays free. */
-static bool pages_copy_out(int fd, const char *from, size_t len, uint64_t offset)
-{
-	const size_t page = page_size();
-	size_t begin = 0, at;
-
-	for (at = 0; at < len; at += page) {
-		if (!page_is_zero(from + at, page))
-			continue;
-		if (!copy_out(fd, from + begin, at - begin, offset + begin))
-			return false;
-		begin = at + page;
-	}
-	return begin >= len || copy_out(fd, from + begin, len - begin, offset + begin);
-}
-
-/* From hold to release nothing is allocated and nothing logged: the heap itself may be in the range. */
-static bool chunk_move(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, int fd, uint64_t offset)
-{
-	char *addr = (char *)start;
-	bool held = sf_guard_hold(guard, addr, len, true), moved = true;
-	size_t step = held ? len : page_size();
-
-	for (size_t at = 0; moved && at < len; at += step)
-		moved = pages_copy_out(fd, addr + at, step, offset + at) &&
-			map_over(addr + at, step, prot, fd, offset + at) != MAP_FAILED;
-	if (held)
-		sf_guard_release(guard, addr, len);
-	return moved;
-}
-
-static size_t chunk_len(uintptr_t start, uintptr_t end)
-{
-	size_t len = CHUNK - start % CHUNK;
-
-	return len < end - start ? len : end - start;
-}
+/* ---- moving ---- */
 
 /* Moves one mapping's stretch, as far as it goes: a failure leaves the rest private. */
 static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct sf_pages_file *file,
 			 uint64_t offset)
 {
-	struct sf_guard guard;
 	struct sf_extent *extent;
 	uintptr_t at;
-	size_t len;
 
 	if (pages->num_runs == SF_PAGES_RUNS_MAX || !sf_extents_forget(start, end))
 		return;
 	extent = sf_extent_add(sf_extent_after(start), start, end, file, offset);
 	if (extent == NULL)
 		return;
-	sf_guard_open(&guard);
-	for (at = start; at < end; at += len) {
-		len = chunk_len(at, end);
-		if (!chunk_move(&guard, at, len, prot, file->fd, offset + (at - start)))
-			break;
-	}
-	sf_guard_close(&guard);
+	at = sf_chunks_move(file, start, end, prot, offset);
 	if (at < end)
 		SF_LOG_WARN("%zu bytes at %p could not be moved into shared memory: %s", (size_t)(end - at), (void *)at,
 			    strerror(errno));
@@ -266,7 +183,7 @@ static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, s
 
 doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 {
-	const uintptr_t mask = page_size() - 1;
+	const uintptr_t mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
 	uintptr_t start = ((uintptr_t)addr + mask) & ~mask, end = ((uintptr_t)addr + len) & ~mask;
 	struct sf_pages_file *file;
 	struct sf_pages *pages;
@@ -300,11 +217,13 @@ doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num
 	if (len == 0 || (file = sf_pages_file_new(len)) == NULL)
 		return DOCA_SUCCESS;
 	move_begin();
+	file->in_use = true;
 	len = 0;
 	for (uint32_t i = 0; i < num; i++) {
 		range_move(pages, spans[i].addr, spans[i].addr + spans[i].len, file, len);
 		len += spans[i].len;
 	}
+	file->in_use = false;
 	sf_pages_file_unref(file);
 	move_end();
 	return DOCA_SUCCESS;
@@ -331,104 +250,17 @@ doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd)
 	return DOCA_SUCCESS;
 }
 
-/* Restoring. */
-
-static bool copy_in(int fd, char *to, size_t len, uint64_t offset)
-{
-	while (len != 0) {
-		long n = syscall(SYS_pread64, (long)fd, to, len, offset);
-
-		if (n <= 0)
-			return false;
-		to += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* Reads what the file holds of [offset, offset + len); holes stay untouched zeros. */
-static bool pages_copy_in(int fd, char *to, size_t len, uint64_t offset)
-{
-	const off_t end = (off_t)(offset + len);
-	off_t data = lseek(fd, (off_t)offset, SEEK_DATA), hole;
-
-	while (data >= 0 && data < end) {
-		hole = lseek(fd, data, SEEK_HOLE);
-		if (hole < 0)
-			return false;
-		if (hole > end)
-			hole = end;
-		if (!copy_in(fd, to + ((uint64_t)data - offset), (size_t)(hole - data), (uint64_t)data))
-			return false;
-		data = hole < end ? lseek(fd, hole, SEEK_DATA) : end;
-	}
-	return data >= 0 || errno == ENXIO; /* ENXIO: only a hole to the end of the file */
-}
-
-/* Fresh private pages are filled aside and then put in place in one step. */
-static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t offset)
-{
-	void *fresh = (void *)syscall(SYS_mmap, NULL, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS),
-				      -1L, 0L);
-
-	if (fresh == MAP_FAILED)
-		return false;
-	if (pages_copy_in(fd, fresh, len, offset) && mprotect(fresh, len, prot) == 0 &&
-	    syscall(SYS_mremap, fresh, len, len, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), addr) == (long)addr)
-		return true;
-	syscall(SYS_munmap, fresh, len);
-	return false;
-}
-
-/* The kernel copies each page by itself, the moment it is written to: each is, with what it holds. */
-__attribute__((no_sanitize_address, no_sanitize_thread)) static bool chunk_privatize(char *addr, size_t len, int prot, int fd,
-										     uint64_t offset)
-{
-	if (syscall(SYS_mmap, addr, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_FIXED), (long)fd, offset) !=
-	    (long)addr)
-		return false;
-	for (size_t at = 0; at < len; at += page_size())
-		__atomic_fetch_or((uint8_t *)addr + at, 0, __ATOMIC_SEQ_CST);
-	return mprotect(addr, len, prot) == 0;
-}
-
-static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct sf_pages_file *file,
-			  uint64_t offset)
-{
-	char *addr = (char *)start;
-	bool held = sf_guard_hold(guard, addr, len, false), restored = true;
-	size_t step = held ? len : page_size();
-
-	if (!held && file->careful)
-		restored = chunk_privatize(addr, len, prot, file->fd, offset);
-	for (size_t at = 0; restored && at < len && (held || !file->careful); at += step)
-		restored = piece_restore(addr + at, step, prot, file->fd, offset + at);
-	if (held)
-		sf_guard_release(guard, addr, len);
-	/* Importers that still have it mapped keep no memory alive. */
-	if (restored && file->owner == getpid())
-		fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)len);
-	return restored;
-}
+/* ---- restoring ---- */
 
 static void mapping_restore(const struct sf_extent *extent, const struct sf_vma *mapping)
 {
 	uintptr_t start = mapping->start > extent->start ? mapping->start : extent->start;
 	uintptr_t end = mapping->end < extent->end ? mapping->end : extent->end, at;
-	struct sf_guard guard;
-	size_t len;
 
 	if (start >= end || mapping->inode != extent->file->inode || mapping->dev != extent->file->dev ||
 	    mapping->offset + (start - mapping->start) != sf_extent_offset(extent, start))
 		return;
-	sf_guard_open(&guard);
-	for (at = start; at < end; at += len) {
-		len = chunk_len(at, end);
-		if (!chunk_restore(&guard, at, len, mapping->prot, extent->file, sf_extent_offset(extent, at)))
-			break;
-	}
-	sf_guard_close(&guard);
+	at = sf_chunks_restore(extent->file, start, end, mapping->prot, sf_extent_offset(extent, start));
 	if (at < end)
 		SF_LOG_WARN("%zu bytes at %p stay shared memory: %s", (size_t)(end - at), (void *)at, strerror(errno));
 }
@@ -464,7 +296,7 @@ void sf_pages_take_back(struct sf_pages *pages)
 {
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < pages->num_runs; i++)
-		pages->files[i]->careful = true;
+		pages->files[i]->in_use = true;
 	pthread_mutex_unlock(&lock);
 	sf_pages_restore(pages);
 }

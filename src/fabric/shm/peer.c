@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/peer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,8 +9,10 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/runtime.h"
 #include "fabric/shm/fds.h"
+#include "fabric/shm/iov.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/peer_memory.h"
@@ -35,6 +38,7 @@ static void job_end(struct shm_job *job, doca_error_t status)
 
 static void peer_dead(struct shm_peer *peer)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	sf_channel_close(peer->channel);
 	peer->channel = NULL;
 	atomic_store_explicit(&peer->dead, true, memory_order_release);
@@ -93,8 +97,8 @@ static void peer_attached(struct shm_peer *peer, const struct shm_msg_attached *
 	a->len = msg->len;
 	a->rights = msg->rights;
 	if (peer->generations == NULL || !map_runs(a, msg, fds)) {
-		SF_LOG_WARN_LIMITED("cannot map %lu bytes of process %d here: they are reached more slowly",
-				    (unsigned long)msg->len, peer->pid);
+		SF_LOG_WARN_LIMITED("cannot map %lu bytes of process %d: access to them is slower", (unsigned long)msg->len,
+				    peer->pid);
 		a->run_num = 0;
 	}
 	if (peer->generations == NULL)
@@ -189,6 +193,7 @@ static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, i
 {
 	struct shm_peer *peer = channel->owner;
 
+	assert(sf_is_locked(&sf_control_lock));
 	switch (msg->kind) {
 	case SHM_MSG_WELCOME:
 		peer_welcome(peer, fds[0]);
@@ -209,6 +214,7 @@ static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, i
 
 static void peer_ended(struct sf_channel *channel)
 {
+	assert(sf_is_locked(&sf_control_lock));
 	peer_dead(channel->owner);
 }
 
@@ -242,6 +248,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 {
 	struct shm_peer *peer = peers;
 
+	assert(sf_is_locked(&sf_control_lock));
 	while (peer != NULL && memcmp(&peer->id, id, sizeof(*id)) != 0)
 		peer = peer->next;
 	if (peer == NULL) {
@@ -274,10 +281,13 @@ void sf_shm_peer_put(struct shm_peer *peer)
 {
 	struct shm_peer **at = &peers;
 
+	assert(peer == NULL || peer->refs > 0);
 	if (peer == NULL || --peer->refs != 0)
 		return;
-	while (*at != peer)
+	while (*at != peer) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = peer->next;
 	sf_channel_close(peer->channel);
 	memory_close(peer);
@@ -383,6 +393,7 @@ void sf_shm_attach_put(struct shm_attach *attach)
 {
 	struct shm_attach **at;
 
+	assert(attach == NULL || attach->refs > 0);
 	if (attach == NULL || --attach->refs != 0)
 		return;
 	for (at = &attach->peer->attaches; *at != attach; at = &(*at)->next)
@@ -439,6 +450,7 @@ void sf_shm_job_start(struct shm_job *job)
 {
 	struct shm_peer *peer = job->peer;
 
+	assert(sf_is_locked(&sf_control_lock));
 	job->next = NULL;
 	job->at = 0;
 	job->active = true;
@@ -456,10 +468,13 @@ void sf_shm_job_cancel(struct shm_job *job)
 	struct shm_job **at = &peer->jobs;
 	bool first = peer->jobs == job;
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (!job->active)
 		return;
-	while (*at != job)
+	while (*at != job) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = job->next;
 	if (*at == NULL)
 		peer->jobs_end = at;
@@ -468,40 +483,4 @@ void sf_shm_job_cancel(struct shm_job *job)
 		peer->asked = NULL;
 	if (first && peer->channel != NULL)
 		job_send(peer);
-}
-
-void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len)
-{
-	uint8_t *out = to;
-
-	for (uint32_t i = 0; i < num && len != 0; i++) {
-		if (at >= iov[i].len) {
-			at -= iov[i].len;
-			continue;
-		}
-		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
-
-		memmove(out, (const uint8_t *)iov[i].addr + at, part);
-		out += part;
-		len -= part;
-		at = 0;
-	}
-}
-
-void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len)
-{
-	const uint8_t *in = from;
-
-	for (uint32_t i = 0; i < num && len != 0; i++) {
-		if (at >= iov[i].len) {
-			at -= iov[i].len;
-			continue;
-		}
-		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
-
-		memmove((uint8_t *)iov[i].addr + at, in, part);
-		in += part;
-		len -= part;
-		at = 0;
-	}
 }

@@ -138,8 +138,4 @@ static inline bool shm_attach_valid(const struct shm_attach *attach)
 bool sf_shm_attach_enter(const struct shm_attach *attach);
 bool sf_shm_attach_leave(const struct shm_attach *attach);
 
-/* For a job's memory and the data path's: copies between a list of local pieces, from byte at on, and a buffer. */
-void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len);
-void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len);
-
 #endif

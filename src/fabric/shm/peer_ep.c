@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/peer_ep.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/thread_safety.h"
+#include "fabric/control/agent.h"
 #include "fabric/shm/fds.h"
 
 static struct shm_peer_ep *peer_eps;
@@ -36,6 +39,7 @@ struct shm_peer_ep *sf_shm_peer_ep_get(int fd, uint32_t entries, uint64_t ticket
 	struct shm_peer_ep *ep = peer_eps;
 	struct stat stat;
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (fstat(fd, &stat) != 0)
 		return NULL;
 	while (ep != NULL && (ep->dev != stat.st_dev || ep->ino != stat.st_ino || ep->entries != entries))
@@ -56,10 +60,13 @@ void sf_shm_peer_ep_put(struct shm_peer_ep *ep)
 {
 	struct shm_peer_ep **at = &peer_eps;
 
+	assert(ep->refs > 0);
 	if (--ep->refs != 0)
 		return;
-	while (*at != ep)
+	while (*at != ep) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = ep->next;
 	munmap(ep->segment, shm_ep_segment_size(ep->entries));
 	free(ep);

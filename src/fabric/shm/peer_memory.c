@@ -72,13 +72,12 @@ int sf_shm_peer_memory_open(int socket, int pid)
 		close(pidfd);
 	}
 	if (fd < 0)
-		SF_LOG_INFO_LIMITED(
-			"cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", pid,
-			strerror(errno));
+		SF_LOG_INFO_LIMITED("cannot access the memory of process %d directly (%s): partial pages use a slower path", pid,
+				    strerror(errno));
 	return fd;
 }
 
-enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len,
+enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t *len,
 					bool write)
 {
 	ssize_t done;
@@ -86,15 +85,16 @@ enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iove
 	if (peer->memory_fd < 0 || addr > INT64_MAX || atomic_load_explicit(&peer->no_memory, memory_order_relaxed))
 		return SHM_MEMORY_NOT;
 	done = write ? pwritev(peer->memory_fd, local, num, (off_t)addr) : preadv(peer->memory_fd, local, num, (off_t)addr);
-	if (done == (ssize_t)len)
+	if (done > 0 || (done == 0 && *len == 0)) {
+		*len = (uint64_t)done;
 		return SHM_MEMORY_DONE;
-	if (done == 0 && len != 0) { /* known here before the agent hears of it */
+	}
+	if (done == 0) { /* known here before the agent hears of it */
 		atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
 		return SHM_MEMORY_GONE;
 	}
 	if (done < 0 && errno != EIO && errno != EFAULT && !atomic_exchange(&peer->no_memory, true))
-		SF_LOG_INFO_LIMITED(
-			"cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way",
-			peer->pid, strerror(errno));
+		SF_LOG_INFO_LIMITED("cannot access the memory of process %d directly (%s): partial pages use a slower path",
+				    peer->pid, strerror(errno));
 	return SHM_MEMORY_NOT;
 }

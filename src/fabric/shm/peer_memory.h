@@ -17,15 +17,15 @@ struct shm_peer;
 
 enum shm_memory {
 	SHM_MEMORY_DONE,
-	SHM_MEMORY_NOT,	 /* not allowed, or not all of it is there */
+	SHM_MEMORY_NOT,	 /* not allowed, or the first page is not there or just being moved */
 	SHM_MEMORY_GONE, /* the process has ended */
 };
 
 /* The memory of the process at the other end of a connected socket, -1 if it is not ours to reach. */
 int sf_shm_peer_memory_open(int socket, int pid);
 
-/* Copies between local pieces and the peer's len bytes at addr. */
-enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len,
+/* Copies between local pieces and the peer's *len bytes at addr. DONE: the first bytes are copied, *len says how many. */
+enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t *len,
 					bool write);
 
 #endif

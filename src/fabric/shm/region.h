@@ -25,7 +25,7 @@ struct shm_region {
 	_Atomic bool moved;	/* pages is final */
 	bool exported;		/* holds the agent; guarded by sf_control_lock */
 	uint32_t hold;
-	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock) */
+	struct sf_region_doorbell *doorbell; /* or NULL. Guarded by sf_control_lock */
 	_Atomic bool has_doorbell;
 };
 
@@ -33,9 +33,9 @@ struct shm_import {
 	struct sf_region base;
 	struct shm_attach *attach;
 	struct sf_mapping mapping;
-	bool is_open; /* mapping and mapped are set. GUARDED_BY(sf_control_lock) */
+	bool is_open; /* mapping and mapped are set. Guarded by sf_control_lock */
 	uint32_t hold;
-	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock), as its place in the list */
+	struct sf_region_doorbell *doorbell; /* or NULL. Guarded by sf_control_lock, as its place in the list */
 	LIST_ENTRY(shm_import) armed;	     /* of attach, once it has a doorbell */
 };
 
@@ -60,6 +60,9 @@ doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbe
 /* What export does before it writes the descriptor: importers are served from here on. mappable: so that peers of this machine
  * can map the pages. */
 doca_error_t sf_shm_region_serve(struct sf_region *region, bool mappable, struct sf_descriptor *descriptor);
+
+/* Closes what was imported. */
+void sf_shm_import_close(struct shm_import *import);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_control_lock. */
 uint64_t sf_shm_region_id_alloc(void);

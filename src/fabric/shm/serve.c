@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/serve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/ep.h"
@@ -36,8 +38,11 @@ static void session_ended(struct sf_channel *channel)
 {
 	struct session *session = channel->owner, **at = &sessions;
 
-	while (*at != session)
+	assert(sf_is_locked(&sf_control_lock));
+	while (*at != session) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = session->next;
 	for (uint32_t i = 0; i < session->grant_num; i++)
 		sf_shm_region_ring(session->grants[i].region);
@@ -62,6 +67,7 @@ static bool session_grant(struct session *session, uint64_t region, uint32_t rig
 		session->grants = more;
 		session->grant_room = room;
 	}
+	assert(session->grant_num < session->grant_room);
 	session->grants[session->grant_num++] = (struct grant){.region = region, .rights = rights};
 	return true;
 }
@@ -79,6 +85,7 @@ void sf_shm_agent_serve_gone(uint64_t region)
 {
 	struct shm_msg_gone gone = {.head = sf_msg_head(SHM_MSG_GONE, sizeof(gone), 0), .region = region};
 
+	assert(sf_is_locked(&sf_control_lock));
 	for (struct session *s = sessions; s != NULL; s = s->next) {
 		for (uint32_t i = 0; i < s->grant_num; i++) {
 			if (s->grants[i].region != region)
@@ -242,7 +249,7 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 		sf_pages_release();
 	}
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("process %d may not have %u bytes at 0x%lx: %s", session->channel->pid, ask->len,
+		SF_LOG_WARN_LIMITED("process %d may not access %u bytes at 0x%lx: %s", session->channel->pid, ask->len,
 				    (unsigned long)ask->addr, doca_error_get_descr(error));
 		out.operated.len = 0;
 	}
@@ -282,6 +289,7 @@ bool sf_shm_agent_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	struct session *session = channel->is_stream ? NULL : calloc(1, sizeof(*session));
 
+	assert(sf_is_locked(&sf_control_lock));
 	if (session == NULL)
 		return false;
 	session->channel = channel;

@@ -5,11 +5,13 @@
  */
 #include "fabric/shm/conn.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/doorbell.h"
 #include "base/log.h"
 #include "fabric/shm/connect.h"
+#include "fabric/shm/iov.h"
 #include "fabric/shm/submit.h"
 #include "fabric/shm/trace.h"
 
@@ -169,6 +171,7 @@ void sf_shm_accept_done(struct shm_conn *conn, struct sf_op *op, doca_error_t st
 
 void sf_shm_accept_busy(struct shm_conn *conn, struct sf_op *op, enum shm_conn_busy busy)
 {
+	assert(conn->busy == SHM_BUSY_NOT && busy != SHM_BUSY_NOT);
 	accept_op(conn, op);
 	conn->busy = busy;
 	sf_shm_conn_attend(conn);

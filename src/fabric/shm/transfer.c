@@ -87,6 +87,7 @@ static void transfer_begin(struct shm_transfer *t, struct shm_attach *attach)
 	t->at = t->piece_at = t->iov_at = 0;
 	t->piece = t->iov = 0;
 	t->attach = attach;
+	t->by_call = false;
 }
 
 void sf_shm_conn_forget(struct shm_conn *conn)
@@ -148,22 +149,26 @@ static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
 	}
 }
 
-/* Writes by system call. Returns the bytes written; 0 when that is not allowed. */
+/* Writes by system call. Returns the bytes written; 0 when that is not allowed, or the owner is just moving the first page. */
 static uint64_t write_by_call(struct shm_conn *conn, struct shm_transfer *t, uint64_t addr, uint64_t len)
 {
 	struct shm_peer *peer = conn_peer(conn);
 	struct shm_transfer before = *t;
 	struct iovec local[CALL_IOV_MAX];
-	uint64_t taken;
+	uint64_t taken, done;
 	int num;
 
 	if (peer == NULL)
 		return 0;
-	taken = take_local(t, len < CALL_LEN_MAX ? len : CALL_LEN_MAX, local, CALL_IOV_MAX, &num);
-	if (sf_shm_peer_memory_copy(peer, local, num, addr, taken, true) == SHM_MEMORY_DONE)
+	done = taken = take_local(t, len < CALL_LEN_MAX ? len : CALL_LEN_MAX, local, CALL_IOV_MAX, &num);
+	if (sf_shm_peer_memory_copy(peer, local, num, addr, &done, true) != SHM_MEMORY_DONE)
+		done = 0;
+	t->by_call = t->by_call || done != 0;
+	if (done == taken)
 		return taken;
+	before.by_call = t->by_call;
 	*t = before;
-	return 0;
+	return done != 0 ? take_local(t, done, local, CALL_IOV_MAX, &num) : 0;
 }
 
 /* Sends up to len bytes through the ring. Returns how many, 0 when it has no room. */
@@ -198,7 +203,7 @@ static uint64_t transfer_step(struct shm_conn *conn, struct shm_transfer *t)
 		copy_local(t, to, len);
 		return len;
 	}
-	if (len >= CALL_MIN)
+	if (len >= CALL_MIN || t->by_call)
 		moved = write_by_call(conn, t, addr, len);
 	return moved != 0 ? moved : write_part(conn, t, len);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/tcp/conn.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -12,10 +13,10 @@
 #include "fabric/tcp/waiting.h"
 
 #define RECEIVES_TOLD_MAX 1024
-#define TELL_LEFT 64	 /* receives that a peer knows of: when it has fewer, and uses them, it is told of new ones early */
-#define TELL_FEW 16	 /* and if it does not use them, when it has fewer than this */
+#define CREDIT_LOW 64	 /* credits of a peer: below this, if it uses them, it gets new ones early */
+#define CREDIT_MIN 16	 /* and if it does not use them, below this */
 #define ACKS_LATE_MAX 64 /* requests that are carried out and not acknowledged */
-#define ACK_POLLS 3 /* that an acknowledgement waits, alone: the program's answer goes first, by another connection perhaps */
+#define ACK_POLLS 3	 /* polls that a bare acknowledgement waits: the program may answer first */
 
 static struct tcp_conn *conn_of(struct tcp_session *session)
 {
@@ -99,7 +100,7 @@ static void list_receives(struct tcp_session *session, struct tcp_receives *rece
 	struct tcp_ep *far = tcp_conn_ep(conn_of(session));
 	struct list list = {.receives = receives};
 
-	conn_of(session)->told_posts = far->posts;
+	conn_of(session)->credited_posts = far->posts;
 	sf_shm_recvq_each_posted(&far->ep->recvq, &far->cursor, list_add, &list);
 }
 
@@ -175,6 +176,7 @@ void sf_tcp_conn_free(struct tcp_conn *conn)
 	if (conn->is_busy)
 		LIST_REMOVE(conn, busy);
 	LIST_REMOVE(conn, entry);
+	assert(far->conn_num > 0);
 	far->conn_num--;
 	free(conn);
 }
@@ -191,13 +193,14 @@ void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early)
 	struct tcp_session *session = &conn->session;
 	const uint32_t left = tcp_session_told_left(session);
 
-	if (!conn->is_up || session->stream.fd < 0 || conn->told_posts == tcp_conn_ep(conn)->posts)
+	if (!conn->is_up || session->stream.fd < 0 || conn->credited_posts == tcp_conn_ep(conn)->posts)
 		return;
-	if (!TAILQ_EMPTY(&tcp_conn_ep(conn)->waiting)) /* what was posted is for messages that have come */
+	if (!TAILQ_EMPTY(&tcp_conn_ep(conn)->waiting)) /* posted receives are for messages that wait already */
 		return;
-	if (2 * left > session->told_num && !(early && (left < TELL_FEW || (left < TELL_LEFT && left < session->told_num))))
+	if (2 * left > session->credited_num &&
+	    !(early && (left < CREDIT_MIN || (left < CREDIT_LOW && left < session->credited_num))))
 		return;
-	session->tell_receives = true;
+	session->credits_due = true;
 	sf_tcp_conn_busy(conn);
 }
 
@@ -224,7 +227,7 @@ void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream)
 	conn->is_asking = conn->is_request = false;
 	conn->is_up = true;
 	sf_tcp_session_begin(&conn->session, &session_ops, stream);
-	conn->session.tell_receives = true; /* what was posted since the side was told */
+	conn->session.credits_due = true; /* receives may have been posted since the side was sent */
 	sf_tcp_conn_watch(conn);
 	sf_tcp_conn_busy(conn);
 	sf_tcp_conn_attend(conn, true);
@@ -258,7 +261,7 @@ static void send_due(struct tcp_conn *conn, bool now)
 	sf_tcp_conn_watch(conn);
 }
 
-/* Has the peer taken nothing and said nothing for too long? */
+/* Has the peer neither read nor sent anything for too long? */
 static bool is_lost(struct tcp_conn *conn)
 {
 	if (conn->session.num_moved != conn->moved_seen)
@@ -320,8 +323,9 @@ doca_error_t sf_tcp_conn_submit(struct sf_conn *base, struct sf_op *op)
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (op->kind != SF_OP_SEND && !tcp_is_import(op->region)) {
-		SF_LOG_ERR("the memory was imported from a process of this machine, and the connection is to another: it cannot "
-			   "be reached by it");
+		SF_LOG_ERR(
+			"the memory was imported from a process of this machine, and the connection leads to another: it cannot "
+			"access the memory");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!is_ours(conn))
@@ -420,7 +424,7 @@ void sf_tcp_conn_close(struct sf_conn *base)
 	sf_ep_queue_forget(&far->queue, base);
 	sf_tcp_session_reject(&conn->session);
 	if (conn->session.stream.fd < 0)
-		sf_tcp_conn_free(conn); /* else when the peer has taken what it was sent */
+		sf_tcp_conn_free(conn); /* else when the peer has read everything */
 	sf_tcp_ep_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 }

@@ -10,7 +10,7 @@
 #include "fabric/tcp/ep.h"
 #include "fabric/tcp/session.h"
 
-/* A peer that is silent for so long, times SF_LIVENESS_UNSEEN, is not waited for at the end of a connection. */
+/* The end of a connection does not wait for a peer that is silent for this time, times SF_LIVENESS_UNSEEN. */
 #define TCP_END_LIMIT_NS UINT64_C(200000000)
 
 struct tcp_event {
@@ -20,7 +20,7 @@ struct tcp_event {
 
 struct tcp_conn {
 	struct sf_conn base;
-	struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock) */
+	struct sf_handshake handshake; /* guarded by sf_control_lock */
 	struct sf_request request;     /* of one that is not answered */
 	bool is_request;	       /* it waits for the program's answer */
 	bool is_asking;		       /* for the peer's */
@@ -34,7 +34,7 @@ struct tcp_conn {
 	uint64_t wait_ns;	       /* the endpoint's, when it began to wait */
 	uint32_t ack_waited;
 	uint32_t events;	      /* that its socket is waited on for */
-	uint64_t told_posts;	      /* the endpoint's, when credits were last sent to the peer */
+	uint64_t credited_posts;      /* the endpoint's, when credits were last sent to the peer */
 	struct sf_liveness answering; /* the peer, at the end of the connection */
 	uint64_t moved_seen;	      /* session.num_moved, at the last look */
 	uint32_t slot;		      /* of the receive that is being filled */
@@ -63,7 +63,7 @@ void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
 void sf_tcp_conn_watch(struct tcp_conn *conn);
 /* Sends credits for the receives that were posted since: if the peer has used half of its credits, or early. */
 void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early);
-/* Sends what is due and sees to its end. */
+/* Sends pending data and handles the end. */
 void sf_tcp_conn_attend(struct tcp_conn *conn, bool by_agent);
 void sf_tcp_conn_busy(struct tcp_conn *conn);
 /* The session has ended: report it to the program. */

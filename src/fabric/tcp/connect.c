@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections to peers on the network begin. */
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/tcp/conn.h"
 
@@ -74,6 +76,7 @@ static void handshake_opened(struct sf_handshake *handshake, doca_error_t status
 	struct tcp_conn *conn = conn_of(handshake);
 	struct tcp_ep *far = tcp_conn_ep(conn);
 
+	assert(sf_is_locked(&sf_control_lock));
 	pthread_mutex_lock(&far->lock);
 	connect_ended(conn, status, data, len);
 	if (status == DOCA_SUCCESS) {
@@ -91,7 +94,7 @@ static void handshake_ended(struct sf_handshake *handshake)
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_tcp_control,
-	.tell = handshake_describe,
+	.describe = handshake_describe,
 	.meet = handshake_set_peer,
 	.opened = handshake_opened,
 	.ended = handshake_ended,
@@ -159,6 +162,7 @@ doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, stru
 	struct tcp_conn *conn;
 	doca_error_t error = DOCA_SUCCESS;
 
+	assert(sf_is_locked(&sf_control_lock));
 	(void)fds;
 	if (far == NULL || !channel->is_stream)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -197,6 +201,7 @@ doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t 
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
+	assert(((struct sf_control_listener *)conn->opened.base.listener)->num_requests > 0);
 	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
 	conn->base.user = user;
 	conn->base.state = SF_CONN_READY;
@@ -225,6 +230,7 @@ void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len)
 
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
+	assert(((struct sf_control_listener *)conn->opened.base.listener)->num_requests > 0);
 	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
 	request_reject(conn, data, len);
 	sf_tcp_ep_unlock(far);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/tcp/ep.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/doorbell.h"
+#include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "base/trace.h"
 #include "fabric/control/agent.h"
 #include "fabric/tcp/conn.h"
@@ -18,9 +21,9 @@
 #define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions of which sleepers are woken, each time */
 #define DIRECT_MAX 2			   /* so few connections are read without asking which one has something */
 #define BUSY_POLLS 64			   /* in a tick: the program polls, and the agent need not */
-#define TELL_CONNS_MAX 32		   /* connections that are looked at with every post */
+#define CREDIT_CONNS_MAX 32		   /* connections that are looked at with every post */
 
-static LIST_HEAD(, tcp_ep) eps = LIST_HEAD_INITIALIZER(eps); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, tcp_ep) eps GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(eps);
 
 static bool is_ours(const struct tcp_ep *far)
 {
@@ -31,6 +34,7 @@ void sf_tcp_ep_unlock(struct tcp_ep *far)
 {
 	const bool rings = far->queue.ring_due;
 
+	assert(sf_is_locked(&far->lock));
 	far->queue.ring_due = false;
 	atomic_store_explicit(&far->is_due, far->returned != NULL || sf_ep_queue_is_due(&far->queue), memory_order_relaxed);
 	pthread_mutex_unlock(&far->lock);
@@ -47,7 +51,7 @@ struct changes {
 };
 
 /* Returns whether the session has stopped for it. */
-static bool take_changes(struct tcp_session *session, struct changes *changes)
+static bool changes_pop(struct tcp_session *session, struct changes *changes)
 {
 	const bool stopped = session->changed_num == TCP_CHANGED_MAX;
 
@@ -61,7 +65,7 @@ static void peers_send_credits(struct tcp_ep *far, bool early)
 {
 	struct tcp_conn *conn;
 
-	if (!TAILQ_EMPTY(&far->waiting)) /* what was posted is for messages that have come */
+	if (!TAILQ_EMPTY(&far->waiting)) /* posted receives are for messages that wait already */
 		return;
 	if (early)
 		far->has_posted = false;
@@ -76,14 +80,14 @@ static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 
 	while (conn->session.stream.fd >= 0 && changes->num <= CHANGES_MAX - TCP_CHANGED_MAX) {
 		came = sf_tcp_session_receive(&conn->session) || came;
-		if (!take_changes(&conn->session, changes))
+		if (!changes_pop(&conn->session, changes))
 			break;
 	}
 	sf_tcp_conn_watch(conn);
 	came = came || conn->session.stream.fd < 0;
 	if (came)
 		sf_tcp_conn_send_credits(conn, false);
-	if (came || conn->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
+	if (came || conn->session.refusal_due) /* a waiting message was rejected: no data need have arrived for that */
 		sf_tcp_conn_busy(conn);
 	return came;
 }
@@ -96,7 +100,7 @@ static bool receive_ready(struct tcp_ep *far, struct changes *changes)
 	for (int i = 0; i < num; i++) {
 		struct tcp_conn *conn = events[i].data.ptr;
 
-		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll reports these whether they are asked for or not */
+		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll always reports these */
 			sf_tcp_session_wait_end(&conn->session);
 		if (conn->session.is_waiting && (events[i].events & EPOLLIN)) {
 			conn->is_deaf = true;
@@ -155,17 +159,17 @@ static void attend_busy(struct tcp_ep *far, bool by_agent)
 }
 
 /* A submit reads too, and cannot wake sleepers. */
-static void take_busy_changes(struct tcp_ep *far, struct changes *changes)
+static void busy_changes_pop(struct tcp_ep *far, struct changes *changes)
 {
 	struct tcp_conn *conn;
 
 	LIST_FOREACH (conn, &far->busy, busy) {
 		if (changes->num <= CHANGES_MAX - TCP_CHANGED_MAX)
-			(void)take_changes(&conn->session, changes);
+			(void)changes_pop(&conn->session, changes);
 	}
 }
 
-/* Reads, and sends what is due. With the lock. */
+/* Reads, and sends pending data. Call with the lock. */
 static bool conns_drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
 {
 	bool came;
@@ -176,7 +180,7 @@ static bool conns_drive(struct tcp_ep *far, bool by_agent, struct changes *chang
 	if (far->has_posted)
 		peers_send_credits(far, true);
 	if (!LIST_EMPTY(&far->busy)) {
-		take_busy_changes(far, changes);
+		busy_changes_pop(far, changes);
 		attend_busy(far, by_agent);
 	}
 	return came;
@@ -226,6 +230,7 @@ bool sf_tcp_eps_tick(uint64_t now)
 	bool timed = false;
 
 	(void)now;
+	assert(sf_is_locked(&sf_control_lock));
 	LIST_FOREACH (far, &eps, entry) {
 		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 		struct changes changes = {0};
@@ -237,7 +242,7 @@ bool sf_tcp_eps_tick(uint64_t now)
 			serve_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
 			peers_send_credits(far, true);
-		take_busy_changes(far, &changes);
+		busy_changes_pop(far, &changes);
 		if (far->is_watched && !LIST_EMPTY(&far->busy)) /* for what waits for an end, or an acknowledgement */
 			attend_busy(far, true);
 		far->polls_seen = polls;
@@ -248,7 +253,7 @@ bool sf_tcp_eps_tick(uint64_t now)
 	return timed;
 }
 
-void sf_tcp_eps_after_fork(void)
+SF_IN_CHILD void sf_tcp_eps_after_fork(void)
 {
 	struct tcp_ep *far;
 	struct tcp_conn *conn;
@@ -328,13 +333,14 @@ void sf_tcp_ep_close(struct tcp_ep *far)
 	free(far);
 }
 
-void sf_tcp_ep_lock(struct tcp_ep *far)
+/* These two lock and unlock only what is not the parent's, which clang does not follow. */
+NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_lock(struct tcp_ep *far)
 {
 	if (is_ours(far))
 		pthread_mutex_lock(&far->lock);
 }
 
-void sf_tcp_ep_posted(struct tcp_ep *far)
+NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_posted(struct tcp_ep *far)
 {
 	const bool is_first = !far->has_posted;
 
@@ -343,7 +349,7 @@ void sf_tcp_ep_posted(struct tcp_ep *far)
 	far->posts++;
 	far->has_posted = true;
 	/* Credits go out with the next submit or poll, or by the agent where the program does neither. */
-	if (far->is_watched && !far->is_polling && far->conn_num <= TELL_CONNS_MAX) {
+	if (far->is_watched && !far->is_polling && far->conn_num <= CREDIT_CONNS_MAX) {
 		peers_send_credits(far, true);
 		attend_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {
@@ -362,7 +368,7 @@ void sf_tcp_ep_flushed(struct tcp_ep *far)
 	LIST_FOREACH (conn, &far->conns, entry) {
 		if (!conn->is_up || conn->session.stream.fd < 0)
 			continue;
-		conn->session.tell_receives = true;
+		conn->session.credits_due = true;
 		sf_tcp_conn_busy(conn);
 	}
 	attend_busy(far, false);
@@ -396,13 +402,15 @@ static void post_returned(struct tcp_ep *far)
 	}
 }
 
-/* Takes the next due thing with the lock and runs it without. */
+/* Removes the next entry with the lock and runs it without. */
+static bool run_one(struct tcp_ep *far) REQUIRES(far->lock);
 static bool run_one(struct tcp_ep *far)
 {
 	struct tcp_event copy; /* the handler may close the connection that holds it */
 	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
+	assert(sf_is_locked(&far->lock));
 	if (!sf_ep_queue_pop(&far->queue, &due))
 		return false;
 	if (due.event != NULL) {

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
+#include "base/thread_safety.h"
 #include "fabric/ep_queue.h"
 #include "fabric/shm/ep.h"
 
@@ -23,11 +24,11 @@ struct tcp_ep {
 	pthread_mutex_t lock;
 	uint32_t generation;	    /* of the agent */
 	int epoll;		    /* the connections' sockets */
-	struct sf_channel *channel; /* the same, in the agent's set. GUARDED_BY(sf_control_lock) */
+	struct sf_channel *channel; /* the same, in the agent's set. Guarded by sf_control_lock */
 	_Atomic bool is_due;	    /* the queue is not empty */
 	_Atomic uint64_t polls;
 	uint64_t polls_seen; /* the agent's */
-	/* GUARDED_BY(lock) */
+	/* guarded by lock */
 	struct sf_ep_queue queue;
 	bool is_watched; /* by the agent: it drives the sessions */
 	bool is_polling;
@@ -43,7 +44,7 @@ struct tcp_ep {
 	TAILQ_HEAD(, tcp_conn) waiting;
 	uint64_t waiting_posts, waiting_ns, waiting_seen_ns;
 	struct sf_recv *returned; /* to be posted again */
-	LIST_ENTRY(tcp_ep) entry; /* of all. GUARDED_BY(sf_control_lock) */
+	LIST_ENTRY(tcp_ep) entry; /* of all. Guarded by sf_control_lock */
 };
 
 /* The endpoint's, made when it is needed first. From the endpoint's thread. NO_MEMORY, OPERATING_SYSTEM; logged. */
@@ -55,13 +56,13 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget);
 bool sf_tcp_ep_arm(struct tcp_ep *far);
 
 /* Frees the lock, and wakes the endpoint if something has become due. */
-void sf_tcp_ep_unlock(struct tcp_ep *far);
+void sf_tcp_ep_unlock(struct tcp_ep *far) RELEASE(far->lock);
 
 /* Around a change of the posted receives: the second ends what the first began, and sends the peers credits. */
 void sf_tcp_ep_lock(struct tcp_ep *far);
 void sf_tcp_ep_posted(struct tcp_ep *far);
 
-/* The endpoint has taken its receives back. */
+/* The endpoint has flushed its receives. */
 void sf_tcp_ep_flushed(struct tcp_ep *far);
 
 /* Marks the receives that connections have as held. With sf_control_lock. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving half of a session. Every number in a frame is the peer's word: nothing of it is used before it is seen to hold.
- * Long data goes from the socket to its place; what is short comes by `in`.
+ * The receiving half of a session. Every number in a frame is untrusted and checked before use. Long data is received
+ * in place; short data goes through `in`.
  */
 #include "fabric/tcp/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 static void session_broken(struct tcp_session *session, const char *what)
 {
 	if (!session->is_broken)
-		SF_LOG_WARN_LIMITED("a peer on the network says what no side of ours says (%s): its connection is ended", what);
+		SF_LOG_WARN_LIMITED("a peer on the network violates the protocol (%s): closed its connection", what);
 	session->is_broken = true;
 }
 
@@ -41,7 +42,7 @@ static void op_pop(struct tcp_session *session, doca_error_t status)
 	session->ops->done(session, op);
 }
 
-/* The operations below this number are sent, and not refused. */
+/* The operations below this number are sent, and not rejected. */
 static uint32_t sent_end(const struct tcp_session *session)
 {
 	return session->rewind ? session->rewind_seq : session->unsent_seq;
@@ -102,7 +103,7 @@ static void frame_rejected(struct tcp_session *session)
 		session_broken(session, "refusal");
 		return;
 	}
-	session->room.num = 0; /* until it tells of others */
+	session->room.num = 0; /* until it reports others */
 	session->rewind = true;
 	session->rewind_seq = seq;
 }
@@ -119,7 +120,7 @@ static void told_of_receives(struct tcp_session *session)
 static void answer_add(struct tcp_session *session, const struct tcp_answer *answer)
 {
 	if (session->answer_num == TCP_OPS_MAX) {
-		session_broken(session, "more requests than it may");
+		session_broken(session, "too many requests");
 		return;
 	}
 	session->answers[(session->answer_first + session->answer_num) % TCP_OPS_MAX] = *answer;
@@ -148,7 +149,7 @@ static bool access_is_permitted(const struct tcp_target *target, uint64_t len, u
 {
 	if (sf_shm_region_permits(target->region, &target->token, target->addr, len, right))
 		return true;
-	SF_LOG_DBG("a peer asks for %llu bytes at 0x%llx of memory that has ended", (unsigned long long)len,
+	SF_LOG_DBG("a peer requests %llu bytes at 0x%llx of a closed region", (unsigned long long)len,
 		   (unsigned long long)target->addr);
 	return false;
 }
@@ -203,27 +204,27 @@ static void atomic_asked(struct tcp_session *session)
 	answer_add(session, &answer);
 }
 
-/* What is behind the message may be the acknowledgement or the answer that the program waits for before it posts a receive. */
+/* Later bytes may be the acknowledgement or the answer that the program waits for before it posts a receive. */
 static bool may_wait(struct tcp_session *session)
 {
 	return session->first == NULL && session->ops->wait != NULL && session->ops->wait(session);
 }
 
-/* False: there is none, and the request waits or is refused; or the session is broken. */
-static bool take_receive(struct tcp_session *session, uint64_t len)
+/* Returns false if there is no receive, and the request waits or is rejected; or if the session is broken. */
+static bool receive_claim(struct tcp_session *session, uint64_t len)
 {
 	doca_error_t error;
 
 	if (session->ops->take == NULL) {
-		session_broken(session, "a message where no endpoint is");
+		session_broken(session, "a message without an endpoint");
 		return false;
 	}
 	error = session->ops->take(session, len, &session->reading.recv);
 	if (error == DOCA_SUCCESS)
 		return true;
 	if (error == DOCA_ERROR_TOO_BIG) {
-		SF_LOG_WARN_LIMITED("a message of %llu bytes is longer than the receive that was posted for it, after other "
-				    "peers had taken those before: the connection is ended",
+		SF_LOG_WARN_LIMITED("a message of %llu bytes is longer than its receive, because other peers used the earlier "
+				    "ones: closed the connection",
 				    (unsigned long long)len);
 		session->is_broken = true;
 		return false;
@@ -240,14 +241,14 @@ static void write_begin(struct tcp_session *session)
 	struct tcp_target target;
 
 	memcpy(&target, reading->fixed, sizeof(target));
-	if (reading->head.header_len != 0 && !take_receive(session, 0))
+	if (reading->head.header_len != 0 && !receive_claim(session, 0))
 		return;
 	reading->is_failed = !access_is_permitted(&target, reading->left, SF_RIGHT_WRITE);
 	if (!reading->is_failed)
 		reading->place = TCP_PLACE_REGION;
 }
 
-/* What was asked for before a change goes before it, if there is room. A word has been read already. */
+/* Answers to earlier requests are sent before a change, if there is room. A word has been read already. */
 static void send_answers_first(struct tcp_session *session)
 {
 	const unsigned kind = session->reading.head.kind;
@@ -269,7 +270,7 @@ static void request_begin(struct tcp_session *session)
 	if (reading->head.seq != session->executed) {
 		session_broken(session, "request number");
 	} else if (reading->head.kind == TCP_SEND) {
-		if (take_receive(session, reading->left))
+		if (receive_claim(session, reading->left))
 			reading->place = TCP_PLACE_RECEIVE;
 	} else if (reading->head.kind == TCP_WRITE) {
 		write_begin(session);
@@ -436,7 +437,7 @@ static void place_copy(struct tcp_session *session, uint64_t len)
 	reading->left -= len;
 }
 
-/* Takes len bytes from `in`, if they are there. */
+/* Copies len bytes from `in`, if they are complete. */
 static bool bytes_pop(struct tcp_session *session, void *bytes, size_t len)
 {
 	if (session->in_len - session->in_at < len)
@@ -455,7 +456,7 @@ static bool is_control_message(const struct tcp_head *head)
 	return memcmp(head, &alive, sizeof(alive)) == 0;
 }
 
-/* Goes on with the frame, as far as what has come lasts. Returns whether it is at its end. */
+/* Parses the frame as far as its data has arrived. Returns whether it is complete. */
 static bool frame_parse(struct tcp_session *session)
 {
 	struct tcp_reading *reading = &session->reading;
@@ -519,7 +520,7 @@ static ssize_t receive_some(struct tcp_session *session)
 	for (int i = 0; i < num; i++)
 		straight += pieces[i].iov_len;
 	pieces[num] = (struct iovec){.iov_base = session->in + session->in_len, .iov_len = TCP_IN_SIZE - session->in_len};
-	/* What is behind is read with it only if it is really behind. */
+	/* Reads the following bytes in the same call only if they follow directly. */
 	const int behind = straight == (num != 0 ? reading->left : 0);
 
 	sf_pages_hold();
@@ -553,7 +554,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			break;
 		if (got < 0 && errno == ECONNRESET && !session->was_reset) {
-			session->was_reset = true; /* what came before is read first */
+			session->was_reset = true; /* earlier data is read first */
 			continue;
 		}
 		if (got > 0) {
@@ -562,8 +563,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 			all += (uint64_t)got;
 			frames_parse(session);
 		}
-		if (got <= 0) /* who says nothing has left while it was connecting: a connection that is up tells of its receives
-				 at once */
+		if (got <= 0) /* a silent peer has left while connecting: an established one reports its receives immediately */
 			sf_tcp_session_end(session,
 					   session->has_heard ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_CONNECTION_RESET);
 		if (got > 0 && got < TCP_IN_SIZE && !sf_stream_pending(&session->stream))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sending half of a session: what is due is written into `out`, in the order of urgency, and sent with one call. */
+/* The sending half of a session: pending data is written into `out`, most urgent first, and sent with one call. */
 #include "fabric/tcp/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void bytes_put(struct tcp_session *session, const void *bytes, size_t len
 	session->out_len += (uint32_t)len;
 }
 
-/* What was carried out and, where it asks for an answer, answered. */
+/* Acknowledges executed requests, and those with an answer once it is sent. */
 static uint32_t ack_put(const struct tcp_session *session)
 {
 	return session->answer_num != 0 ? session->answers[session->answer_first].seq : session->executed;
@@ -70,6 +71,7 @@ static void put_head(struct tcp_session *session, enum tcp_kind kind, uint32_t h
 static void answer_pop(struct tcp_session *session)
 {
 	session->answer_first = (session->answer_first + 1) % TCP_OPS_MAX;
+	assert(session->answer_num > 0);
 	session->answer_num--;
 }
 
@@ -196,7 +198,7 @@ static void drop_unsent(struct tcp_session *session)
 	}
 }
 
-/* The peer had no receive for one: it, and all behind it, is sent again. A frame that is begun goes on to its end. */
+/* The peer had no receive for a request: it and all later ones are sent again. A frame that has begun is completed. */
 static void rewind_requests(struct tcp_session *session)
 {
 	struct sf_op *op = session->first;
@@ -224,7 +226,8 @@ static void put_requests(struct tcp_session *session)
 		put_head(session, TCP_RESUME, 0, session->unsent_seq, 0);
 		session->refused = false;
 	}
-	while (session->unsent != NULL && session->bulk.left == 0 && put_request(session, session->unsent))
+	while (session->unsent != NULL && session->bulk.left == 0 && tcp_session_window(session) &&
+	       put_request(session, session->unsent))
 		;
 }
 
@@ -239,10 +242,10 @@ void sf_tcp_session_receives(struct tcp_session *session, struct tcp_receives *r
 		receives->num = (uint16_t)most;
 		receives->more = 1;
 	}
-	session->told_num = 0;
+	session->credited_num = 0;
 	for (uint32_t i = 0; i < receives->num; i++)
-		session->told_num += receives->runs[i].num;
-	session->told_until = receives->from + session->told_num;
+		session->credited_num += receives->runs[i].num;
+	session->credited_until = receives->from + session->credited_num;
 }
 
 static void put_receives(struct tcp_session *session)
@@ -250,7 +253,7 @@ static void put_receives(struct tcp_session *session)
 	struct tcp_receives receives;
 
 	sf_tcp_session_receives(session, &receives, TCP_RUNS_MAX);
-	session->tell_receives = false;
+	session->credits_due = false;
 	put_head(session, TCP_RECEIVES, 0, 0, sizeof(receives));
 	bytes_put(session, &receives, sizeof(receives));
 }
@@ -271,7 +274,7 @@ static void frames_compose(struct tcp_session *session)
 		return;
 	put_alone(session, TCP_REFUSED, session->executed, &session->refusal_due);
 	put_answers(session);
-	if (session->bulk.left == 0 && session->tell_receives &&
+	if (session->bulk.left == 0 && session->credits_due &&
 	    has_room(session, sizeof(struct tcp_head) + sizeof(struct tcp_receives)))
 		put_receives(session);
 	if (session->bulk.left == 0)
@@ -333,8 +336,8 @@ static bool send_some(struct tcp_session *session)
 	if (sent < 0) {
 		session->is_cut = true; /* what the peer said before is still to be read */
 		if (errno == EFAULT) {
-			SF_LOG_ERR_LIMITED("the memory of an operation or of a region is not there any more: keep it until the "
-					   "operation is done, and close the region before it goes");
+			SF_LOG_ERR_LIMITED("the memory of an operation or of a region was unmapped: keep it until the "
+					   "operation completes, and close the region before you free it");
 			sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
 		}
 		return false;
@@ -384,7 +387,7 @@ bool sf_tcp_session_probe(struct tcp_session *session)
 	return session->out_len == 0;
 }
 
-/* Has it sent credits for all its receives? It sends more while it takes what it was sent. */
+/* Has it sent credits for all its receives? It sends more when the peer reads. */
 static bool is_empty(const struct tcp_session *session)
 {
 	return session->room.more == 0 && session->messages == session->first_message;
@@ -403,7 +406,7 @@ static doca_error_t may_submit(const struct tcp_session *session, const struct s
 		return is_empty(session) ? DOCA_ERROR_EMPTY : DOCA_ERROR_AGAIN;
 	if (op->kind == SF_OP_SEND && len > (uint64_t)room)
 		return DOCA_ERROR_TOO_BIG;
-	return session->next_seq - session->first_seq < TCP_OPS_MAX ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op, uint64_t len)

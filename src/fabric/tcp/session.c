@@ -89,8 +89,8 @@ void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
 void sf_tcp_session_rejected(struct tcp_session *session)
 {
 	session->reading.is_refused = session->discards = session->refusal_due = true;
-	session->told_num = 0; /* the peer waits to be told of others */
-	session->told_until = session->heard;
+	session->credited_num = 0; /* the peer waits for new credits */
+	session->credited_until = session->heard;
 }
 
 void sf_tcp_session_wait_end(struct tcp_session *session)

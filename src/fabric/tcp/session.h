@@ -17,8 +17,8 @@
 #include "fabric/control/stream.h"
 #include "fabric/tcp/wire.h"
 
-#define TCP_OPS_MAX 256	  /* requests of a side that are not acknowledged */
-#define TCP_IN_SIZE 8192  /* read at a time, unless it goes straight to its place */
+#define TCP_OPS_MAX 256	  /* requests of a side that were sent and are not acknowledged; further ones wait */
+#define TCP_IN_SIZE 8192  /* read at a time, unless data is received in place */
 #define TCP_OUT_SIZE 8192 /* written at a time, */
 #define TCP_SMALL 2048	  /* of requests and answers that are no longer than this */
 #define TCP_CHANGED_MAX 8 /* regions whose sleepers are to be woken */
@@ -27,12 +27,12 @@
 struct tcp_session;
 
 struct tcp_session_ops {
-	/* A message has come, and needs a receive with room for so many bytes. AGAIN: there is none; TOO_BIG: the first is too
-	 * short. NULL: this side has no endpoint. */
+	/* A message has arrived, and needs a receive with room for that many bytes. AGAIN: there is none; TOO_BIG: the
+	 * first is too short. NULL: this side has no endpoint. */
 	doca_error_t (*take)(struct tcp_session *session, uint64_t len, struct sf_recv **recv);
 	void (*filled)(struct tcp_session *session, struct sf_recv *recv);
-	/* There is no receive. Returns true if the message is to wait for one, with all that is behind it, until the owner calls
-	 * sf_tcp_session_receive or sf_tcp_session_wait_end; else it is refused. */
+	/* There is no receive. Returns true if the message must wait for one, with all later data, until the owner
+	 * calls sf_tcp_session_receive or sf_tcp_session_wait_end; else it is rejected. */
 	bool (*wait)(struct tcp_session *session);
 	/* The session ends before the receive is filled. */
 	void (*give_back)(struct tcp_session *session, struct sf_recv *recv);
@@ -43,7 +43,7 @@ struct tcp_session_ops {
 	void (*rung)(struct tcp_session *session);
 	/* By the agent, for a heartbeat: sf_tcp_session_probe with the owner's lock, if that is free. */
 	bool (*probe)(struct tcp_session *session);
-	/* Reads what has come if nobody does, in the same way; or NULL. */
+	/* Reads arrived data if no other thread does, in the same way; or NULL. */
 	void (*drain)(struct tcp_session *session);
 };
 
@@ -92,12 +92,12 @@ struct tcp_session {
 	bool is_cut;	    /* nothing can be sent any more; receiving reports the peer's end */
 	bool is_unread;	    /* there is more to receive that the socket may not report */
 	bool is_waiting;    /* the message that is being read waits for a receive: nothing is read */
-	bool is_broken;	    /* the peer says what no side of ours says */
+	bool is_broken;	    /* the peer violated the protocol */
 	bool has_heard;	    /* something of the peer */
 	bool was_reset;	    /* seen once: what had come before is read first */
 	uint64_t num_moved; /* calls that sent or received something */
 	bool ring_due, probe_due;
-	/* What is asked of the peer. */
+	/* Requests to the peer. */
 	struct sf_op *first, **end, *unsent;
 	uint32_t first_seq, unsent_seq, next_seq;
 	uint32_t messages, first_message, unsent_message; /* the numbers of the next, and of the first one from those on */
@@ -108,9 +108,9 @@ struct tcp_session {
 	uint32_t rewind_seq;
 	/* What it asks. */
 	uint32_t executed, acked;
-	uint32_t heard;		       /* messages */
-	uint32_t told_until, told_num; /* of receives */
-	bool tell_receives;
+	uint32_t heard;			       /* messages */
+	uint32_t credited_until, credited_num; /* of receives */
+	bool credits_due;
 	bool discards, refusal_due;
 	uint32_t answer_first, answer_num;
 	uint32_t changed_num;
@@ -124,7 +124,7 @@ struct tcp_session {
 	uint64_t flows_out, flows_in; /* what numbers the messages on the timeline, with the addresses of both sides */
 };
 
-/* The receives that the peer may use, in at most `most` runs: it is told of them by what this is for. */
+/* The receives that the peer may use, in at most `most` runs. */
 void sf_tcp_session_receives(struct tcp_session *session, struct tcp_receives *receives, uint32_t most);
 
 /* Takes over the connection. */
@@ -137,32 +137,38 @@ void sf_tcp_session_end(struct tcp_session *session, doca_error_t why);
  * the next sf_tcp_session_send. */
 doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op, uint64_t len);
 
-/* Sends what is due, as far as there is room. */
+/* Sends pending data, as far as there is room. */
 void sf_tcp_session_send(struct tcp_session *session);
 
-/* Sends a frame that says nothing. Returns false if something else is to be sent first. */
+/* Sends an empty frame. Returns false if other data must be sent first. */
 bool sf_tcp_session_probe(struct tcp_session *session);
 
 /* Reads what has come and carries it out. Returns whether anything had come. */
 bool sf_tcp_session_receive(struct tcp_session *session);
 
-/* There is no receive for the message that is being read: it, and what is behind it, is sent again. */
+/* There is no receive for the current message: it and all later data are sent again. */
 void sf_tcp_session_rejected(struct tcp_session *session);
 
-/* A message that waits for a receive is refused: what is behind it can be read. */
+/* Rejects a waiting message, so that later data can be read. */
 void sf_tcp_session_wait_end(struct tcp_session *session);
 
-/* The message that is being read is not taken after all. */
+/* Drops the current message. */
 void sf_tcp_session_reject(struct tcp_session *session);
+
+/* May another request be sent? It may not while the peer owes acknowledgements of TCP_OPS_MAX. */
+static inline bool tcp_session_window(const struct tcp_session *session)
+{
+	return session->unsent_seq - session->first_seq < TCP_OPS_MAX;
+}
 
 static inline bool tcp_session_unsent(const struct tcp_session *session)
 {
 	if (session->is_cut)
 		return false;
 	return session->out_len != 0 || session->bulk.left != 0 || session->rewind ||
-	       (session->unsent != NULL &&
+	       (session->unsent != NULL && tcp_session_window(session) &&
 		(!session->refused || session->leaving || sf_tcp_receives_room(&session->room, session->unsent_message) >= 0)) ||
-	       session->answer_num != 0 || session->refusal_due || session->tell_receives || session->ring_due ||
+	       session->answer_num != 0 || session->refusal_due || session->credits_due || session->ring_due ||
 	       (session->leaving && !session->said_bye && session->first == NULL);
 }
 
@@ -172,15 +178,16 @@ static inline uint32_t tcp_session_events(const struct tcp_session *session)
 	return EPOLLIN | (session->is_behind || session->is_unread ? EPOLLOUT : 0);
 }
 
-/* Receives that the peer was told of last and has not used. What it sent before it heard of them may have used more. */
+/* Credits reported to the peer and not used yet. Messages that it sent before it received the report may have used
+ * more. */
 static inline uint32_t tcp_session_told_left(const struct tcp_session *session)
 {
-	const int32_t left = (int32_t)(session->told_until - session->heard);
+	const int32_t left = (int32_t)(session->credited_until - session->heard);
 
 	return left > 0 ? (uint32_t)left : 0;
 }
 
-/* Nothing but this may be due: then it can wait for something that goes the same way. */
+/* Is only this pending? Then it can wait for other data in the same direction. */
 static inline bool tcp_session_owes_ack(const struct tcp_session *session)
 {
 	return session->executed != session->acked && !session->is_cut;

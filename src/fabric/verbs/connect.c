@@ -2,9 +2,11 @@
 /* How connections begin on the side that connects, what their peers' agents say, and how they end. */
 #include "fabric/verbs/connect.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/thread_safety.h"
 #include "fabric/verbs/conn.h"
 #include "fabric/verbs/drain.h"
 #include "fabric/verbs/ep.h"
@@ -15,7 +17,7 @@
 
 #define DRAIN_LIMIT_NS UINT64_C(200000000) /* for the device to give back what is posted on a failed queue pair */
 
-static LIST_HEAD(, vb_conn) conns = LIST_HEAD_INITIALIZER(conns); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, vb_conn) conns GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(conns);
 
 /* ---- what the agent does for connections; with sf_control_lock ---- */
 
@@ -88,7 +90,7 @@ static bool handshake_message(struct sf_handshake *handshake, const struct sf_ms
 	if (msg->kind == VB_MSG_READY && conn->life == VB_CONN_JOINING) {
 		conn_up(conn);
 	} else if (msg->kind == VB_MSG_BYE) {
-		sf_verbs_ep_drain(ep); /* what was on its way, before the queue pair ends */
+		sf_verbs_ep_drain(ep); /* handles data in flight before the queue pair ends */
 		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_RESET, msg->value);
 	} else if (msg->kind == VB_MSG_RING) {
 		sf_ep_queue_ring(&ep->queue);
@@ -117,14 +119,14 @@ static void handshake_ended(struct sf_handshake *handshake)
 
 static const struct sf_handshake_ops handshake_ops = {
 	.provider = &sf_verbs_control,
-	.tell = handshake_describe,
+	.describe = handshake_describe,
 	.meet = handshake_set_peer,
 	.opened = handshake_opened,
 	.message = handshake_message,
 	.ended = handshake_ended,
 };
 
-/* What a connection has to say to its peer, and what is timed. Returns whether anything still is. */
+/* Sends the connection's pending messages, and checks its time limits. Returns whether any remain. */
 static bool conn_tick(struct vb_conn *conn, uint64_t now)
 {
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -241,7 +243,7 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 	base->state = SF_CONN_CLOSED;
 	pthread_mutex_unlock(&ep->lock);
 	if (conn_tick(conn, sf_now_ns()))
-		sf_control_wake(); /* which goes on with it */
+		sf_control_wake(); /* which continues it */
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -259,6 +261,7 @@ static void conn_leave(struct vb_conn *conn)
 		sf_verbs_ep_drain(ep);
 	} while (conn->sends_head != conn->sends_tail && sf_now_ns() < limit);
 	for (; conn->sends_head != conn->sends_tail; conn->sends_head++) {
+		assert(ep->sends_out > 0);
 		ep->sends_out--;
 		if (conn->sends[conn->sends_head % VB_CONN_SENDS].kind == VB_SEND_FLUSH_VIEW)
 			sf_verbs_flush_view_seen(ep);
@@ -268,6 +271,7 @@ static void conn_leave(struct vb_conn *conn)
 	sf_verbs_conn_untouch(conn);
 	LIST_REMOVE(conn, entry);
 	LIST_REMOVE(conn, hash);
+	assert(ep->conns_num > 0);
 	ep->conns_num--;
 	sf_verbs_recvs_forget(ep, conn);
 	sf_ep_queue_drop(&ep->queue, &conn->opened);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/net.h"
 
@@ -19,14 +20,14 @@
 #define RNR_TIMER 1    /* 10 us until a sender tries again for which there was no receive */
 #define HOP_LIMIT 64
 
-static struct vb_device devices[VB_DEVICES_MAX]; /* never removed. GUARDED_BY(lock) */
-static uint32_t devices_num;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vb_device devices[VB_DEVICES_MAX] GUARDED_BY(lock); /* never removed */
+static uint32_t devices_num GUARDED_BY(lock);
 SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
 
 /* ---- devices ---- */
 
-static struct vb_device *device_known(const char *name)
+static REQUIRES(lock) struct vb_device *device_known(const char *name)
 {
 	for (uint32_t i = 0; i < devices_num; i++) {
 		if (strcmp(devices[i].name, name) == 0)
@@ -35,7 +36,7 @@ static struct vb_device *device_known(const char *name)
 	return NULL;
 }
 
-static struct vb_device *device_add(struct ibv_device *found, const char *name)
+static REQUIRES(lock) struct vb_device *device_add(struct ibv_device *found, const char *name)
 {
 	struct vb_device *device = &devices[devices_num];
 	struct ibv_context *context;
@@ -55,8 +56,8 @@ static struct vb_device *device_add(struct ibv_device *found, const char *name)
 	return device;
 }
 
-/* The device of that name, or the first one when name is NULL. With the lock. */
-static struct vb_device *device_find(const char *name)
+/* The device of that name, or the first one when name is NULL. */
+static REQUIRES(lock) struct vb_device *device_find(const char *name)
 {
 	struct vb_device *device = name != NULL ? device_known(name) : NULL;
 	int num = 0;
@@ -79,7 +80,7 @@ static struct vb_device *device_find(const char *name)
 }
 
 /* A key that the topology gave a real device names it; for any other, SOFTFIELD_VERBS_DEVICE does, or the first one stands in. */
-static struct vb_device *find_by_key(const char *key)
+static REQUIRES(lock) struct vb_device *find_by_key(const char *key)
 {
 	const char *forced = secure_getenv("SOFTFIELD_VERBS_DEVICE");
 	const char *name = strstr(key, SF_KEY_IBDEV);
@@ -166,8 +167,8 @@ static doca_error_t look_up(struct vb_domain *domain)
 		return DOCA_ERROR_DRIVER;
 	}
 	if (device.max_sge < VB_SGE_MAX || device.max_srq == 0 || device.max_srq_sge < VB_RECV_IOV_MAX + 1) {
-		SF_LOG_ERR("RDMA device %s takes %d pieces and %d in shared receives: needed are %d and %d", domain->device->name,
-			   device.max_sge, device.max_srq_sge, VB_SGE_MAX, VB_RECV_IOV_MAX + 1);
+		SF_LOG_ERR("RDMA device %s supports %d pieces and %d in shared receives: %d and %d are needed",
+			   domain->device->name, device.max_sge, device.max_srq_sge, VB_SGE_MAX, VB_RECV_IOV_MAX + 1);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	domain->lid = port.lid;
@@ -195,7 +196,7 @@ static doca_error_t open_pd(struct vb_domain *domain)
 		domain->idle_cq = sf_verbs_lib.create_cq(domain->context, 1, NULL, NULL, 0);
 	if (domain->idle_cq != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no protection domain of RDMA device %s: %s", domain->device->name, strerror(errno));
+	SF_LOG_ERR("cannot allocate a protection domain of RDMA device %s: %s", domain->device->name, strerror(errno));
 	return DOCA_ERROR_DRIVER;
 }
 
@@ -345,11 +346,11 @@ doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, str
 		*inline_max = inlines[i];
 	}
 	if (*qp == NULL)
-		return call_failed("the RDMA device gives no queue pair");
+		return call_failed("cannot create a queue pair");
 	if (to_init(*qp) == 0)
 		return DOCA_SUCCESS;
 	sf_verbs_lib.destroy_qp(*qp);
-	return call_failed("a queue pair cannot be set up");
+	return call_failed("cannot set up a queue pair");
 }
 
 static int to_receive(struct vb_domain *domain, struct ibv_qp *qp, const struct vb_msg_end *peer)
@@ -388,7 +389,7 @@ doca_error_t sf_verbs_qp_join(struct vb_domain *domain, struct ibv_qp *qp, uint3
 			      uint8_t rnr_retry)
 {
 	if (to_receive(domain, qp, peer) != 0 || to_send(domain, qp, psn, peer, rnr_retry) != 0)
-		return call_failed("the RDMA device cannot join a queue pair with the peer's (no route to its address?)");
+		return call_failed("cannot connect a queue pair to the peer's (no route to its address?)");
 	return DOCA_SUCCESS;
 }
 
@@ -405,5 +406,5 @@ doca_error_t sf_verbs_qp_restart(struct ibv_qp *qp)
 
 	if (sf_verbs_lib.modify_qp(qp, &attr, IBV_QP_STATE) == 0 && to_init(qp) == 0)
 		return DOCA_SUCCESS;
-	return call_failed("a queue pair cannot be started anew");
+	return call_failed("cannot restart a queue pair");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/drain.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/conn.h"
@@ -25,10 +27,11 @@ static void conn_sent(struct vb_conn *conn, const struct ibv_wc *wc)
 	if (conn->sends_head == conn->sends_tail)
 		return;
 	conn->sends_head++;
+	assert(ep->sends_out > 0);
 	ep->sends_out--;
 	if (!ok && !conn->broken) {
 		if (wc->status != IBV_WC_WR_FLUSH_ERR)
-			SF_LOG_DBG_LIMITED("a connection's peer is not reached: %s", sf_verbs_lib.wc_status_str(wc->status));
+			SF_LOG_DBG_LIMITED("cannot reach a connection's peer: %s", sf_verbs_lib.wc_status_str(wc->status));
 		sf_verbs_conn_suspect(conn);
 	}
 	switch (send->kind) {

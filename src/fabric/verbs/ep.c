@@ -10,12 +10,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/trace.h"
 #include "fabric/verbs/connect.h"
 #include "fabric/verbs/drain.h"
 #include "fabric/verbs/flush.h"
 #include "fabric/verbs/receive.h"
 #include "fabric/verbs/region.h"
+#include "fabric/verbs/trace.h"
 
 #define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
 #define SPARE_COMPLETIONS (2 * VB_SELF_DEPTH + 64)
@@ -56,7 +56,7 @@ bool sf_verbs_ep_arm(struct sf_ep *base)
 	ep->queue.armed = false;
 	if (!sf_ep_queue_is_due(&ep->queue)) {
 		ibv_req_notify_cq(ep->cq, 0);
-		sf_verbs_ep_drain(ep); /* what came before the request makes no event */
+		sf_verbs_ep_drain(ep); /* earlier completions cause no event */
 	}
 	due = sf_ep_queue_arm(&ep->queue);
 	pthread_mutex_unlock(&ep->lock);
@@ -65,7 +65,21 @@ bool sf_verbs_ep_arm(struct sf_ep *base)
 
 /* ---- poll ---- */
 
-/* Takes the next due thing under the lock and runs it without. */
+/* One that was flushed has no connection, and is no delivery. */
+static void recv_report(struct sf_recv *recv)
+{
+	const bool is_traced = recv->conn != NULL && sf_trace_on();
+
+	if (recv->conn != NULL)
+		SF_PROBE(deliver, recv, recv->place, recv->len);
+	if (is_traced)
+		sf_verbs_trace_delivered(recv);
+	recv->done(recv);
+	if (is_traced)
+		sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
+}
+
+/* Removes the next entry under the lock and runs it without. */
 static bool poll_one(struct vb_ep *ep)
 {
 	struct sf_ep_event copy; /* the handler may close the connection that holds it */
@@ -84,11 +98,7 @@ static bool poll_one(struct vb_ep *ep)
 		sf_ep_event_run(&ep->handler, &copy);
 		free(copy.data);
 	} else if (due.recv != NULL) {
-		if (due.recv->conn != NULL)
-			SF_TRACE(deliver, SF_TRACE_DELIVER, due.recv, 0, due.recv->len, sf_op_name(due.recv->kind));
-		due.recv->done(due.recv);
-		if (sf_trace_on())
-			sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
+		recv_report(due.recv);
 	} else if (due.op != NULL) {
 		due.op->done(due.op);
 	}
@@ -177,7 +187,7 @@ static doca_error_t open_queues(struct vb_ep *ep)
 	uint32_t num = ep->recv_max + VB_SENDS_MAX + SPARE_COMPLETIONS;
 
 	if (ep->recv_max + SPARE_COMPLETIONS > domain->srq_max || num > domain->cq_max) {
-		SF_LOG_ERR("%u receives are more than RDMA device %s takes (%u, and %u completions)", ep->recv_max,
+		SF_LOG_ERR("%u receives exceed the limits of RDMA device %s (%u, and %u completions)", ep->recv_max,
 			   domain->device->name, domain->srq_max, domain->cq_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -185,7 +195,8 @@ static doca_error_t open_queues(struct vb_ep *ep)
 	if (ep->channel != NULL && fcntl(ep->channel->fd, F_SETFL, O_NONBLOCK) == 0)
 		ep->cq = sf_verbs_lib.create_cq(domain->context, (int)num, NULL, ep->channel, 0);
 	if (ep->cq == NULL) {
-		SF_LOG_ERR("RDMA device %s gives no queue of %u completions: %s", domain->device->name, num, strerror(errno));
+		SF_LOG_ERR("RDMA device %s: cannot create a queue of %u completions: %s", domain->device->name, num,
+			   strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
 	doca_error_t error = sf_verbs_recvs_open(ep);
@@ -238,7 +249,7 @@ void sf_verbs_ep_close(struct sf_ep *base)
 
 	if (!vb_ep_is_ours(ep))
 		return;
-	/* What was accepted and no poll has shown to anyone. */
+	/* An accepted connection that no poll has reported. */
 	while (!LIST_EMPTY(&ep->conns))
 		sf_verbs_conn_close(&LIST_FIRST(&ep->conns)->base);
 	pthread_mutex_lock(&sf_control_lock);

@@ -5,6 +5,8 @@
  */
 #include "fabric/verbs/flush.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
 #include "fabric/verbs/ep.h"
@@ -86,6 +88,7 @@ static void flush_notify(struct vb_ep *ep)
 
 void sf_verbs_flush_view_seen(struct vb_ep *ep)
 {
+	assert(ep->flush_views > 0);
 	if (--ep->flush_views == 0 && !ep->flushing)
 		flush_report(ep);
 }

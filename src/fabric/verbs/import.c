@@ -8,12 +8,13 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "fabric/control/runtime.h"
 #include "fabric/verbs/mr.h"
 
 #define ACCESS_DEPTH 16
 
-static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, vb_import) imports GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(imports);
 
 /* With the lock. */
 static void access_settle(struct vb_import *import, doca_error_t status)
@@ -26,10 +27,10 @@ static void access_settle(struct vb_import *import, doca_error_t status)
 static void log_not_there(bool is_far, doca_error_t why)
 {
 	SF_LOG_ERR_LIMITED("the process that exported the memory is %s",
-			   !is_far ? "not there any more, or has another runtime folder and no place on a network"
+			   !is_far ? "gone, or has another runtime folder and no network address"
 			   : why == DOCA_ERROR_TIME_OUT
-				   ? "not reached by any of its addresses: is there a route, and no firewall between?"
-				   : "not there any more");
+				   ? "not reachable at any of its addresses: is there a route, or a firewall in between?"
+				   : "gone");
 }
 
 static void import_ended(struct sf_channel *channel)
@@ -54,7 +55,7 @@ static doca_error_t import_attached(struct vb_import *import, const struct vb_ms
 	if (status == DOCA_ERROR_NOT_FOUND)
 		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed");
 	else if (status != DOCA_SUCCESS)
-		SF_LOG_ERR_LIMITED("the owner of the region refused the import: %s", doca_error_get_name(status));
+		SF_LOG_ERR_LIMITED("the owner of the region rejected the import: %s", doca_error_get_name(status));
 	if (status != DOCA_SUCCESS)
 		return status;
 	if (answer->addr != import->base.addr || answer->len != import->base.len || answer->rights != import->base.rights) {
@@ -151,7 +152,7 @@ static doca_error_t open_queues(struct vb_import *import)
 
 	import->cq = sf_verbs_lib.create_cq(domain->context, 2 * ACCESS_DEPTH, NULL, NULL, 0);
 	if (import->cq == NULL) {
-		SF_LOG_ERR("the RDMA device gives no completion queue: %s", strerror(errno));
+		SF_LOG_ERR("cannot create a completion queue: %s", strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
 	import->psn = sf_verbs_qp_random_psn();

@@ -2,24 +2,26 @@
 /* How connections begin on the side that is asked. */
 #include "fabric/verbs/listen.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread_safety.h"
 #include "fabric/verbs/conn.h"
 #include "fabric/verbs/connect.h"
 #include "fabric/verbs/ep.h"
 
-/* GUARDED_BY(sf_control_lock) */
+/* Guarded by sf_control_lock */
 struct vb_request {
 	LIST_ENTRY(vb_request) entry;
 	struct sf_control_listener *listener;
 	struct sf_channel *channel; /* NULL once the peer went away */
 	struct sf_msg_side side;
-	struct sf_ep_event event; /* GUARDED_BY(the endpoint's lock) */
+	struct sf_ep_event event; /* guarded by the endpoint's lock */
 };
 
-static LIST_HEAD(, vb_request) requests =
-	LIST_HEAD_INITIALIZER(requests); /* unanswered, of all listeners. GUARDED_BY(sf_control_lock) */
+/* Unanswered, of all listeners. */
+static LIST_HEAD(, vb_request) requests GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(requests);
 
 void sf_verbs_requests_after_fork(void)
 {
@@ -28,7 +30,7 @@ void sf_verbs_requests_after_fork(void)
 
 /* ---- accepting; with sf_control_lock ---- */
 
-/* The peer's queue pair is known: from here on the connection takes what it sends. */
+/* The peer's queue pair is known: from here on the connection accepts its messages. */
 static doca_error_t conn_join(struct vb_conn *conn, const struct sf_msg_side *side)
 {
 	conn->life = VB_CONN_JOINING;
@@ -126,6 +128,7 @@ static void request_free(struct vb_request *request)
 	sf_ep_queue_drop(&ep->queue, &request->event);
 	pthread_mutex_unlock(&ep->lock);
 	LIST_REMOVE(request, entry);
+	assert(request->listener->num_requests > 0);
 	request->listener->num_requests--;
 	free(request->event.data);
 	free(request);

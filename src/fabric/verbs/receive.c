@@ -2,6 +2,7 @@
 /* The receives of an endpoint: posting, arrival, the fetching of long messages. */
 #include "fabric/verbs/receive.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 void sf_verbs_recv_due(struct vb_ep *ep, struct sf_recv *recv)
 {
+	assert(ep->posted > 0);
 	ep->posted--;
 	sf_ep_queue_recv(&ep->queue, recv);
 }
@@ -55,9 +57,11 @@ void sf_verbs_order_pop(struct vb_ep *ep)
 	struct vb_run *first = &ep->runs[ep->runs_head & ep->order.mask];
 
 	(void)ring_pop(&ep->order);
+	assert(first->num > 0);
 	if (--first->num != 0)
 		return;
 	ep->runs_head++;
+	assert(ep->runs_num > 0);
 	ep->runs_num--;
 }
 
@@ -149,7 +153,7 @@ doca_error_t sf_verbs_recv_post(struct vb_ep *ep, struct sf_recv *recv, struct v
 	ep->slots[index].mr = mr;
 	ep->slots[index].len = len;
 	if (!slot_post(ep, index)) {
-		SF_LOG_ERR("the RDMA device takes no further receive");
+		SF_LOG_ERR("the RDMA device accepts no more receives");
 		slot_free(ep, index);
 		return DOCA_ERROR_FULL;
 	}
@@ -171,7 +175,7 @@ void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t index)
 	ep->flushed_end = &recv->next;
 }
 
-/* Nothing came into it after all: posted again, or taken back. */
+/* Nothing was received into it: posts it again, or cancels it. */
 static void slot_again(struct vb_ep *ep, uint32_t index)
 {
 	if (!ep->flushing && slot_post(ep, index)) {
@@ -194,7 +198,7 @@ static void message_arrived(struct vb_ep *ep, struct vb_conn *conn, uint32_t ind
 	struct vb_slot *slot = &ep->slots[index];
 	struct sf_recv *recv = slot->recv;
 
-	conn->heard++;
+	recv->place = ++conn->heard;
 	slot->conn = conn;
 	recv->status = DOCA_SUCCESS;
 	recv->conn = &conn->base;
@@ -238,7 +242,7 @@ void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct 
 	}
 	if (wc->status != IBV_WC_SUCCESS) {
 		if (conn != NULL && wc->status != IBV_WC_WR_FLUSH_ERR) {
-			SF_LOG_ERR_LIMITED("a message did not fit its receive, or broke on the way: %s",
+			SF_LOG_ERR_LIMITED("a message did not fit its receive, or was lost: %s",
 					   sf_verbs_lib.wc_status_str(wc->status));
 			sf_verbs_conn_suspect(conn);
 		}
@@ -251,7 +255,7 @@ void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct 
 	} else if (message_is_sound(ep, index, wc->byte_len)) {
 		message_arrived(ep, conn, index);
 	} else {
-		SF_LOG_ERR_LIMITED("a peer's message of %u bytes is malformed; its connection is closed", wc->byte_len);
+		SF_LOG_ERR_LIMITED("a peer sent a malformed message of %u bytes: closed its connection", wc->byte_len);
 		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_ABORTED, 0);
 		slot_again(ep, index);
 	}
@@ -283,7 +287,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 	sf_control_wake();
 }
 
-/* One work request: as much of a piece of the receive as one takes. */
+/* One work request: as much of a receive's piece as it can hold. */
 static bool pull_post(struct vb_ep *ep, uint32_t index)
 {
 	struct vb_slot *slot = &ep->slots[index];
@@ -388,7 +392,7 @@ doca_error_t sf_verbs_recvs_open(struct vb_ep *ep)
 		return error;
 	ep->srq = sf_verbs_lib.create_srq(domain->pd, &attr);
 	if (ep->srq == NULL) {
-		SF_LOG_ERR("RDMA device %s gives no queue of %u shared receives: %s", domain->device->name, ep->recv_max,
+		SF_LOG_ERR("RDMA device %s: cannot create a queue of %u shared receives: %s", domain->device->name, ep->recv_max,
 			   strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}

@@ -7,13 +7,14 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "fabric/verbs/import.h"
 #include "fabric/verbs/mr.h"
 
 #define GONE_LIMIT_MS 1000 /* for importers to see that a region ends */
 
-static LIST_HEAD(, vb_region) exports = LIST_HEAD_INITIALIZER(exports); /* GUARDED_BY(sf_control_lock) */
-static uint64_t next_id = 1;						/* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, vb_region) exports GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(exports);
+static uint64_t next_id GUARDED_BY(sf_control_lock) = 1;
 
 /* ---- registrations ---- */
 
@@ -226,7 +227,7 @@ doca_error_t sf_verbs_region_arm(struct sf_region *base, struct sf_region_doorbe
 	bool busy = false;
 
 	if (vb_domain(base->domain)->generation != sf_control_generation())
-		return DOCA_SUCCESS; /* the parent's: nobody reaches it here */
+		return DOCA_SUCCESS; /* belongs to the parent: unusable here */
 	pthread_mutex_lock(&sf_control_lock);
 	if (base->imported) {
 		((struct vb_import *)base)->doorbell = doorbell;
@@ -303,7 +304,7 @@ void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attac
 		served_arm(channel->owner);
 }
 
-/* Tells the importers, and waits until each has answered, is gone, or the time is over. */
+/* Notifies the importers, and waits until each has answered, is gone, or the time is over. */
 static void importers_end(struct vb_region *region)
 {
 	struct vb_served *served, *next;

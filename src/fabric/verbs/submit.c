@@ -2,11 +2,26 @@
 #include "fabric/verbs/submit.h"
 
 #include "base/log.h"
-#include "base/trace.h"
 #include "fabric/verbs/conn.h"
 #include "fabric/verbs/drain.h"
 #include "fabric/verbs/ep.h"
 #include "fabric/verbs/ops.h"
+#include "fabric/verbs/trace.h"
+
+/* With the endpoint's lock. */
+static doca_error_t op_submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
+{
+	const uint64_t begun = sf_trace_on() ? sf_trace_ticks() : 0; /* before the peer can see it */
+	const uint32_t sent = conn->sent;
+	doca_error_t error = sf_verbs_op_submit(conn, op, len);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	SF_PROBE(send, op, conn->sent, len);
+	if (begun != 0)
+		sf_verbs_trace_sent(begun, conn, op, conn->sent != sent ? conn->sent : 0, len);
+	return DOCA_SUCCESS;
+}
 
 doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
@@ -19,20 +34,18 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (op->kind != SF_OP_SEND && !op->region->imported) {
-		SF_LOG_ERR("an RDMA device reaches memory by a connection only where its owner exported it: import the region");
+		SF_LOG_ERR("an RDMA device can access only exported memory through a connection: import the region");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!vb_ep_is_ours(ep))
 		return DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_lock(&ep->lock);
-	error = sf_verbs_op_submit(conn, op, len);
+	error = op_submit(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
 		sf_verbs_ep_drain(ep); /* what is full clears by itself */
-		op->status = before;   /* the peer's view may have come meanwhile: the first reason is none any more */
-		error = sf_verbs_op_submit(conn, op, len);
+		op->status = before;   /* the peer's view may have changed meanwhile, so the first reason is out of date */
+		error = op_submit(conn, op, len);
 	}
-	if (error == DOCA_SUCCESS)
-		SF_TRACE(send, SF_TRACE_SEND, op, 0, (uint32_t)len, sf_op_name(op->kind));
 	if (error == DOCA_SUCCESS && !ep->polling)
 		sf_verbs_ep_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
