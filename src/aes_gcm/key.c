@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 
@@ -27,11 +28,9 @@ static doca_error_t check_create(const struct doca_aes_gcm *aes_gcm, const void 
 				 struct doca_aes_gcm_key *const *key)
 {
 	if (aes_gcm == NULL || raw_key == NULL || key == NULL)
-		SF_LOG_ERR("no %s given for the new AES-GCM key", aes_gcm == NULL   ? "context"
-								  : raw_key == NULL ? "bytes"
-										    : "place");
+		SF_LOG_ERR("%s is NULL", aes_gcm == NULL ? "aes_gcm" : raw_key == NULL ? "raw_key" : "key");
 	else if (type != DOCA_AES_GCM_KEY_128 && type != DOCA_AES_GCM_KEY_256)
-		SF_LOG_ERR("%d is no type of AES-GCM key: use one of enum doca_aes_gcm_key_type", (int)type);
+		SF_LOG_ERR("AES-GCM key type %d is unknown: use one of enum doca_aes_gcm_key_type", (int)type);
 	else
 		return DOCA_SUCCESS;
 	return DOCA_ERROR_INVALID_VALUE;
@@ -52,9 +51,9 @@ doca_error_t doca_aes_gcm_key_create(struct doca_aes_gcm *aes_gcm, const void *r
 	for (uint32_t i = 0; i < created->num_ciphers; i++) {
 		if (aes_gcm_cipher_init(&created->ciphers[i], raw_key_type, raw_key))
 			continue;
-		SF_LOG_ERR("libcrypto has no AES-GCM for a key of %d bits: is its configuration one without?",
+		SF_LOG_ERR("libcrypto has no AES-GCM for a key of %d bits: does its configuration disable AES-GCM?",
 			   raw_key_type == DOCA_AES_GCM_KEY_128 ? 128 : 256);
-		ERR_clear_error(); /* which is the program's too */
+		ERR_clear_error(); /* the program shares this error queue */
 		key_free(created);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
@@ -79,7 +78,7 @@ static bool pool_uses_key(const struct sf_task_pool *pool, const struct doca_aes
 doca_error_t doca_aes_gcm_key_destroy(struct doca_aes_gcm_key *key)
 {
 	if (key == NULL) {
-		SF_LOG_ERR("no AES-GCM key given to destroy");
+		SF_LOG_ERR("key is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (int pool = 0; pool < AES_GCM_POOLS; pool++) {
@@ -88,6 +87,7 @@ doca_error_t doca_aes_gcm_key_destroy(struct doca_aes_gcm_key *key)
 		SF_LOG_ERR("a task in flight uses the AES-GCM key: destroy it after the task's callback");
 		return DOCA_ERROR_IN_USE;
 	}
+	assert(key->aes_gcm->num_keys > 0);
 	key->aes_gcm->num_keys--;
 	key_free(key);
 	return DOCA_SUCCESS;

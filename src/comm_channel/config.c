@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is set before an endpoint listens or connects. */
+#include <assert.h>
+
+#include "base/thread_safety.h"
 #include "comm_channel/ep.h"
 #include "core/dev.h"
 
-/* Locks the endpoint for a setter. INVALID_VALUE or BAD_STATE, logged, and not locked. */
-static doca_error_t set_begin(struct doca_comm_channel_ep_t *ep, const void *argument, const char *function)
+/* Locks the endpoint for a setter. After INVALID_VALUE or BAD_STATE, logged, it is not locked, which clang cannot express. */
+static NO_THREAD_SAFETY_ANALYSIS doca_error_t set_begin(struct doca_comm_channel_ep_t *ep, const void *argument,
+							const char *function)
 {
 	doca_error_t result = comm_channel_ep_check(function, ep, argument);
 
@@ -14,7 +18,8 @@ static doca_error_t set_begin(struct doca_comm_channel_ep_t *ep, const void *arg
 	if (ep->role == EP_UNUSED)
 		return DOCA_SUCCESS;
 	pthread_mutex_unlock(&ep->lock);
-	SF_LOG_ERR("%s: the endpoint listens or connects already; this is set before", function);
+	SF_LOG_ERR("%s: the endpoint listens or connects already: set it before doca_comm_channel_ep_listen or _connect",
+		   function);
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -24,6 +29,7 @@ doca_error_t doca_comm_channel_ep_set_device(struct doca_comm_channel_ep_t *ep, 
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(sf_is_locked(&ep->lock));
 	sf_dev_hold(device);
 	if (ep->dev != NULL)
 		sf_dev_release(ep->dev);
@@ -38,6 +44,7 @@ doca_error_t doca_comm_channel_ep_set_device_rep(struct doca_comm_channel_ep_t *
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(sf_is_locked(&ep->lock));
 	sf_dev_rep_hold(device_rep);
 	if (ep->rep != NULL)
 		sf_dev_rep_release(ep->rep);
@@ -57,12 +64,13 @@ static doca_error_t set_size(struct doca_comm_channel_ep_t *ep, uint16_t *place,
 	doca_error_t result;
 
 	if (ep != NULL && (size == 0 || size > size_max)) {
-		SF_LOG_ERR("%s: %u; it is 1 to %u", function, size, size_max);
+		SF_LOG_ERR("%s: %u is out of range: give 1 to %u", function, size, size_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = set_begin(ep, ep, function);
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(sf_is_locked(&ep->lock));
 	*place = size;
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
@@ -91,13 +99,13 @@ doca_error_t doca_comm_channel_ep_set_recv_queue_size(struct doca_comm_channel_e
 
 /* ---- getters ---- */
 
-/* INVALID_VALUE, logged, unless all is there; what is NULL when it was never set. */
+/* INVALID_VALUE, logged, when ep, out or what is NULL. what is the value, NULL if it was never set. */
 static doca_error_t check_get(struct doca_comm_channel_ep_t *ep, const void *out, const void *what, const char *function)
 {
 	doca_error_t result = comm_channel_ep_check(function, ep, out);
 
 	if (result == DOCA_SUCCESS && what == NULL) {
-		SF_LOG_ERR("%s: none was set", function);
+		SF_LOG_ERR("%s: no value was set", function);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	return result;

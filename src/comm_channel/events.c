@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The event channels. The receive and the service channel are epoll sets of the engine's handle, which turns readable when it is
- * armed and something is due, and of an eventfd, for what another call on the endpoint has found meanwhile. The send channel is a
- * timer, for nobody tells when a full peer has room again.
+ * The event channels. The receive and the service channel are epoll sets of the engine's handle, which becomes readable when it
+ * is armed and an event is due, and of an eventfd, for events that another call on the endpoint has found meanwhile. The send
+ * channel is a timer, because a full peer does not notify when it has room again.
  *
- * There is no call that clears. A channel that was armed becomes readable whatever is called meanwhile: a call that finds nothing
- * leaves it armed. It stays readable until a receive finds no message, or a send is accepted, or it is armed again.
+ * The API has no call that clears a channel. An armed channel stays armed across calls that find nothing. Once readable, it stays
+ * so until a receive finds no message, a send is accepted, or it is armed again.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,10 +15,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/thread_safety.h"
 #include "comm_channel/ep.h"
 #include "core/pe.h"
 
-/* ---- making ---- */
+/* ---- open and close ---- */
 
 static bool channel_open(int *channel, int *event, int handle)
 {
@@ -40,7 +42,7 @@ doca_error_t comm_channel_events_open(struct doca_comm_channel_ep_t *ep)
 	if (ep->send_timer >= 0 && channel_open(&ep->recv_channel, &ep->recv_event, handle) &&
 	    channel_open(&ep->service_channel, &ep->service_event, handle))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no file descriptors for the event channels: %s; raise the limit (ulimit -n)", strerror(errno));
+	SF_LOG_ERR("cannot open the event channels: %s; raise the limit (ulimit -n)", strerror(errno));
 	return DOCA_ERROR_INITIALIZATION;
 }
 
@@ -61,7 +63,7 @@ void comm_channel_events_close(struct doca_comm_channel_ep_t *ep)
 	ep->send_armed = ep->recv_armed = ep->recv_signalled = ep->service_armed = false;
 }
 
-/* ---- at work ---- */
+/* ---- signals ---- */
 
 bool comm_channel_events_take(int *event_fd)
 {
@@ -69,7 +71,7 @@ bool comm_channel_events_take(int *event_fd)
 	ssize_t len = read(*event_fd, &count, sizeof(count));
 
 	if (len < 0 && errno != EAGAIN)
-		SF_LOG_ERR("an event channel cannot be cleared: %s", strerror(errno));
+		SF_LOG_ERR("cannot clear an event channel: %s", strerror(errno));
 	return len > 0;
 }
 
@@ -126,7 +128,8 @@ doca_error_t doca_comm_channel_ep_get_event_channel(struct doca_comm_channel_ep_
 		return result;
 	pthread_mutex_lock(&ep->lock);
 	if (ep->role == EP_UNUSED) {
-		SF_LOG_ERR("%s: the endpoint neither listens nor connects, so it has no channels yet", __func__);
+		SF_LOG_ERR("%s: the endpoint has no event channels yet: call doca_comm_channel_ep_listen or _connect first",
+			   __func__);
 		result = DOCA_ERROR_BAD_STATE;
 	} else {
 		if (send_event_channel != NULL)
@@ -147,7 +150,7 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_cha
 		return result;
 	pthread_mutex_lock(&ep->lock);
 	if (ep->role != EP_SERVICE) {
-		SF_LOG_ERR("%s: the endpoint is no service%s", __func__, ep->role == EP_UNUSED ? " yet" : "");
+		SF_LOG_ERR("%s: the endpoint is not a service%s", __func__, ep->role == EP_UNUSED ? " yet" : "");
 		result = ep->role == EP_UNUSED ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_NOT_SUPPORTED;
 	} else {
 		*service_event_channel = ep->service_channel;
@@ -158,8 +161,8 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_cha
 	return result;
 }
 
-/* Locks an endpoint that has channels. INVALID_VALUE, logged, and not locked. */
-static doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *function)
+/* Locks an endpoint that has channels. After INVALID_VALUE, logged, it is not locked, which clang cannot express. */
+static NO_THREAD_SAFETY_ANALYSIS doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *function)
 {
 	doca_error_t result = comm_channel_ep_check(function, ep, ep);
 
@@ -169,7 +172,7 @@ static doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *fun
 	if (ep->role != EP_UNUSED)
 		return DOCA_SUCCESS;
 	pthread_mutex_unlock(&ep->lock);
-	SF_LOG_ERR("%s: the endpoint neither listens nor connects", function);
+	SF_LOG_ERR("%s: the endpoint neither listens nor connects: call doca_comm_channel_ep_listen or _connect first", function);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -179,6 +182,7 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_send(struct doca_comm_channel
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(sf_is_locked(&ep->lock));
 	ep->send_armed = true;
 	comm_channel_events_set_send_timer(ep);
 	pthread_mutex_unlock(&ep->lock);
@@ -191,6 +195,7 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_recv(struct doca_comm_channel
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(sf_is_locked(&ep->lock));
 	comm_channel_events_unsignal_recv(ep);
 	ep->recv_armed = true;
 	comm_channel_events_settle(ep);

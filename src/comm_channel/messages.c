@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <string.h>
 
 #include "base/log_rate.h"
@@ -19,10 +20,12 @@ void comm_channel_message_arrived(struct doca_comch_event_msg_recv *event, uint8
 	uint32_t at;
 
 	(void)event;
-	if (ep == NULL || len > ep->max_msg_size) /* an address that was ended; Comch keeps the size */
+	if (ep == NULL || len > ep->max_msg_size) /* the sender was disconnected; Comch limits the size */
 		return;
 	if (ep->ring_num == ep->ring_size) {
-		SF_LOG_ERR_LIMITED("%u messages arrived at once and the last is lost; set a larger receive queue", ep->ring_num);
+		SF_LOG_ERR_LIMITED(
+			"the receive queue holds %u messages and is full: the new message is dropped; set a larger receive queue",
+			ep->ring_num);
 		return;
 	}
 	at = (ep->ring_head + ep->ring_num++) % ep->ring_size;
@@ -36,7 +39,9 @@ void comm_channel_message_sent(struct doca_comch_task_send *task, union doca_dat
 	struct doca_comm_channel_ep_t *ep = ctx_user_data.ptr;
 	struct doca_comm_channel_addr_t *peer = task_user_data.ptr;
 
+	assert(peer->num_sending > 0);
 	peer->num_sending--;
+	assert(ep->num_sending > 0);
 	ep->num_sending--;
 	doca_task_free(doca_comch_task_send_as_task(task));
 }
@@ -47,13 +52,14 @@ static doca_error_t check_send(const struct doca_comm_channel_ep_t *ep, const vo
 			       const struct doca_comm_channel_addr_t *peer)
 {
 	if (peer == NULL || !comm_channel_peer_is_of(peer, ep)) {
-		SF_LOG_ERR("doca_comm_channel_ep_sendto: not an address of this endpoint");
+		SF_LOG_ERR("doca_comm_channel_ep_sendto: the address does not belong to this endpoint");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	if (flags != DOCA_CC_MSG_FLAG_NONE || len == 0 || len > ep->max_msg_size) {
-		SF_LOG_ERR("doca_comm_channel_ep_sendto: a message of %zu bytes, flags 0x%x; it has 1 to %u bytes, and there are "
-			   "no flags",
-			   len, (unsigned int)flags, ep->max_msg_size);
+		SF_LOG_ERR(
+			"doca_comm_channel_ep_sendto: the message has %zu bytes and flags 0x%x: send 1 to %u bytes and pass 0 as "
+			"flags",
+			len, (unsigned int)flags, ep->max_msg_size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	(void)msg;
@@ -86,7 +92,7 @@ static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_com
 		*task = doca_comch_task_send_as_task(send);
 		doca_task_set_user_data(*task, (union doca_data){.ptr = peer});
 	}
-	return result == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_AGAIN : result; /* no task is left: the queue is full */
+	return result == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_AGAIN : result; /* all tasks are in flight: the queue is full */
 }
 
 static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
@@ -111,7 +117,7 @@ static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm
 		return DOCA_SUCCESS;
 	}
 	doca_task_free(task);
-	comm_channel_ep_progress(ep); /* a peer that has gone is noticed here */
+	comm_channel_ep_progress(ep); /* detects a peer that exited */
 	if (result == DOCA_ERROR_AGAIN && peer->state == PEER_CONNECTED)
 		return DOCA_ERROR_AGAIN;
 	return peer->state == PEER_CONNECTED ? result : state_error(peer->state);
@@ -143,18 +149,19 @@ doca_error_t doca_comm_channel_ep_sendto(struct doca_comm_channel_ep_t *ep, cons
 
 static void ring_pop(struct doca_comm_channel_ep_t *ep)
 {
+	assert(ep->ring_num > 0);
 	ep->ring_head = (ep->ring_head + 1) % ep->ring_size;
 	ep->ring_num--;
 }
 
-/* Messages of addresses that were ended are nobody's. */
+/* Drops messages of peers that were disconnected. */
 static void ring_skip(struct doca_comm_channel_ep_t *ep)
 {
 	while (ep->ring_num > 0 && ep->entries[ep->ring_head].from == NULL)
 		ring_pop(ep);
 }
 
-/* Why there is no message. */
+/* The result of a receive that finds no message. */
 static doca_error_t recv_empty(const struct doca_comm_channel_ep_t *ep)
 {
 	if (ep->role == EP_SERVICE || ep->peers->state == PEER_CONNECTED)
@@ -175,7 +182,8 @@ static doca_error_t message_pop(struct doca_comm_channel_ep_t *ep, void *msg, si
 		return recv_empty(ep);
 	entry = &ep->entries[ep->ring_head];
 	if (entry->len > *len) {
-		SF_LOG_ERR_LIMITED("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu",
+		SF_LOG_ERR_LIMITED("doca_comm_channel_ep_recvfrom: the next message has %u bytes, and the buffer has %zu: pass a "
+				   "larger buffer",
 				   entry->len, *len);
 		*len = entry->len;
 		return DOCA_ERROR_INVALID_VALUE;
@@ -193,14 +201,15 @@ doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, vo
 	doca_error_t result = comm_channel_ep_check(__func__, ep, msg != NULL && len != NULL ? peer_addr : NULL);
 
 	if (result == DOCA_SUCCESS && flags != DOCA_CC_MSG_FLAG_NONE) {
-		SF_LOG_ERR("%s: flags 0x%x; there are none", __func__, (unsigned int)flags);
+		SF_LOG_ERR("%s: flags are 0x%x, but none are defined: pass 0", __func__, (unsigned int)flags);
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&ep->lock);
 	if (ep->role == EP_UNUSED) {
-		SF_LOG_ERR("%s: the endpoint neither listens nor connects", __func__);
+		SF_LOG_ERR("%s: the endpoint neither listens nor connects: call doca_comm_channel_ep_listen or _connect first",
+			   __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else {
 		result = message_pop(ep, msg, len, peer_addr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The other ends of an endpoint's channels. */
+/* The peers of an endpoint. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log_rate.h"
@@ -25,8 +26,10 @@ void comm_channel_peer_remove(struct doca_comm_channel_addr_t *peer)
 	struct doca_comm_channel_ep_t *ep = peer->ep;
 	struct doca_comm_channel_addr_t **at = &ep->peers;
 
-	while (*at != peer)
+	while (*at != peer) {
+		assert(*at != NULL);
 		at = &(*at)->next;
+	}
 	*at = peer->next;
 	for (uint32_t i = 0; i < ep->ring_num; i++) {
 		struct ring_entry *entry = &ep->entries[(ep->ring_head + i) % ep->ring_size];

@@ -9,6 +9,7 @@
 
 #define FRAME_MAGIC UINT32_C(0x184d2204)
 #define ADLER_BEGIN 1
+#define SUM_PART 16384
 
 static const char *const names[COMPRESS_KINDS] = {
 	[COMPRESS_DEFLATE] = "compress deflate",
@@ -23,9 +24,9 @@ static bool is_lz4(const struct compress_stream *stream)
 	return stream->format.kind >= DECOMPRESS_LZ4;
 }
 
-/* ---- where the bytes are ---- */
+/* ---- source and destination ---- */
 
-/* The rest of the piece that byte number at of a list is in; len is 0 behind the last one. */
+/* The rest of the piece that contains the list's byte at; len is 0 after the last byte. */
 static struct sf_reg_piece piece_at(const struct sf_reg_list *list, uint64_t at)
 {
 	struct sf_reg_piece rest = {0};
@@ -42,7 +43,7 @@ static struct sf_reg_piece piece_at(const struct sf_reg_list *list, uint64_t at)
 	return (struct sf_reg_piece){0};
 }
 
-/* Between imported memory and a stage. */
+/* Copies between imported memory and a stage. */
 static doca_error_t stage_copy(uint8_t *to, struct sf_region *to_region, uint8_t *from, struct sf_region *from_region, size_t len)
 {
 	struct sf_reg_list destination, source;
@@ -71,7 +72,7 @@ static doca_error_t source_fetch(const struct compress_stream *stream, struct co
 	return stage_copy(coder->in, NULL, piece.addr, piece.region, step->in_len);
 }
 
-/* Behind the last byte of the destination there is room for one in the stage: a coder that uses it needs more than there is. */
+/* At the end of the destination, out is one byte of the stage: if the coder writes it, the destination is too small. */
 static void room_find(struct compress_coder *coder, const struct sf_reg_piece *piece, struct compress_step *step)
 {
 	size_t max = coder->ops->out_max;
@@ -84,7 +85,7 @@ static void room_find(struct compress_coder *coder, const struct sf_reg_piece *p
 	step->out_len = piece->len == 0 ? 1 : step->out_len < COMPRESS_STAGE ? step->out_len : COMPRESS_STAGE;
 }
 
-/* ---- what can be wrong ---- */
+/* ---- errors ---- */
 
 static doca_error_t refuse_corrupt(const struct compress_stream *stream, uint64_t at, const char *fault)
 {
@@ -94,14 +95,14 @@ static doca_error_t refuse_corrupt(const struct compress_stream *stream, uint64_
 
 static doca_error_t refuse_short(const struct compress_stream *stream, const struct sf_reg_list *from)
 {
-	SF_LOG_ERR("%s: the source of %llu bytes ends before its stream does: give all of it", names[stream->format.kind],
+	SF_LOG_ERR("%s: the source of %llu bytes ends before its stream does: pass the whole stream", names[stream->format.kind],
 		   (unsigned long long)from->len);
 	return DOCA_ERROR_IO_FAILED;
 }
 
 static doca_error_t refuse_small(const struct compress_stream *stream, const struct sf_reg_list *to)
 {
-	SF_LOG_ERR("%s: the result needs more than the %llu bytes that the destination has room for: give it more",
+	SF_LOG_ERR("%s: the result exceeds the %llu bytes of room in the destination: pass a larger buffer",
 		   names[stream->format.kind], (unsigned long long)to->len);
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -111,22 +112,32 @@ static doca_error_t check_lists(const struct compress_stream *stream, const stru
 {
 	if (stream->in <= from->len && stream->out <= to->len)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: the %s became shorter while the task was in flight: leave its buffers alone until the callback",
+	SF_LOG_ERR("%s: the %s became shorter while the task was in flight: do not change its buffers before the callback",
 		   names[stream->format.kind], stream->in > from->len ? "source" : "destination");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 /* ---- steps ---- */
 
-static void sum(struct compress_stream *stream, const uint8_t *bytes, size_t len)
+static void part_sum(struct compress_stream *stream, const uint8_t *bytes, size_t len)
 {
-	if (len == 0)
-		return;
 	stream->crc = compress_crc32(stream->crc, bytes, len);
 	if (is_lz4(stream))
 		(void)XXH32_update(&stream->xxh, bytes, len);
 	if (!is_lz4(stream) || stream->format.kind == DECOMPRESS_LZ4)
 		stream->adler = compress_adler32(stream->adler, bytes, len);
+}
+
+/* Works in parts, so that the L1 cache holds the bytes for the second checksum. */
+static void sum(struct compress_stream *stream, const uint8_t *bytes, size_t len)
+{
+	while (len > 0) {
+		size_t part = len < SUM_PART ? len : SUM_PART;
+
+		part_sum(stream, bytes, part);
+		bytes += part;
+		len -= part;
+	}
 }
 
 static doca_error_t step_take(struct compress_stream *stream, struct compress_coder *coder, const struct compress_step *step,
@@ -189,7 +200,7 @@ static void take_first(void *arg, const void *bytes, size_t len)
 	*at += len;
 }
 
-/* Does the source begin as a frame does? */
+/* Checks whether the source begins with a frame's magic number. */
 static doca_error_t find_frame(struct compress_stream *stream, const struct sf_reg_list *from)
 {
 	uint8_t bytes[sizeof(FRAME_MAGIC)] = {0}, *at = bytes;

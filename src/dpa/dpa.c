@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No device here has a DPA, so none can be created, and whoever passes one has made it up. */
+/* No device here has a DPA, so none can be created, and no DPA object that a caller passes can be valid. */
 #include <doca_dpa.h>
 
 #include "base/log.h"
 
-static doca_error_t not_given(const char *function, const char *what)
+static doca_error_t null_reject(const char *function, const char *what)
 {
-	SF_LOG_ERR("%s: no %s given", function, what);
+	SF_LOG_ERR("%s: %s is NULL", function, what);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -17,16 +17,16 @@ static doca_error_t dpa_none(const char *function)
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* For what takes an object and perhaps another argument. */
+/* Rejects a call that has an object and perhaps another argument. */
 static doca_error_t dpa_reject(const char *function, const void *object, const void *argument)
 {
-	return object == NULL || argument == NULL ? not_given(function, object == NULL ? "object" : "second argument")
+	return object == NULL || argument == NULL ? null_reject(function, object == NULL ? "the object" : "the second argument")
 						  : dpa_none(function);
 }
 
 doca_error_t doca_dpa_cap_is_supported(const struct doca_devinfo *devinfo)
 {
-	return devinfo == NULL ? not_given(__func__, "device info") : DOCA_ERROR_NOT_SUPPORTED;
+	return devinfo == NULL ? null_reject(__func__, "devinfo") : DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t doca_dpa_create(struct doca_dev *dev, struct doca_dpa **dpa)
@@ -59,7 +59,7 @@ doca_error_t doca_dpa_set_log_level(struct doca_dpa *dpa, doca_dpa_dev_log_level
 	case DOCA_DPA_DEV_LOG_LEVEL_DEBUG:
 		return dpa_reject(__func__, dpa, dpa);
 	}
-	SF_LOG_ERR("%s: no log level is %u", __func__, (unsigned int)log_level);
+	SF_LOG_ERR("%s: log level %u is unknown", __func__, (unsigned int)log_level);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -106,7 +106,7 @@ doca_error_t doca_dpa_get_total_num_eus_available(struct doca_dpa *dpa, unsigned
 doca_error_t doca_dpa_completion_create(struct doca_dpa *dpa, unsigned int queue_size, struct doca_dpa_completion **dpa_comp)
 {
 	if (queue_size == 0)
-		return not_given(__func__, "queue size");
+		return null_reject(__func__, "queue size");
 	return dpa_reject(__func__, dpa, dpa_comp);
 }
 

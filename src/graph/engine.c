@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs the graphs of one progress engine: a context of it, made with its first graph and gone with its last. */
+/* Runs the graphs of one progress engine, as a context of it that is created with its first graph and freed with its last. */
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "core/pe.h"
 #include "graph/graph_private.h"
 
-#define RETRY_NS 100000 /* how soon a program that sleeps looks again whether a full context has room */
+#define RETRY_NS 100000 /* how soon a sleeping program wakes to retry a full context */
 
 static struct sf_graph_engine *engine_of(struct doca_ctx *ctx)
 {
@@ -34,12 +35,14 @@ struct sf_graph_lane *sf_graph_lane_get(struct doca_ctx *ctx)
 		lane_init(lane, ctx);
 		ctx->hold = &lane->hold;
 	}
+	assert(lane->hold.ctx == ctx);
 	lane->num_nodes++;
 	return lane;
 }
 
 void sf_graph_lane_put(struct sf_graph_lane *lane)
 {
+	assert(lane->num_nodes > 0);
 	if (--lane->num_nodes > 0)
 		return;
 	if (lane->hold.ctx != NULL)
@@ -47,7 +50,7 @@ void sf_graph_lane_put(struct sf_graph_lane *lane)
 	free(lane);
 }
 
-/* A waiter on the handle wakes: something is due that was not when it armed. */
+/* Wakes a waiter on the handle: an event became due after it armed. */
 static void engine_wake(struct sf_graph_engine *engine)
 {
 	if (engine->base.pe->armed)
@@ -56,6 +59,7 @@ static void engine_wake(struct sf_graph_engine *engine)
 
 static void overloaded_add(struct sf_graph_engine *engine, struct sf_graph_lane *lane)
 {
+	assert(!lane->is_overloaded);
 	lane->is_overloaded = true;
 	TAILQ_INSERT_TAIL(&engine->overloaded, lane, next);
 	engine->num_overloaded++;
@@ -63,13 +67,16 @@ static void overloaded_add(struct sf_graph_engine *engine, struct sf_graph_lane 
 
 static void overloaded_remove(struct sf_graph_engine *engine, struct sf_graph_lane *lane)
 {
+	assert(lane->is_overloaded);
 	lane->is_overloaded = false;
 	TAILQ_REMOVE(&engine->overloaded, lane, next);
+	assert(engine->num_overloaded > 0);
 	engine->num_overloaded--;
 }
 
 void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
 {
+	assert(step->state == SF_GRAPH_STEP_WAITING);
 	TAILQ_INSERT_TAIL(&lane->waiting, step, next);
 	lane->num_waiting++;
 	if (lane->is_overloaded)
@@ -81,12 +88,13 @@ void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engi
 void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
 {
 	TAILQ_REMOVE(&lane->waiting, step, next);
+	assert(lane->num_waiting > 0);
 	lane->num_waiting--;
 	if (lane->is_overloaded && TAILQ_EMPTY(&lane->waiting))
 		overloaded_remove(engine, lane);
 }
 
-/* As many as their context has room for, first come first served. */
+/* Starts as many steps as their context has room for, in order. */
 static bool retry_in_turn(struct sf_graph_lane *lane)
 {
 	bool moved = false;
@@ -97,7 +105,7 @@ static bool retry_in_turn(struct sf_graph_lane *lane)
 	return moved;
 }
 
-/* Each of them once: works may wait for different contexts, and one that is full holds up no other. */
+/* Tries each step once: works may wait for different contexts, and a full one must not delay the others. */
 static bool retry_each(struct sf_graph_lane *lane)
 {
 	bool moved = false;
@@ -114,7 +122,7 @@ static bool retry_each(struct sf_graph_lane *lane)
 	return moved;
 }
 
-/* No callback of the program runs in here, so that what is walked here changes by failing steps alone. */
+/* No callback of the program runs in here, so only failing steps change the list during the walk. */
 static bool engine_retry(struct sf_graph_engine *engine)
 {
 	bool moved = false;
@@ -150,11 +158,12 @@ void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_i
 		return;
 	top->is_due = false;
 	TAILQ_REMOVE(&engine->due, top, next);
+	assert(engine->num_due > 0);
 	engine->num_due--;
 }
 
-/* No more than are due now: one that submits itself again from its callback waits for the next call. The callbacks may put the
- * last user of the engine, which then goes after this call. */
+/* Drains the instances that are due at entry: one that its callback submits again waits for the next call. A callback may drop
+ * the engine's last reference, which frees it after this call. */
 static bool engine_drain(struct sf_graph_engine *engine)
 {
 	bool moved = false;
@@ -182,7 +191,7 @@ static void timer_set(struct sf_graph_engine *engine, long ns)
 {
 	struct itimerspec spec = {.it_value.tv_nsec = ns};
 
-	timerfd_settime(engine->timer_fd, 0, &spec, NULL); /* 0 stops it; either takes back that it ran out before */
+	timerfd_settime(engine->timer_fd, 0, &spec, NULL); /* 0 stops it; both clear an earlier expiry */
 	engine->is_timer_set = ns > 0;
 }
 
@@ -198,9 +207,9 @@ static bool engine_progress(struct doca_ctx *ctx)
 	return moved;
 }
 
-/* A full context may get room by its own completions, which wake the program, or without anything here being told (the peer's
- * doing): so while steps wait, it does not sleep for long. A progress call that finds no room leaves the timer, also one that has
- * run out: the program may sleep next. */
+/* A full context gets room by its own completions, which wake the program, or by its peer, without a notification. So while steps
+ * wait, the timer limits the sleep. A progress call that finds no room leaves even an expired timer set, since the program may
+ * sleep next. */
 static bool engine_arm(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = engine_of(ctx);
@@ -232,11 +241,12 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 		sf_ctx_unwatch_fd(ctx, engine_of(ctx)->timer_fd);
 		close(engine_of(ctx)->timer_fd);
 	}
+	assert(engine_of(ctx)->num_overloaded == 0 && engine_of(ctx)->num_due == 0);
 	sf_ctx_fini(ctx);
 	free(engine_of(ctx));
 }
 
-/* Without a descriptor to spare the program is kept awake instead. */
+/* Without a timer, for lack of descriptors, the program does not sleep while steps wait. */
 static void timer_open(struct sf_graph_engine *engine)
 {
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -246,7 +256,7 @@ static void timer_open(struct sf_graph_engine *engine)
 	engine->timer_fd = -1;
 }
 
-/* One that nobody uses any more is on its way out. */
+/* Skips an engine without users: it is being stopped. */
 static struct sf_graph_engine *engine_find(const struct doca_pe *pe)
 {
 	for (struct doca_ctx *ctx = pe->connected; ctx != NULL; ctx = ctx->next_in_pe) {
@@ -270,12 +280,13 @@ doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **en
 		lane_init(&here->work, NULL);
 		TAILQ_INIT(&here->overloaded);
 		TAILQ_INIT(&here->due);
-		/* none of these can fail for a context of our own */
+		/* none of these can fail for an internal context */
 		doca_ctx_set_state_changed_cb(&here->base, state_changed);
 		doca_pe_connect_ctx(pe, &here->base);
 		doca_ctx_start(&here->base);
 		timer_open(here);
 	}
+	assert(here->base.pe == pe);
 	here->num_users++;
 	*engine = here;
 	return DOCA_SUCCESS;
@@ -283,7 +294,8 @@ doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **en
 
 void sf_graph_engine_put(struct sf_graph_engine *engine)
 {
+	assert(engine->num_users > 0);
 	if (--engine->num_users > 0)
 		return;
-	doca_ctx_stop(&engine->base); /* freed by state_changed, at once or when its progress returns */
+	doca_ctx_stop(&engine->base); /* freed by state_changed, immediately or when its progress returns */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs, their nodes and dependencies, before start. */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ static doca_error_t check_stopped(const struct doca_graph *graph, const char *wh
 {
 	if (!graph->is_started)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: the graph is started, and this is allowed before start or after stop only", what);
+	SF_LOG_ERR("%s: the graph is started: do this before doca_graph_start, or after doca_graph_stop", what);
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -33,7 +34,7 @@ doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 	struct doca_graph *created = NULL;
 
 	if (pe == NULL || graph == NULL) {
-		SF_LOG_ERR("no %s given for the new graph", pe == NULL ? "progress engine" : "place");
+		SF_LOG_ERR("%s is NULL", pe == NULL ? "pe" : "graph");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_graph_create(&created);
@@ -61,7 +62,7 @@ static void node_destroy(struct doca_graph_node *node)
 doca_error_t doca_graph_destroy(struct doca_graph *graph)
 {
 	if (graph == NULL) {
-		SF_LOG_ERR("no graph given to destroy");
+		SF_LOG_ERR("graph is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_stopped(graph, "doca_graph_destroy");
@@ -85,8 +86,8 @@ doca_error_t doca_graph_set_conf(struct doca_graph *graph, doca_graph_completion
 				 doca_graph_completion_cb_t graph_error_cb, uint32_t num_instances)
 {
 	if (graph == NULL || graph_completion_cb == NULL || graph_error_cb == NULL) {
-		SF_LOG_ERR("a graph needs a callback for success and one for errors, %s is missing",
-			   graph == NULL ? "the graph" : "one");
+		SF_LOG_ERR("%s is NULL: a graph needs a callback for success and one for errors",
+			   graph == NULL ? "graph" : "a callback");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (num_instances == 0 || num_instances > SF_GRAPH_INSTANCES_MAX) {
@@ -105,7 +106,7 @@ doca_error_t doca_graph_set_conf(struct doca_graph *graph, doca_graph_completion
 doca_error_t doca_graph_set_user_data(struct doca_graph *graph, union doca_data user_data)
 {
 	if (graph == NULL) {
-		SF_LOG_ERR("no graph given to set the user data of");
+		SF_LOG_ERR("graph is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_stopped(graph, "doca_graph_set_user_data");
@@ -117,7 +118,7 @@ doca_error_t doca_graph_set_user_data(struct doca_graph *graph, union doca_data 
 doca_error_t doca_graph_get_user_data(const struct doca_graph *graph, union doca_data *user_data)
 {
 	if (graph == NULL || user_data == NULL) {
-		SF_LOG_ERR("no %s given to get the user data", graph == NULL ? "graph" : "place");
+		SF_LOG_ERR("%s is NULL", graph == NULL ? "graph" : "user_data");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*user_data = graph->user_data;
@@ -131,7 +132,7 @@ void sf_graph_set_node_ended(struct doca_graph *graph, sf_graph_node_ended_t nod
 
 /* ---- nodes ---- */
 
-/* Room for one more pointer in an array that doubles. */
+/* Makes room for one more pointer; the array doubles when full. */
 static doca_error_t array_reserve(struct doca_graph_node ***array, uint32_t num, uint32_t *room)
 {
 	if (num < *room)
@@ -154,7 +155,7 @@ static doca_error_t node_create(struct doca_graph *graph, enum sf_graph_node_kin
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph->num_nodes == SF_GRAPH_NODES_MAX) {
-		SF_LOG_ERR("the graph has %u nodes, and no more are possible: use a sub-graph", SF_GRAPH_NODES_MAX);
+		SF_LOG_ERR("the graph has %u nodes, which is the maximum: use a sub-graph", SF_GRAPH_NODES_MAX);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	result = array_reserve(&graph->nodes, graph->num_nodes, &graph->room_nodes);
@@ -168,29 +169,30 @@ static doca_error_t node_create(struct doca_graph *graph, enum sf_graph_node_kin
 	created->graph = graph;
 	created->kind = kind;
 	created->index = graph->num_nodes;
+	assert(graph->num_nodes < graph->room_nodes);
 	graph->nodes[graph->num_nodes++] = created;
 	*node = created;
 	return DOCA_SUCCESS;
 }
 
-/* A node of a graph needs three things; which is missing? */
+/* INVALID_VALUE, logged: one of the three arguments of a new node is NULL. */
 static doca_error_t check_node_arguments(const struct doca_graph *graph, bool what_given, const char *what,
 					 struct doca_graph_node **node)
 {
 	if (graph != NULL && what_given && node != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given for the new graph node", graph == NULL ? "graph" : !what_given ? what : "place");
+	SF_LOG_ERR("%s is NULL: cannot create a graph node", graph == NULL ? "graph" : !what_given ? what : "node");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t doca_graph_node_create_from_ctx(struct doca_graph *graph, const struct doca_ctx *ctx, struct doca_graph_node **node)
 {
 	struct doca_graph_node *created;
-	doca_error_t result = check_node_arguments(graph, ctx != NULL, "context", node);
+	doca_error_t result = check_node_arguments(graph, ctx != NULL, "ctx", node);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	struct sf_graph_lane *lane = sf_graph_lane_get((struct doca_ctx *)ctx); /* tasks of it will be submitted */
+	struct sf_graph_lane *lane = sf_graph_lane_get((struct doca_ctx *)ctx); /* the graph will submit the context's tasks */
 	if (lane == NULL) {
 		SF_LOG_ERR("no memory for a graph node");
 		return DOCA_ERROR_NO_MEMORY;
@@ -208,7 +210,7 @@ doca_error_t doca_graph_node_create_from_ctx(struct doca_graph *graph, const str
 doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_graph_user_node_cb_t cb,
 					      struct doca_graph_node **node)
 {
-	doca_error_t result = check_node_arguments(graph, cb != NULL, "function", node);
+	doca_error_t result = check_node_arguments(graph, cb != NULL, "cb", node);
 
 	if (result == DOCA_SUCCESS)
 		result = node_create(graph, SF_GRAPH_NODE_USER, node);
@@ -217,7 +219,7 @@ doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_gra
 	return result;
 }
 
-/* Does from hold a node for wanted, itself or by the graphs of its nodes? Each graph is looked at once. */
+/* Returns whether from has wanted as a sub-graph, at any depth. Visits each graph once. */
 static bool graph_holds(struct doca_graph *from, const struct doca_graph *wanted)
 {
 	static _Atomic uint64_t searches;
@@ -246,7 +248,7 @@ static bool graph_holds(struct doca_graph *from, const struct doca_graph *wanted
 doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct doca_graph *sub_graph,
 					       struct doca_graph_node **node)
 {
-	doca_error_t result = check_node_arguments(graph, sub_graph != NULL, "sub-graph", node);
+	doca_error_t result = check_node_arguments(graph, sub_graph != NULL, "sub_graph", node);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -254,7 +256,7 @@ doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct 
 		SF_LOG_ERR("a graph and its sub-graph need the same progress engine");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (graph_holds(sub_graph, graph)) { /* neither could ever be started, nor destroyed before the other */
+	if (graph_holds(sub_graph, graph)) { /* neither could be started, nor destroyed before the other */
 		SF_LOG_ERR("a graph cannot be a node of itself, or of a graph that is a node of it");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
@@ -298,7 +300,7 @@ const struct doca_graph_node *sf_graph_node_at(const struct doca_graph *graph, u
 doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_graph_node *from, struct doca_graph_node *to)
 {
 	if (graph == NULL || from == NULL || to == NULL) {
-		SF_LOG_ERR("a dependency needs a graph and two nodes, %s is missing", graph == NULL ? "the graph" : "a node");
+		SF_LOG_ERR("%s is NULL: a dependency needs a graph and two nodes", graph == NULL ? "graph" : "a node");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (from->graph != graph || to->graph != graph) {
@@ -320,6 +322,7 @@ doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_gra
 	result = array_reserve(&from->children, from->num_children, &from->room_children);
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(from->num_children < from->room_children);
 	from->children[from->num_children++] = to;
 	to->num_parents++;
 	return DOCA_SUCCESS;

@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Instances: their data, and the claims on it while they are in flight. */
+#include <assert.h>
+
 #include "base/log.h"
 #include "graph/graph_private.h"
 
-/* INVALID_VALUE, logged: there is no instance there. */
+/* INVALID_VALUE, logged, if the instance is NULL or was destroyed. */
 static doca_error_t check_given(const struct doca_graph_instance *instance)
 {
 	if (instance != NULL && instance->state != SF_GRAPH_INSTANCE_FREE)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR(instance == NULL ? "no graph instance given" : "the graph instance was destroyed before");
+	SF_LOG_ERR(instance == NULL ? "graph_instance is NULL" : "graph_instance was destroyed before");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t doca_graph_instance_create(const struct doca_graph *graph, struct doca_graph_instance **graph_instance)
 {
 	if (graph == NULL || graph_instance == NULL) {
-		SF_LOG_ERR("no %s given for the new instance", graph == NULL ? "graph" : "place");
+		SF_LOG_ERR("%s is NULL", graph == NULL ? "graph" : "graph_instance");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	struct doca_graph *of = (struct doca_graph *)graph; /* constant to the program, which sees nothing of its instances */
+	struct doca_graph *of = (struct doca_graph *)graph; /* const for the program only: instances change internally */
 	if (!of->is_started) {
 		SF_LOG_ERR("a graph has instances only while it is started: call doca_graph_start");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_graph_instance *instance = of->free;
 	if (instance == NULL) {
-		SF_LOG_ERR("all %u instances of the graph exist: destroy one, or allow more by doca_graph_set_conf",
+		SF_LOG_ERR("all %u instances of the graph exist: destroy one, or configure more with doca_graph_set_conf",
 			   of->num_instances_max);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	assert(instance->state == SF_GRAPH_INSTANCE_FREE && instance->graph == of);
 	of->free = instance->free;
+	assert(of->num_instances < of->num_instances_max);
 	of->num_instances++;
 	instance->state = SF_GRAPH_INSTANCE_IDLE;
 	instance->user_data.u64 = 0;
@@ -57,6 +61,7 @@ doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_insta
 	graph_instance->generation++;
 	graph_instance->free = graph->free;
 	graph->free = graph_instance;
+	assert(graph->num_instances > 0);
 	graph->num_instances--;
 	return DOCA_SUCCESS;
 }
@@ -68,7 +73,7 @@ doca_error_t doca_graph_instance_set_user_data(struct doca_graph_instance *graph
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph_instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
-		SF_LOG_ERR("the graph instance is in flight: its user data can be set before, or from its callback on");
+		SF_LOG_ERR("the graph instance is in flight: set its user data before submit, or after its callback");
 		return DOCA_ERROR_IN_USE;
 	}
 	graph_instance->user_data = user_data;
@@ -82,7 +87,7 @@ doca_error_t doca_graph_instance_get_user_data(const struct doca_graph_instance 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (user_data == NULL) {
-		SF_LOG_ERR("no place given for the user data of the graph instance");
+		SF_LOG_ERR("user_data is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*user_data = graph_instance->user_data;
@@ -98,7 +103,7 @@ static const char *kind_name(enum sf_graph_node_kind kind)
 	return names[kind];
 }
 
-/* May the data of this node be set now, and as data of this kind? */
+/* Checks that the data of this node may be set now, and as data of this kind. */
 static doca_error_t check_node(struct doca_graph_instance *instance, const struct doca_graph_node *node,
 			       enum sf_graph_node_kind kind)
 {
@@ -107,20 +112,20 @@ static doca_error_t check_node(struct doca_graph_instance *instance, const struc
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (node == NULL) {
-		SF_LOG_ERR("no graph node given to set the data of");
+		SF_LOG_ERR("node is NULL: pass the node whose data is set");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (node->graph != instance->graph) {
-		SF_LOG_ERR("node %u belongs to another graph than the instance", node->index);
+		SF_LOG_ERR("node %u and the instance belong to different graphs", node->index);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (node->kind != kind) {
-		SF_LOG_ERR("node %u is a %s node and takes no data of a %s node", node->index, kind_name(node->kind),
+		SF_LOG_ERR("node %u is a %s node: it cannot have the data of a %s node", node->index, kind_name(node->kind),
 			   kind_name(kind));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
-		SF_LOG_ERR("node %u: the graph instance is in flight, its data can be set before, or from its callback on",
+		SF_LOG_ERR("node %u: the graph instance is in flight, set its data before submit, or after its callback",
 			   node->index);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -131,14 +136,14 @@ doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *g
 						   struct doca_task *task)
 {
 	if (task == NULL) {
-		SF_LOG_ERR("no task given to be run by a graph node");
+		SF_LOG_ERR("task is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_CTX);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (task->ctx != node->lane->hold.ctx) {
-		SF_LOG_ERR("node %u: the task is one of another context than the node's", node->index);
+		SF_LOG_ERR("node %u: the task and the node belong to different contexts", node->index);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	graph_instance->steps[node->index].task = task;
@@ -166,7 +171,7 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_insta
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sub_graph_instance->graph != node->sub_graph) {
-		SF_LOG_ERR("node %u: the instance is one of another graph than the node's", node->index);
+		SF_LOG_ERR("node %u: the instance does not belong to the node's sub-graph", node->index);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	graph_instance->steps[node->index].sub = sub_graph_instance;
@@ -187,7 +192,7 @@ doca_error_t sf_graph_instance_set_work_data(struct doca_graph_instance *instanc
 
 static doca_error_t instance_claim(struct doca_graph_instance *instance, struct doca_graph_instance *top);
 
-/* A task may serve several nodes of the instance that was submitted, one after the other. */
+/* Several nodes of the submitted instance may use one task, one after the other. */
 static inline bool is_claimed_by(const struct doca_task *task, const struct doca_graph_instance *top)
 {
 	if (task->state != SF_TASK_CLAIMED || task->claim->completed != sf_graph_task_completed)
@@ -200,7 +205,7 @@ static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_gr
 	struct doca_task *task = step->task;
 
 	if (__builtin_expect(step->data_run != step->node->lane->hold.ctx->run, 0)) {
-		SF_LOG_ERR("graph node %u: its context was started anew, and its task is one of before: set another",
+		SF_LOG_ERR("graph node %u: its context was restarted after its task was allocated: allocate and set another task",
 			   step->node->index);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -214,7 +219,7 @@ static doca_error_t sub_graph_claim(struct sf_graph_step *step, struct doca_grap
 	struct doca_graph_instance *sub = step->sub;
 
 	if (sub->state == SF_GRAPH_INSTANCE_FREE || sub->generation != step->data_run) {
-		SF_LOG_ERR("graph node %u: its sub-graph instance was destroyed, set another", step->node->index);
+		SF_LOG_ERR("graph node %u: its sub-graph instance was destroyed: set another", step->node->index);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sub->state == SF_GRAPH_INSTANCE_INFLIGHT && sub->top == top)
@@ -240,7 +245,7 @@ static inline doca_error_t step_claim(struct sf_graph_step *step, struct doca_gr
 	return step->node->kind == SF_GRAPH_NODE_SUB_GRAPH ? sub_graph_claim(step, top) : DOCA_SUCCESS;
 }
 
-/* From here on, also when it fails, the instance is to be released. */
+/* After this call the instance must be released, even if the call fails. */
 static doca_error_t instance_claim(struct doca_graph_instance *instance, struct doca_graph_instance *top)
 {
 	instance->state = SF_GRAPH_INSTANCE_INFLIGHT;
@@ -264,7 +269,7 @@ static doca_error_t instance_claim(struct doca_graph_instance *instance, struct 
 
 void sf_graph_instance_release(struct doca_graph_instance *instance)
 {
-	if (instance->state != SF_GRAPH_INSTANCE_INFLIGHT) /* it served several nodes */
+	if (instance->state != SF_GRAPH_INSTANCE_INFLIGHT) /* several nodes use it, and it was released already */
 		return;
 	instance->state = SF_GRAPH_INSTANCE_IDLE;
 	for (uint32_t i = 0; i < instance->num_claimed; i++) {
@@ -309,7 +314,7 @@ doca_error_t sf_graph_instance_submit(struct doca_graph_instance *instance, stru
 	return result != DOCA_SUCCESS ? result : instance_submit(instance, engine);
 }
 
-/* ---- how the last run went ---- */
+/* ---- results ---- */
 
 doca_error_t sf_graph_instance_node_state(const struct doca_graph_instance *instance, const struct doca_graph_node *node,
 					  enum sf_graph_step_state *state, doca_error_t *status)
@@ -319,7 +324,7 @@ doca_error_t sf_graph_instance_node_state(const struct doca_graph_instance *inst
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (node->graph != instance->graph) {
-		SF_LOG_ERR("node %u belongs to another graph than the instance", node->index);
+		SF_LOG_ERR("node %u and the instance belong to different graphs", node->index);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*state = instance->steps[node->index].state;

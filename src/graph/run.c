@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How an instance runs. Steps that are tasks start here and now, wherever that is: in submit, in the completion of another
- * task. Functions of the program and callbacks run from sf_graph_instance_drain, which only progress reaches. num_running of
- * an instance counts the steps under way, and one for whoever walks its steps, so that it cannot end under him.
+ * How an instance runs. Steps that are tasks start immediately: in submit, or in the completion of another task. User nodes and
+ * callbacks run from sf_graph_instance_drain, which only progress calls. num_running of an instance counts the started steps,
+ * plus one while a caller walks its steps, so that it cannot end meanwhile.
  */
+#include <assert.h>
+
 #include "base/log.h"
 #include "graph/graph_private.h"
 
@@ -11,11 +13,12 @@ static void step_end(struct sf_graph_step *step, doca_error_t status);
 
 /* ---- the end of an instance ---- */
 
-/* Nothing of it runs any more. The parent of a sub-graph goes on; the top ends with its next drain. */
+/* No step runs any more. A sub-graph ends its parent's step; the top instance ends with its next drain. */
 static void instance_end(struct doca_graph_instance *instance)
 {
 	struct sf_graph_step *parent = instance->parent;
 
+	assert(instance->num_running == 0);
 	if (parent == NULL) {
 		instance->is_ended = true;
 		return;
@@ -26,11 +29,12 @@ static void instance_end(struct doca_graph_instance *instance)
 
 static inline void instance_unguard(struct doca_graph_instance *instance)
 {
+	assert(instance->num_running > 0);
 	if (--instance->num_running == 0)
 		instance_end(instance);
 }
 
-/* No step starts from now on, here and in the sub-graphs that run. */
+/* Prevents further steps, here and in the sub-graphs that run. */
 static void instance_fail(struct doca_graph_instance *instance, doca_error_t status)
 {
 	if (instance->status != DOCA_SUCCESS)
@@ -48,6 +52,7 @@ static void instance_fail(struct doca_graph_instance *instance, doca_error_t sta
 			instance_fail(step->sub, status);
 		if (step->state == SF_GRAPH_STEP_WAITING || step->state == SF_GRAPH_STEP_READY) {
 			step->state = SF_GRAPH_STEP_IDLE;
+			assert(instance->num_running > 0);
 			instance->num_running--;
 		}
 	}
@@ -63,7 +68,7 @@ static inline doca_error_t step_submit(struct sf_graph_step *step)
 	return step->node->work->start(step, step->cookie);
 }
 
-/* Those that wait already for the same context have their turn first. */
+/* Steps that already wait for the same context go first. */
 static void step_start_work(struct sf_graph_step *step)
 {
 	struct sf_graph_lane *lane = sf_graph_step_lane(step);
@@ -88,7 +93,7 @@ static void step_start_sub_graph(struct sf_graph_step *step)
 
 	step->state = SF_GRAPH_STEP_RUNNING;
 	if (sub->num_running > 0) {
-		SF_LOG_ERR("graph node %u cannot start: another node runs its sub-graph instance, give each its own",
+		SF_LOG_ERR("graph node %u cannot start: another node runs its sub-graph instance: give each node its own",
 			   step->node->index);
 		step_end(step, DOCA_ERROR_IN_USE);
 		return;
@@ -99,6 +104,7 @@ static void step_start_sub_graph(struct sf_graph_step *step)
 
 static inline void step_start(struct sf_graph_step *step)
 {
+	assert(step->state == SF_GRAPH_STEP_IDLE);
 	step->instance->num_running++;
 	switch (step->node->kind) {
 	case SF_GRAPH_NODE_CTX:
@@ -120,6 +126,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status)
 	struct doca_graph_instance *instance = step->instance;
 	const struct doca_graph_node *node = step->node;
 
+	assert(step->state == SF_GRAPH_STEP_RUNNING);
 	step->status = status;
 	step->state = status == DOCA_SUCCESS ? SF_GRAPH_STEP_COMPLETED : SF_GRAPH_STEP_FAILED;
 	if (__builtin_expect(instance->graph->node_ended != NULL, 0))
@@ -129,6 +136,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status)
 	for (uint32_t i = 0; i < node->num_children && instance->status == DOCA_SUCCESS; i++) {
 		struct sf_graph_step *child = &instance->steps[node->children[i]->index];
 
+		assert(child->num_parents_left > 0);
 		if (--child->num_parents_left == 0)
 			step_start(child);
 	}
@@ -139,6 +147,7 @@ bool sf_graph_step_retry(struct sf_graph_lane *lane, struct sf_graph_step *step)
 {
 	struct doca_graph_instance *top = step->instance->top;
 
+	assert(step->state == SF_GRAPH_STEP_WAITING);
 	step->state = SF_GRAPH_STEP_RUNNING;
 	doca_error_t result = step_submit(step);
 	if (result == DOCA_ERROR_AGAIN) {
@@ -160,6 +169,7 @@ void sf_graph_instance_begin(struct doca_graph_instance *instance)
 {
 	uint32_t num_nodes = instance->graph->num_nodes;
 
+	assert(instance->state == SF_GRAPH_INSTANCE_INFLIGHT && instance->num_running == 0);
 	instance->status = DOCA_SUCCESS;
 	instance->num_running = 1;
 	for (uint32_t i = 0; i < num_nodes; i++) {
@@ -175,11 +185,12 @@ void sf_graph_instance_begin(struct doca_graph_instance *instance)
 	instance_unguard(instance);
 }
 
-/* The instance is the program's again when its callback begins, and is not touched after. */
+/* The instance belongs to the program again when its callback begins, and is not used afterwards. */
 static void instance_finish(struct doca_graph_instance *top)
 {
 	struct doca_graph *graph = top->graph;
 
+	assert(top->is_ended && top->num_running == 0 && TAILQ_EMPTY(&top->ready));
 	sf_graph_engine_not_due(top->engine, top);
 	top->is_ended = false;
 	sf_graph_instance_release(top);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting a graph: what is checked, and the memory of its instances. */
+/* Start and stop of a graph: its checks, and the memory of its instances. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,11 +8,11 @@
 #include "graph/graph_private.h"
 
 #define CACHE_LINE 64
-#define CIRCLE_TEXT_MAX 160 /* of the log line that names a circle's nodes */
+#define CIRCLE_TEXT_MAX 160 /* of the log line that names a cycle's nodes */
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-/* Writes "2 waits for 5 waits for 2" for the circle that node is on, as far as it fits. */
+/* Writes "2 waits for 5 waits for 2" for the cycle that node is on, truncated to fit. */
 static void circle_print(const struct doca_graph_node *node, char text[CIRCLE_TEXT_MAX])
 {
 	const size_t room_end = sizeof(" waits for 65535 waits for ...");
@@ -26,8 +27,8 @@ static void circle_print(const struct doca_graph_node *node, char text[CIRCLE_TE
 		snprintf(text + len, CIRCLE_TEXT_MAX - len, " waits for ...");
 }
 
-/* Takes away the nodes that wait for nothing, then those that waited for them only, and so on, with no memory but one list
- * through the nodes. Those left are on circles or behind one. */
+/* Removes the nodes that wait for nothing, then those that waited for these only, and so on; needs only a list through the nodes.
+ * Those that remain are on a cycle or depend on one. */
 static uint32_t take_away(struct doca_graph *graph)
 {
 	struct doca_graph_node *first = NULL;
@@ -46,10 +47,12 @@ static uint32_t take_away(struct doca_graph *graph)
 		struct doca_graph_node *node = first;
 
 		first = node->before;
+		assert(num_left > 0);
 		num_left--;
 		for (uint32_t i = 0; i < node->num_children; i++) {
 			struct doca_graph_node *child = node->children[i];
 
+			assert(child->num_unseen_parents > 0);
 			if (--child->num_unseen_parents > 0)
 				continue;
 			child->before = first;
@@ -71,12 +74,12 @@ static doca_error_t check_circles(struct doca_graph *graph)
 		for (uint32_t j = 0; j < node->num_children; j++)
 			node->children[j]->before = node;
 	}
-	/* each of those left has one of them before it: so many steps back end on a circle */
+	/* each remaining node waits for another, so that many steps back end on a cycle */
 	for (uint32_t i = 0; i < graph->num_nodes; i++)
 		node = node->before;
 	char text[CIRCLE_TEXT_MAX];
 	circle_print(node, text);
-	SF_LOG_ERR("the graph's dependencies make a circle, node %s: leave one of them out", text);
+	SF_LOG_ERR("the graph's dependencies form a cycle, node %s: remove one of them", text);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -87,16 +90,16 @@ static doca_error_t check_ctx_node(const struct doca_graph *graph, const struct 
 	const struct doca_ctx *ctx = node->lane->hold.ctx;
 
 	if (ctx == NULL) {
-		SF_LOG_ERR("the context of graph node %u was destroyed: create the graph anew", node->index);
+		SF_LOG_ERR("the context of graph node %u was destroyed: create the graph again", node->index);
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (graph->engine != NULL && ctx->pe != graph->engine->base.pe) {
 		SF_LOG_ERR("graph node %u: its %s is %s the graph's progress engine: connect it there", node->index,
-			   ctx->ops->name, ctx->pe == NULL ? "not connected to" : "on another than");
+			   ctx->ops->name, ctx->pe == NULL ? "not connected to" : "on a different one from");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_ERR("graph node %u: its %s does not run: start it, and wait until it is RUNNING, before the graph",
+		SF_LOG_ERR("graph node %u: its %s is not running: start it and wait for RUNNING before you start the graph",
 			   node->index, ctx->ops->name);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -109,11 +112,11 @@ static doca_error_t check_node(const struct doca_graph *graph, const struct doca
 		return check_ctx_node(graph, node);
 	if (node->kind != SF_GRAPH_NODE_SUB_GRAPH || node->sub_graph->is_started)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("graph node %u: its sub-graph is not started: start that first", node->index);
+	SF_LOG_ERR("graph node %u: its sub-graph is not started: start the sub-graph first", node->index);
 	return DOCA_ERROR_BAD_STATE;
 }
 
-/* Checks every node, and finds how deep the sub-graphs go. */
+/* Checks every node, and computes the nesting depth of sub-graphs. */
 static doca_error_t check_nodes(struct doca_graph *graph)
 {
 	bool has_ctx = false;
@@ -127,13 +130,13 @@ static doca_error_t check_nodes(struct doca_graph *graph)
 			return result;
 		if (node->kind == SF_GRAPH_NODE_SUB_GRAPH && node->sub_graph->depth >= depth)
 			depth = node->sub_graph->depth + 1;
-		has_ctx |= node->kind != SF_GRAPH_NODE_USER; /* a sub-graph that is started holds one */
+		has_ctx |= node->kind != SF_GRAPH_NODE_USER; /* a started sub-graph contains one */
 	}
 	if (!has_ctx || depth > SF_GRAPH_DEPTH_MAX) {
 		if (!has_ctx)
-			SF_LOG_ERR("the graph has no context node, and needs one at least");
+			SF_LOG_ERR("the graph has no context node: add at least one");
 		else
-			SF_LOG_ERR("sub-graphs are %u deep, and %u are possible", depth, SF_GRAPH_DEPTH_MAX);
+			SF_LOG_ERR("sub-graphs are nested %u deep: the maximum is %u", depth, SF_GRAPH_DEPTH_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	graph->depth = depth;
@@ -185,12 +188,12 @@ static doca_error_t instances_build(struct doca_graph *graph)
 	free(graph->memory);
 	graph->memory = aligned_alloc(CACHE_LINE, size * graph->num_instances_max);
 	if (graph->memory == NULL) {
-		SF_LOG_ERR("no memory for %u graph instances of %zu bytes: allow fewer by doca_graph_set_conf",
+		SF_LOG_ERR("no memory for %u graph instances of %zu bytes: configure fewer with doca_graph_set_conf",
 			   graph->num_instances_max, size);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	memset(graph->memory, 0, size * graph->num_instances_max);
-	for (uint32_t i = graph->num_instances_max; i-- > 0;) { /* so that the first created is the first in memory */
+	for (uint32_t i = graph->num_instances_max; i-- > 0;) { /* so that instances are created in memory order */
 		struct doca_graph_instance *instance = (struct doca_graph_instance *)(graph->memory + size * i);
 
 		instance_init(instance, graph);
@@ -200,12 +203,12 @@ static doca_error_t instances_build(struct doca_graph *graph)
 	return DOCA_SUCCESS;
 }
 
-/* ---- the program's side ---- */
+/* ---- public ---- */
 
 doca_error_t doca_graph_start(struct doca_graph *graph)
 {
 	if (graph == NULL) {
-		SF_LOG_ERR("no graph given to start");
+		SF_LOG_ERR("graph is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (graph->is_started)
@@ -229,7 +232,7 @@ doca_error_t doca_graph_start(struct doca_graph *graph)
 doca_error_t doca_graph_stop(struct doca_graph *graph)
 {
 	if (graph == NULL) {
-		SF_LOG_ERR("no graph given to stop");
+		SF_LOG_ERR("graph is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!graph->is_started)
@@ -238,11 +241,11 @@ doca_error_t doca_graph_stop(struct doca_graph *graph)
 		if (graph->num_instances > 0)
 			SF_LOG_ERR("%u instances of the graph exist: destroy them before doca_graph_stop", graph->num_instances);
 		else
-			SF_LOG_ERR("the graph is a sub-graph of one that is started: stop that first");
+			SF_LOG_ERR("the graph is a sub-graph of a started graph: stop the outer graph first");
 		return DOCA_ERROR_IN_USE;
 	}
 	graph->is_started = false;
 	nodes_release(graph);
-	graph->free = NULL; /* the memory stays, so that use of a destroyed instance is reported */
+	graph->free = NULL; /* the memory stays, so that use of a destroyed instance can be detected */
 	return DOCA_SUCCESS;
 }

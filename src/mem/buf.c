@@ -2,6 +2,8 @@
 /* Bufs: reference counts, the data section, lists. */
 #include "mem/buf.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "mem/buf_checks.h"
 #include "mem/buf_source.h"
@@ -12,7 +14,7 @@ static inline doca_error_t check_args(const void *buf, const void *other)
 {
 	if (__builtin_expect(buf != NULL && other != NULL, 1))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given", buf == NULL ? "buf" : "second buf or place for the result");
+	SF_LOG_ERR("%s is NULL", buf == NULL ? "buf" : "the second argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -26,7 +28,7 @@ static inline bool is_head(const struct doca_buf *buf)
 static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struct doca_buf *buf, const char *call)
 {
 	if (!is_head(buf)) {
-		SF_LOG_ERR("buf is inside a list: only the list's head is counted");
+		SF_LOG_ERR("buf is inside a list: only the list's head has a reference count");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (buf->refcount == 0) {
@@ -34,7 +36,7 @@ static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struc
 		SF_BROKEN(BUF_002, buf, call, "it was released already");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	SF_LOG_ERR("buf has %u references, more cannot be counted", buf->refcount);
+	SF_LOG_ERR("buf has %u references, which is the maximum", buf->refcount);
 	return DOCA_ERROR_TOO_BIG;
 }
 
@@ -54,6 +56,7 @@ doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
 
 static void list_give_back(struct doca_buf *head)
 {
+	assert(head->first == head);
 	for (struct doca_buf *next, *buf = head; buf != NULL; buf = next) {
 		next = buf->next;
 		buf->first = buf;
@@ -211,7 +214,7 @@ doca_error_t doca_buf_get_list_len(const struct doca_buf *buf, uint32_t *num_ele
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(buf)) {
-		SF_LOG_ERR("buf is inside a list: only the list's head knows its length");
+		SF_LOG_ERR("buf is inside a list: only the list's head has the list's length");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*num_elements = buf->list_len;
@@ -225,8 +228,8 @@ static doca_error_t check_chain(const struct doca_buf *list1, const struct doca_
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(list1) || !is_head(list2) || list1 == list2) {
-		SF_LOG_ERR("chaining takes the heads of two lists, %s",
-			   list1 == list2 ? "and these are one" : "and one is inside a list");
+		SF_LOG_ERR("cannot chain: pass the heads of two lists, %s",
+			   list1 == list2 ? "but both belong to one list" : "and one is inside a list");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (list1->refcount == 0 || list2->refcount != 1) {
@@ -243,6 +246,7 @@ doca_error_t doca_buf_chain_list(struct doca_buf *list1, struct doca_buf *list2)
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	assert(list1->last->next == NULL);
 	for (struct doca_buf *buf = list2; buf != NULL; buf = buf->next)
 		buf->first = list1;
 	list1->last->next = list2;
@@ -260,7 +264,7 @@ doca_error_t doca_buf_chain_list_tail(struct doca_buf *list1_head, struct doca_b
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (is_head(list1_head) && list1_head->last != list1_tail) {
-		SF_LOG_ERR("the tail that was given is not the last buf of the list");
+		SF_LOG_ERR("list1_tail is not the last buf of the list");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return doca_buf_chain_list(list1_head, list2);
@@ -281,7 +285,7 @@ doca_error_t doca_buf_unchain_list(struct doca_buf *list1, struct doca_buf *list
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(list1) || list2->first != list1 || list1 == list2) {
-		SF_LOG_ERR("unchaining takes the head of a list and a later buf of the same list");
+		SF_LOG_ERR("cannot unchain: pass the head of a list and a later buf of the same list");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_buf *before = list_before(list1, list2);
@@ -292,8 +296,10 @@ doca_error_t doca_buf_unchain_list(struct doca_buf *list1, struct doca_buf *list
 		buf->first = list2;
 		list2->list_len++;
 	}
+	assert(before != NULL);
 	before->next = NULL;
 	list1->last = before;
+	assert(list1->list_len > list2->list_len);
 	list1->list_len -= list2->list_len;
 	return DOCA_SUCCESS;
 }

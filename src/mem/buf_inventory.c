@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inventories: bufs made ahead, pointed to memory when taken. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@ static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, 
 {
 	if (inventory != NULL && out != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given", inventory == NULL ? "buf inventory" : "place for the result");
+	SF_LOG_ERR("%s is NULL", inventory == NULL ? "inventory" : "the output argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -68,7 +69,7 @@ static void inventory_describe(const void *object, char *text, size_t size)
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
 {
 	if (inventory == NULL || num_elements == 0 || num_elements > UINT32_MAX) {
-		SF_LOG_ERR("buf inventory of %zu elements: it takes 1 to %u, and a place for the result", num_elements,
+		SF_LOG_ERR("buf inventory of %zu elements: give 1 to %u, and an inventory that is not NULL", num_elements,
 			   UINT32_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -90,13 +91,14 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (inventory->source.num_free != inventory->source.num_elements) {
-		SF_LOG_ERR("buf inventory has %u bufs out: release those first (doca_buf_dec_refcount)",
+		SF_LOG_ERR("%u bufs of the inventory are in use: release them first (doca_buf_dec_refcount)",
 			   inventory->source.num_elements - inventory->source.num_free);
 		SF_BROKEN(BUF_006, inventory, "doca_buf_inventory_destroy", "%u of its bufs are out",
 			  inventory->source.num_elements - inventory->source.num_free);
 		return DOCA_ERROR_IN_USE;
 	}
 	sf_object_remove(inventory);
+	assert(inventory->source.num_free == inventory->source.num_elements);
 	for (struct block *next, *block = inventory->blocks; block != NULL; block = next) {
 		next = block->next;
 		free(block);
@@ -167,7 +169,7 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const char *ca
 
 static __attribute__((noinline, cold)) doca_error_t take_refused(const struct doca_buf_inventory *inventory)
 {
-	SF_LOG_ERR("all %u bufs of the inventory are out: release some, or expand it", inventory->source.num_elements);
+	SF_LOG_ERR("all %u bufs of the inventory are in use: release some, or expand it", inventory->source.num_elements);
 	SF_BROKEN(BUF_005, inventory, "doca_buf_inventory_buf_get_by_args", "all of its bufs are out: %u",
 		  inventory->source.num_elements);
 	return DOCA_ERROR_NO_MEMORY;
@@ -193,7 +195,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 						size_t len, void *data, size_t data_len, struct doca_buf **buf)
 {
 	if (__builtin_expect(inventory == NULL || mmap == NULL || buf == NULL, 0)) {
-		SF_LOG_ERR("a buf needs an inventory, a memory map and a place for the result");
+		SF_LOG_ERR("inventory, mmap or buf is NULL: a buf needs all three");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (__builtin_expect(!is_range_good(mmap, addr, len, data, data_len), 0))
@@ -223,8 +225,8 @@ static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (src->list_len > inventory->source.num_free) {
-		SF_LOG_ERR("a list of %u bufs needs more than the %u that are left in the inventory", src->list_len,
-			   inventory->source.num_free);
+		SF_LOG_ERR("a list of %u bufs exceeds the %u free ones of the inventory: release some, or expand it",
+			   src->list_len, inventory->source.num_free);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	return DOCA_SUCCESS;
@@ -234,7 +236,7 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 					struct doca_buf **dst_buf)
 {
 	if (inventory == NULL || src_buf == NULL || dst_buf == NULL) {
-		SF_LOG_ERR("duplicating needs an inventory, a buf and a place for the result");
+		SF_LOG_ERR("inventory, src_buf or dst_buf is NULL: duplicating a buf needs all three");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_dup(inventory, src_buf);
@@ -246,6 +248,7 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 	for (const struct doca_buf *from = src_buf; from != NULL; from = from->next) {
 		struct doca_buf *copy = sf_buf_source_take(&inventory->source);
 
+		assert(copy != NULL);
 		sf_buf_init(copy, from->mmap, from->head, from->len, from->data, from->data_len);
 		if (head == NULL) {
 			head = copy;
@@ -263,7 +266,7 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *addr, size_t len, void *data, size_t data_len)
 {
 	if (buf == NULL || buf->refcount == 0) {
-		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
+		SF_LOG_ERR(buf == NULL ? "buf is NULL" : "buf was released already and cannot be reused");
 		if (buf != NULL)
 			SF_BROKEN(BUF_002, buf, "doca_buf_inventory_buf_reuse_by_args", "it was released already");
 		return DOCA_ERROR_INVALID_VALUE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools: bufs of one size, cut from a memory map once and taken without any further look at it. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <doca_buf_pool.h>
@@ -23,7 +24,7 @@ static doca_error_t check_pool(const struct doca_buf_pool *pool, const void *out
 {
 	if (pool != NULL && out != NULL)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("no %s given", pool == NULL ? "buf pool" : "place for the result");
+	SF_LOG_ERR("%s is NULL", pool == NULL ? "buf_pool" : "the output argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -45,7 +46,8 @@ static doca_error_t check_unused(const struct doca_buf_pool *pool, const char *w
 
 	if (out == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("buf pool cannot be %s while %u of its bufs are out: release those first (doca_buf_dec_refcount)", what, out);
+	SF_LOG_ERR("buf pool cannot be %s while %u of its bufs are in use: release them first (doca_buf_dec_refcount)", what,
+		   out);
 	SF_BROKEN(BUF_006, pool, NULL, "%u of its bufs are out", out);
 	return DOCA_ERROR_IN_USE;
 }
@@ -54,8 +56,9 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 				  struct doca_buf_pool **buf_pool)
 {
 	if (mmap == NULL || buf_pool == NULL || num_elements == 0 || num_elements > UINT32_MAX || element_size == 0) {
-		SF_LOG_ERR("buf pool of %zu elements of %zu bytes: it takes at least one of each, a memory map, and a place for "
-			   "the result",
+		SF_LOG_ERR("buf pool of %zu elements of %zu bytes: give at least one of each, and an mmap and a buf_pool that "
+			   "are not "
+			   "NULL",
 			   num_elements, element_size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -107,6 +110,7 @@ static doca_error_t elements_place(struct doca_buf_pool *pool)
 		return DOCA_ERROR_INITIALIZATION;
 	}
 	pool->base = (uint8_t *)pool->mmap->addr + skipped;
+	assert((((uintptr_t)pool->base) & mask) == 0);
 	pool->stride = stride & ~mask;
 	return DOCA_SUCCESS;
 }
@@ -160,11 +164,12 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 		return DOCA_ERROR_EMPTY;
 	struct doca_buf *taken = sf_buf_source_take(&buf_pool->source);
 	if (taken == NULL) {
-		SF_LOG_ERR("all %u bufs of the pool are out: release some first", buf_pool->source.num_elements);
+		SF_LOG_ERR("all %u bufs of the pool are in use: release some first", buf_pool->source.num_elements);
 		SF_BROKEN(BUF_005, buf_pool, "doca_buf_pool_buf_alloc", "all of its bufs are out: %u",
 			  buf_pool->source.num_elements);
 		return DOCA_ERROR_EMPTY;
 	}
+	assert(taken >= buf_pool->elements && taken < buf_pool->elements + buf_pool->source.num_elements);
 	uint8_t *head = buf_pool->base + (size_t)(taken - buf_pool->elements) * buf_pool->stride;
 	sf_buf_init(taken, buf_pool->mmap, head, buf_pool->element_size, head, 0);
 	*buf = taken;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mem/buf_remote.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,13 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "core/dev.h"
 #include "mem/mmap_private.h"
 
 struct sf_buf_remote {
 	uint32_t id;
-	uint32_t users;	      /* the array, and holders of the region; GUARDED_BY(lock) */
+	uint32_t users;	      /* the array, and holders of the region; guarded by lock */
 	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */
@@ -24,8 +26,8 @@ struct sf_buf_remote {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
-static struct sf_buf_remote *remotes[SF_BUF_REMOTES_MAX]; /* GUARDED_BY(lock) */
-static uint32_t last_id;				  /* GUARDED_BY(lock) */
+static struct sf_buf_remote *remotes[SF_BUF_REMOTES_MAX] GUARDED_BY(lock);
+static uint32_t last_id GUARDED_BY(lock);
 
 /* An id is never 0, and used again late. */
 static doca_error_t table_add(struct sf_buf_remote *remote)
@@ -38,13 +40,14 @@ static doca_error_t table_add(struct sf_buf_remote *remote)
 			last_id = 1;
 		if (remotes[last_id % SF_BUF_REMOTES_MAX] != NULL)
 			continue;
+		assert(remote->id == 0 && remote->users == 1);
 		remotes[last_id % SF_BUF_REMOTES_MAX] = remote;
 		remote->id = last_id;
 		result = DOCA_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
 	if (result != DOCA_SUCCESS)
-		SF_LOG_ERR("%d buf arrays of imported memory are started, more there cannot be: stop some", SF_BUF_REMOTES_MAX);
+		SF_LOG_ERR("%d buf arrays of imported memory are started, which is the maximum: stop some", SF_BUF_REMOTES_MAX);
 	return result;
 }
 
@@ -96,7 +99,8 @@ static doca_error_t open_gpu(struct sf_buf_remote *remote, const struct doca_mma
 	doca_error_t result = remote->gpu->ops->open_shared(remote->gpu, mmap->origin, mmap->origin_len, &remote->shared);
 
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
-		SF_LOG_ERR("buf array over memory of another GPU than the array's: kernels reach that of their own GPU and of "
+		SF_LOG_ERR("buf array over memory of another GPU than the array's: kernels can access only that of their own GPU "
+			   "and of "
 			   "hosts");
 	*addr = (uintptr_t)remote->shared;
 	*direct = true;
@@ -138,6 +142,7 @@ uint32_t sf_buf_remote_id(const struct sf_buf_remote *remote)
 static void remote_drop(struct sf_buf_remote *remote)
 {
 	pthread_mutex_lock(&lock);
+	assert(remote->users > 0);
 	bool last = --remote->users == 0;
 	if (last)
 		remotes[remote->id % SF_BUF_REMOTES_MAX] = NULL;
@@ -152,8 +157,7 @@ void sf_buf_remote_close(struct sf_buf_remote *remote)
 		remote_drop(remote);
 }
 
-/* With the lock. */
-static struct sf_buf_remote *remote_find(uint32_t id)
+static REQUIRES(lock) struct sf_buf_remote *remote_find(uint32_t id)
 {
 	struct sf_buf_remote *remote = remotes[id % SF_BUF_REMOTES_MAX];
 

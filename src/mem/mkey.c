@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mem/mkey.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 
 #define GENERATION_BITS 8
 #define KEYS_MAX (UINT32_C(1) << 20)
@@ -23,11 +25,11 @@ struct key {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
-static struct key *keys; /* GUARDED_BY(lock), as all below */
-static uint32_t num_keys;
-static uint32_t first_free; /* index + 1 */
+static struct key *keys GUARDED_BY(lock);
+static uint32_t num_keys GUARDED_BY(lock);
+static uint32_t first_free GUARDED_BY(lock); /* index + 1 */
 
-static bool keys_grow(void)
+static REQUIRES(lock) bool keys_grow(void)
 {
 	uint32_t wanted = num_keys == 0 ? KEYS_FIRST : num_keys * 2;
 
@@ -37,6 +39,7 @@ static bool keys_grow(void)
 	if (grown == NULL)
 		return false;
 	keys = grown;
+	assert(first_free == 0);
 	for (uint32_t i = wanted; i-- > num_keys;) {
 		keys[i] = (struct key){.generation = 1, .next_free = first_free};
 		first_free = i + 1;
@@ -49,13 +52,16 @@ doca_error_t sf_mkey_create(uint64_t addr, uint64_t len, uint32_t *mkey)
 {
 	pthread_mutex_lock(&lock);
 	if (first_free == 0 && !keys_grow()) {
+		uint32_t num = num_keys;
+
 		pthread_mutex_unlock(&lock);
-		SF_LOG_ERR("no memory key left: %u are in use, stop mmaps that are no longer needed", num_keys);
+		SF_LOG_ERR("no memory key left: %u are in use, stop mmaps that are no longer needed", num);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	uint32_t index = first_free - 1;
 	struct key *key = &keys[index];
 	first_free = key->next_free;
+	assert(index < num_keys && !key->used);
 	key->used = true;
 	key->addr = addr;
 	key->len = len;
@@ -64,8 +70,7 @@ doca_error_t sf_mkey_create(uint64_t addr, uint64_t len, uint32_t *mkey)
 	return DOCA_SUCCESS;
 }
 
-/* Call with the lock held. */
-static struct key *key_of(uint32_t mkey)
+static REQUIRES(lock) struct key *key_of(uint32_t mkey)
 {
 	uint32_t index = mkey >> GENERATION_BITS;
 

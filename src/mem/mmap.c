@@ -2,6 +2,7 @@
 /* Memory maps: their life, their devices, and what the libraries see of them. Attributes are in mmap_attr.c. */
 #include "mem/mmap.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -37,6 +38,7 @@ struct doca_mmap *sf_mmap_new(void)
 
 void sf_mmap_free(struct doca_mmap *mmap)
 {
+	assert(mmap->holds == 0);
 	for (uint32_t i = 0; i < mmap->num_devs; i++)
 		sf_dev_release(mmap->devs[i].dev);
 	pthread_mutex_destroy(&mmap->lock);
@@ -48,7 +50,7 @@ void sf_mmap_free(struct doca_mmap *mmap)
 doca_error_t doca_mmap_create(struct doca_mmap **mmap)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no place given for the new memory map");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_mmap *created = sf_mmap_new();
@@ -133,7 +135,7 @@ static void mmap_end(struct doca_mmap *mmap)
 doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to destroy");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_unused(mmap, "destroyed");
@@ -158,7 +160,7 @@ static doca_error_t check_startable(const struct doca_mmap *mmap)
 {
 	if (mmap->from_export || sf_mmap_is_exported(mmap)) {
 		SF_LOG_ERR("memory map was %s", mmap->from_export
-							? "made from an export, which starts it once and for all: import it again"
+							? "made from an export, and cannot be started again: import it again"
 							: "exported, and is started already");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
@@ -188,7 +190,7 @@ void sf_mmap_set_started(struct doca_mmap *mmap)
 doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to start");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_startable(mmap);
@@ -205,12 +207,12 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 {
 	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to stop");
+		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	bool pci_import = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) == 0;
 	if (pci_import || mmap->exported[SF_MMAP_EXPORT_PCI]) {
-		/* No error: published programs stop what they exported before they destroy it, in good order. */
+		/* Not an error: published programs stop an exported memory map before they destroy it. */
 		SF_LOG_INFO("memory map was %s PCI and cannot be stopped, only destroyed",
 			    pci_import ? "made from an export over" : "exported over");
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -236,7 +238,7 @@ struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct 
 static doca_error_t check_devs_change(const struct doca_mmap *mmap, const struct doca_dev *dev, const char *what)
 {
 	if (mmap == NULL || dev == NULL) {
-		SF_LOG_ERR("no %s given to %s", mmap == NULL ? "memory map" : "device", what);
+		SF_LOG_ERR("%s is NULL: cannot %s", mmap == NULL ? "mmap" : "dev", what);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->started) {
@@ -263,6 +265,7 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	sf_dev_hold(dev);
+	assert(mmap->num_devs < mmap->max_devs);
 	mmap->devs[mmap->num_devs++] = (struct sf_mmap_dev){.dev = dev};
 	return DOCA_SUCCESS;
 }
@@ -301,6 +304,7 @@ doca_error_t sf_mmap_hold(struct doca_mmap *mmap)
 void sf_mmap_release(struct doca_mmap *mmap)
 {
 	pthread_mutex_lock(&mmap->lock);
+	assert(mmap->holds > 0);
 	mmap->holds--;
 	pthread_mutex_unlock(&mmap->lock);
 }
@@ -362,7 +366,7 @@ doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (mmap->is_gpu_memory) {
-		SF_LOG_ERR("memory map is memory of a GPU, which only kernels reach");
+		SF_LOG_ERR("memory map is GPU memory, which only kernels can access");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	doca_error_t result = DOCA_SUCCESS;
@@ -446,7 +450,7 @@ doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, s
 doca_error_t doca_mmap_get_mkey(struct doca_mmap *mmap, struct doca_dev *dev, uint32_t *mkey)
 {
 	if (mmap == NULL || dev == NULL || mkey == NULL) {
-		SF_LOG_ERR("a memory key needs a memory map, a device and a place for the key");
+		SF_LOG_ERR("mmap, dev or mkey is NULL: a memory key needs all three");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);

@@ -13,6 +13,7 @@
  */
 #include "rdma/cm.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -40,13 +41,14 @@ static void established_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
+	assert(connection->state == RDMA_CONNECTION_CONNECTING || connection->state == RDMA_CONNECTION_ACCEPTED);
 	connection->state = RDMA_CONNECTION_CONNECTED;
 	connection->established = true;
 	rdma_connection_show(connection);
 	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
 }
 
-/* The last of a connection. Its state refuses tasks, and lets the callback disconnect it once more. */
+/* The last callback of a connection. Its state rejects tasks, but the callback may disconnect it once more. */
 static void end_report(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
@@ -89,6 +91,7 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	struct sf_request *request = connection->request;
 	struct sf_listener *listener = connection->listener;
 
+	assert(connection->request != NULL && connection->listener != NULL);
 	connection->request = NULL;
 	connection->listener = NULL;
 	doca_error_t result = sf_conn_accept(listener, request, data, len, connection, &connection->out);
@@ -112,8 +115,8 @@ void rdma_cm_report_accepted(struct doca_rdma_connection *connection)
 static const char *const refusals[RDMA_CM_REASONS] = {
 	[RDMA_CM_REJECTED] = "the program there rejected it",
 	[RDMA_CM_FULL] = "all connections there are in use",
-	[RDMA_CM_TRANSPORT] = "the transport there is another: set the same on both sides",
-	[RDMA_CM_NONSENSE] = "it was not understood there: is the peer of another release?",
+	[RDMA_CM_TRANSPORT] = "its transport differs: set the same on both sides",
+	[RDMA_CM_NONSENSE] = "the peer could not parse the request: does it run another release?",
 };
 
 static const char *why_not(doca_error_t status, const void *data, size_t len)
@@ -122,13 +125,13 @@ static const char *why_not(doca_error_t status, const void *data, size_t len)
 
 	switch (status) {
 	case DOCA_ERROR_NOT_FOUND:
-		return "nobody listens there: doca_rdma_start_listen_to_port on that device";
+		return "nobody listens there: call doca_rdma_start_listen_to_port on that device";
 	case DOCA_ERROR_NOT_PERMITTED:
 		return "another user's process listens there";
 	case DOCA_ERROR_TIME_OUT:
-		return "no way there, or the process that listens there does not answer: is it stopped?";
+		return "no route, or the process that listens there does not answer: is it stopped?";
 	case DOCA_ERROR_FULL:
-		return "too many call there at a time";
+		return "too many callers wait there";
 	default:
 		return rdma_cm_refusal_parse(data, len, &reason) == DOCA_SUCCESS ? refusals[reason]
 										 : "the peer has stopped listening, or is gone";
@@ -163,7 +166,7 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 		return;
 	}
 	if (rdma_cm_answer_parse(data, len, &answer) != DOCA_SUCCESS || answer.transport != connection->rdma->transport) {
-		fail_to_connect(connection, "the answer is not understood: is the peer of another release?");
+		fail_to_connect(connection, "the answer is malformed: does the peer run another release?");
 		return;
 	}
 	connection->peer.transport = answer.transport;
@@ -204,13 +207,13 @@ static bool call_again(struct doca_rdma_connection *connection)
 {
 	connection->again_ns = 0;
 	if (open_conn(connection) != DOCA_SUCCESS)
-		fail_to_connect(connection, "the device of that address cannot be called");
+		fail_to_connect(connection, "the device of that address cannot be reached");
 	return true;
 }
 
 /* ---- progress ---- */
 
-/* Does what is due; true when anything was. */
+/* Handles pending work; returns true if there was any. */
 static bool connection_step(struct doca_rdma_connection *connection)
 {
 	switch (connection->state) {
@@ -234,6 +237,7 @@ static bool connection_step(struct doca_rdma_connection *connection)
 	case RDMA_CONNECTION_FAILED:
 		if (!is_drained(connection))
 			return false;
+		assert(connection->num_out == 0 && connection->waiting == NULL);
 		end_report(connection);
 		return true;
 	default:
@@ -241,7 +245,7 @@ static bool connection_step(struct doca_rdma_connection *connection)
 	}
 }
 
-/* Must it be looked at again? */
+/* Must it be checked again later? */
 static bool goes_on(const struct doca_rdma_connection *connection)
 {
 	return connection->state == RDMA_CONNECTION_CONNECTING || connection->state == RDMA_CONNECTION_LOST ||
@@ -314,10 +318,10 @@ bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
 static doca_error_t check_request(const struct doca_rdma_connection *connection, const char *what)
 {
 	if (connection == NULL)
-		return rdma_check_given(NULL, "connection to answer");
+		return rdma_check_given(NULL, "rdma_connection");
 	if (connection->state == RDMA_CONNECTION_REQUESTED)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma %s: connection %u has no request that waits for an answer", what, connection->id);
+	SF_LOG_ERR("rdma %s: connection %u has no pending request", what, connection->id);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -330,11 +334,11 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (private_data_len > RDMA_CM_PRIVATE_MAX || (private_data_len != 0 && private_data == NULL)) {
-		SF_LOG_ERR("rdma accept: %u bytes of private data%s, up to %d are possible", private_data_len,
-			   private_data == NULL ? " without an address" : "", RDMA_CM_PRIVATE_MAX);
+		SF_LOG_ERR("rdma accept: %u bytes of private data%s: give at most %d", private_data_len,
+			   private_data == NULL ? " at NULL" : "", RDMA_CM_PRIVATE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	/* At once: the program may wait for the peer before it progresses again. */
+	/* Sent immediately: the program may wait for the peer before its next progress call. */
 	result = accept_request(rdma_connection, (const uint8_t *)private_data, private_data_len);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(rdma_connection);
@@ -361,18 +365,19 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 {
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || addr == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "address to connect to");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "addr");
 	doca_error_t result = rdma_check_started(rdma, "connect to an address");
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rdma->established_cb == NULL) {
-		SF_LOG_ERR("rdma connect: the program would not hear of the connection: call "
+		SF_LOG_ERR("rdma connect: no callback would report the connection: call "
 			   "doca_rdma_set_connection_state_callbacks before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
-		SF_LOG_ERR("rdma connect: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
+		SF_LOG_ERR("rdma connect: all %u connections of the instance are in use: raise doca_rdma_set_max_num_connections "
+			   "before start",
 			   rdma->max_num_connections);
 		return DOCA_ERROR_BAD_STATE;
 	}

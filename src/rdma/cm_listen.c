@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that are listened to, and the peers that call there. */
+/* Listening ports and incoming requests. */
 #include "rdma/cm_listen.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +25,13 @@ struct rdma_listener {
 	struct rdma_listener *next;
 };
 
-/* A peer's call that has no connection yet. */
+/* A peer's request without a connection slot yet. */
 struct rdma_call {
 	struct sf_request *request;
 	struct rdma_listener *listener;
 	struct rdma_cm_call said;
 	bool tried;
-	uint64_t deadline_ns; /* then it is refused, if there is no room */
+	uint64_t deadline_ns; /* then it is rejected if no slot is free */
 	struct rdma_call *next;
 };
 
@@ -46,12 +47,13 @@ static void request_reject(struct sf_listener *listener, struct sf_request *requ
 
 void rdma_cm_reject(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
 {
+	assert(connection->request != NULL && connection->listener != NULL);
 	request_reject(connection->listener, connection->request, reason);
 	connection->request = NULL;
 	connection->listener = NULL;
 }
 
-/* What the peer said is its own word. */
+/* The request is untrusted. */
 static bool is_good(const struct rdma_listener *listener, const void *data, size_t len, struct rdma_cm_call *said,
 		    enum rdma_cm_reason *reason)
 {
@@ -59,27 +61,27 @@ static bool is_good(const struct rdma_listener *listener, const void *data, size
 
 	*reason = RDMA_CM_NONSENSE;
 	if (rdma_cm_call_parse(data, len, said) != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED(
-			"rdma port %u: a call of %zu bytes is not understood, and refused: is the peer of another release?",
-			listener->port, len);
+		SF_LOG_WARN_LIMITED("rdma port %u: rejected a malformed request of %zu bytes: does the peer run another release?",
+				    listener->port, len);
 		return false;
 	}
 	*reason = RDMA_CM_TRANSPORT;
 	if (said->transport != rdma->transport) {
 		SF_LOG_WARN_LIMITED(
-			"rdma port %u: a peer with transport %s is refused, this instance's is %s: set the same on both sides",
+			"rdma port %u: rejected a peer with transport %s, this instance's is %s: set the same on both sides",
 			listener->port, rdma_transport_name(said->transport), rdma_transport_name(rdma->transport));
 		return false;
 	}
 	*reason = RDMA_CM_FULL;
 	if (rdma->num_calls == RDMA_CALLS_MAX) {
-		SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, %d wait already", listener->port, RDMA_CALLS_MAX);
+		SF_LOG_WARN_LIMITED("rdma port %u: rejected a peer, %d requests are pending already", listener->port,
+				    RDMA_CALLS_MAX);
 		return false;
 	}
 	return true;
 }
 
-/* In a poll: the connection is found by the next progress, when those that end with this poll have made room. */
+/* Called in a poll: the next progress call assigns a slot, after connections that end in this poll have freed theirs. */
 void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, const void *data, size_t len)
 {
 	struct rdma_listener *listener = (struct rdma_listener *)base->user;
@@ -93,7 +95,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	}
 	struct rdma_call *call = malloc(sizeof(*call));
 	if (call == NULL) {
-		SF_LOG_ERR_LIMITED("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
+		SF_LOG_ERR_LIMITED("rdma port %u: rejected a peer: no memory", listener->port);
 		request_reject(base, request, RDMA_CM_FULL);
 		return;
 	}
@@ -104,10 +106,11 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	else
 		rdma->calls = call;
 	rdma->calls_last = call;
+	assert(rdma->num_calls < RDMA_CALLS_MAX);
 	rdma->num_calls++;
 }
 
-/* Takes the call out of the queue; before is the one before it, or NULL. */
+/* Removes the request from the queue; before is its predecessor, or NULL. */
 static void drop_call(struct doca_rdma *rdma, struct rdma_call **at, struct rdma_call *before)
 {
 	struct rdma_call *call = *at;
@@ -115,12 +118,14 @@ static void drop_call(struct doca_rdma *rdma, struct rdma_call **at, struct rdma
 	*at = call->next;
 	if (rdma->calls_last == call)
 		rdma->calls_last = before;
+	assert(rdma->num_calls > 0);
 	rdma->num_calls--;
 	free(call);
 }
 
 static void connect_call(const struct rdma_call *call, struct doca_rdma_connection *connection)
 {
+	assert(call->request != NULL && connection->state == RDMA_CONNECTION_ENDED);
 	connection->by_addr = true;
 	connection->request = call->request;
 	connection->listener = call->listener->listener;
@@ -144,7 +149,8 @@ bool rdma_cm_serve_calls(struct doca_rdma *rdma)
 		struct rdma_call *call = *at;
 		struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 
-		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
+		/* The end of an earlier connection may be in flight: a peer that reconnects immediately must not be
+		 * rejected. */
 		if (connection == NULL && sf_now_ns() < call->deadline_ns) {
 			call->tried = true;
 			before = call;
@@ -154,8 +160,8 @@ bool rdma_cm_serve_calls(struct doca_rdma *rdma)
 		if (connection != NULL) {
 			connect_call(call, connection);
 		} else {
-			SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, all %u connections are in use: "
-					    "doca_rdma_set_max_num_connections gives more",
+			SF_LOG_WARN_LIMITED("rdma port %u: rejected a peer, all %u connections are in use: "
+					    "raise doca_rdma_set_max_num_connections",
 					    call->listener->port, rdma->max_num_connections);
 			request_reject(call->listener->listener, call->request, RDMA_CM_FULL);
 		}
@@ -179,7 +185,7 @@ bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *
 
 /* ---- listeners ---- */
 
-/* The fabric rejects the peers that called there: forget their calls. */
+/* The fabric rejects the pending peers of that port: drops their requests. */
 static void forget_callers(struct rdma_listener *listener)
 {
 	struct doca_rdma *rdma = listener->rdma;
@@ -238,16 +244,17 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rdma->request_cb == NULL) {
-		SF_LOG_ERR("rdma listen: nothing would answer a peer: give doca_rdma_set_connection_state_callbacks a request "
-			   "callback before start");
+		SF_LOG_ERR("rdma listen: no callback would answer a peer: give doca_rdma_set_connection_state_callbacks a "
+			   "request callback before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (port == 0 || *listener_find(rdma, port, &num) != NULL) {
-		SF_LOG_ERR("rdma listen: port %u %s", port, port == 0 ? "is none: 1 to 65535" : "is listened to already");
+		SF_LOG_ERR("rdma listen: port %u %s", port,
+			   port == 0 ? "is invalid: give 1 to 65535" : "is in use by this instance already");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (num >= RDMA_LISTENERS_MAX) {
-		SF_LOG_ERR("rdma listen: the instance listens to %d ports: doca_rdma_stop_listen_to_port first",
+		SF_LOG_ERR("rdma listen: the instance listens to %d ports, the maximum: call doca_rdma_stop_listen_to_port first",
 			   RDMA_LISTENERS_MAX);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -259,7 +266,7 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	char name[SF_NAME_MAX];
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance to listen");
+		return rdma_check_given(NULL, "rdma");
 	doca_error_t result = check_listen(rdma, port);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -271,7 +278,7 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 	listener->rdma = rdma;
 	listener->port = port;
 	uint32_t flags = rdma_cm_listen_name(rdma, port, name);
-	/* A port in use is logged by the fabric. */
+	/* The fabric logs a port in use. */
 	if (sf_listener_open(rdma->ep, name, flags, listener, &listener->listener) != DOCA_SUCCESS) {
 		free(listener);
 		return DOCA_ERROR_CONNECTION_ABORTED;
@@ -286,10 +293,10 @@ doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	uint32_t num;
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance to stop listening");
+		return rdma_check_given(NULL, "rdma");
 	struct rdma_listener **at = listener_find(rdma, port, &num);
 	if (*at == NULL) {
-		SF_LOG_ERR("rdma: port %u is not listened to", port);
+		SF_LOG_ERR("rdma: the instance does not listen to port %u", port);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	close_listener(at);

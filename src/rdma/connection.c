@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections, however they were made: their slots, their ends, and the fabric's connections below them. */
+/* Connections of both kinds: their slots, their ends, and the fabric's connections below them. */
 #include "rdma/connection.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -13,7 +14,7 @@
 
 /* ---- slots ---- */
 
-/* New slots first, then the one that ended first: a pointer that a program still holds stays a dead connection for long. */
+/* New slots first, then the one that was freed first: a stale pointer refers to a dead connection for a long time. */
 struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *connection = rdma->ended_slots.first;
@@ -27,6 +28,7 @@ struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 	} else {
 		return NULL;
 	}
+	assert(id < rdma->max_num_connections);
 	memset(connection, 0, sizeof(*connection));
 	connection->rdma = rdma;
 	connection->id = id;
@@ -41,6 +43,7 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_ENDED;
 	connection->next_free = NULL;
+	assert(slots->first == NULL || slots->last != NULL);
 	if (slots->first != NULL)
 		slots->last->next_free = connection;
 	else
@@ -58,6 +61,7 @@ void rdma_connection_mark_changed(struct doca_rdma_connection *connection)
 		return;
 	connection->changing = true;
 	connection->next_changing = NULL;
+	assert(list->first == NULL || list->last != NULL);
 	if (list->first != NULL)
 		list->last->next_changing = connection;
 	else
@@ -66,7 +70,7 @@ void rdma_connection_mark_changed(struct doca_rdma_connection *connection)
 	rdma_instance_kick(connection->rdma);
 }
 
-/* A run without a working connection is over, unless new ones may still be connected. */
+/* The context stops when no connection works, unless new ones may still be connected. */
 static void note_if_last(struct doca_rdma *rdma)
 {
 	if (rdma->listeners != NULL)
@@ -90,22 +94,22 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 		sf_conn_disconnect(connection->out);
 	if (connection->by_addr)
 		rdma_connection_mark_changed(connection);
-	/* The disconnection callback, where there is one, reports that a peer went away, and the program goes on. */
+	/* If there is a disconnection callback, it reports the peer's end, and the context continues. */
 	if (!connection->by_addr || why != DOCA_ERROR_CONNECTION_ABORTED)
 		note_if_last(connection->rdma);
 }
 
-/* Tasks that wait learn of it, else the next one will. */
+/* Waiting tasks report it, else the next one does. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why)
 {
 	if (connection->state != RDMA_CONNECTION_CONNECTED && connection->state != RDMA_CONNECTION_ACCEPTED)
-		return; /* a stop has ended it, say */
+		return; /* a stop has ended it, for example */
 	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_LOST;
 	connection->lost_by = why;
 	if (connection->by_addr)
 		rdma_connection_mark_changed(connection);
-	/* The error is the next task's. Without one this is no failure, and by address the program has a callback. */
+	/* The next task reports the error. Without one this is no failure, and by address the program has a callback. */
 	if (!connection->by_addr)
 		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_connection_loss(connection));
 }
@@ -116,6 +120,31 @@ const char *rdma_connection_loss(const struct doca_rdma_connection *connection)
 	       : connection->lost_by == DOCA_ERROR_NOT_FOUND
 		       ? "the peer is gone: its instance has stopped since its export, or is not in this runtime folder"
 		       : "the peer is gone or does not answer";
+}
+
+doca_error_t rdma_connection_send_failure(const struct doca_rdma_connection *connection, const char *sender,
+					  const char *operation, uint64_t len, doca_error_t why)
+{
+	switch (why) {
+	case DOCA_ERROR_TOO_BIG:
+		SF_LOG_ERR_LIMITED(
+			"%s on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there", sender,
+			connection->id, (unsigned long long)len);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_TIME_OUT:
+		SF_LOG_ERR_LIMITED(
+			"%s on connection %u: the peer posted no receive in %u retries: post receives there, or raise the retry "
+			"count",
+			sender, connection->id, connection->rdma->rnr_retry_count);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_NOT_SUPPORTED:
+		return why; /* the fabric has said what is wrong */
+	default:
+		SF_LOG_ERR_LIMITED("%s on connection %u: %s", operation, connection->id, rdma_connection_loss(connection));
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
 }
 
 void rdma_connection_show(struct doca_rdma_connection *connection)
@@ -143,7 +172,7 @@ doca_error_t doca_rdma_connection_set_user_data(struct doca_rdma_connection *rdm
 						union doca_data connection_user_data)
 {
 	if (rdma_connection == NULL)
-		return rdma_check_given(NULL, "connection");
+		return rdma_check_given(NULL, "rdma_connection");
 	rdma_connection->user_data = connection_user_data;
 	return DOCA_SUCCESS;
 }
@@ -152,7 +181,7 @@ doca_error_t doca_rdma_connection_get_user_data(const struct doca_rdma_connectio
 						union doca_data *connection_user_data)
 {
 	if (rdma_connection == NULL || connection_user_data == NULL)
-		return rdma_check_given(NULL, "connection, or place for its user data,");
+		return rdma_check_given(NULL, "rdma_connection or connection_user_data");
 	*connection_user_data = rdma_connection->user_data;
 	return DOCA_SUCCESS;
 }
@@ -160,7 +189,7 @@ doca_error_t doca_rdma_connection_get_user_data(const struct doca_rdma_connectio
 doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma_connection, uint32_t *connection_id)
 {
 	if (rdma_connection == NULL || connection_id == NULL)
-		return rdma_check_given(NULL, "connection, or place for its id,");
+		return rdma_check_given(NULL, "rdma_connection or connection_id");
 	*connection_id = rdma_connection->id;
 	return DOCA_SUCCESS;
 }
@@ -168,12 +197,12 @@ doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma
 doca_error_t doca_rdma_connection_get_addr(const struct doca_rdma_connection *rdma_connection, struct doca_rdma_addr **addr)
 {
 	if (rdma_connection == NULL || addr == NULL)
-		return rdma_check_given(NULL, "connection, or place for its peer's address,");
+		return rdma_check_given(NULL, "rdma_connection or addr");
 	if (!rdma_connection->by_addr) {
 		SF_LOG_ERR("rdma connection %u was made by an export, not by address", rdma_connection->id);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	/* The address is the connection's; the signature of DOCA gives it without const. */
+	/* The address belongs to the connection; DOCA's signature returns it without const. */
 	*addr = &((struct doca_rdma_connection *)(uintptr_t)rdma_connection)->addr;
 	return DOCA_SUCCESS;
 }

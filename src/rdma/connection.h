@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One connection, however it was made: its slot, its state, and its end. What concerns all of an instance is in connections.h. */
+/* One connection: its slot, its state, and its end. Functions about all connections of an instance are in
+ * connections.h. */
 #ifndef RDMA_CONNECTION_H
 #define RDMA_CONNECTION_H
 
@@ -7,66 +8,71 @@
 #include "rdma/descriptor.h"
 #include "rdma/rdma.h"
 
-/* In this order: what has ended, what may still be connected, what is, what was. */
+/* Ordered: ended states first, then states that may still connect, then connected ones, then failed ones. */
 enum rdma_connection_state {
 	RDMA_CONNECTION_FREE,
-	RDMA_CONNECTION_ENDED,	    /* of a slot that will be used again */
-	RDMA_CONNECTION_REQUESTED,  /* by address: a peer asks, the program is to answer */
-	RDMA_CONNECTION_ACCEPTED,   /* the peer has the answer; the established callback is due */
-	RDMA_CONNECTION_CONNECTING, /* by address: we ask */
+	RDMA_CONNECTION_ENDED,	    /* the slot is free */
+	RDMA_CONNECTION_REQUESTED,  /* by address: a peer's request waits for the program */
+	RDMA_CONNECTION_ACCEPTED,   /* the answer is sent; the established callback is pending */
+	RDMA_CONNECTION_CONNECTING, /* by address: our request is sent */
 	RDMA_CONNECTION_EXPORTED,
-	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the connection is there yet */
-	RDMA_CONNECTION_FAILING,   /* a task failed, which its done will report: later tasks are held back */
-	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will report */
-	RDMA_CONNECTION_FAILED,	   /* a task failed, or the program disconnected: the others are flushed */
+	RDMA_CONNECTION_CONNECTED, /* accepts tasks, even before the fabric's connection is established */
+	RDMA_CONNECTION_FAILING,   /* a task failed, and done will report it: later tasks are held back */
+	RDMA_CONNECTION_LOST,	   /* the peer is gone; the next task reports it */
+	RDMA_CONNECTION_FAILED,	   /* a task failed, or the program disconnected: the other tasks are flushed */
 };
 
 struct doca_rdma_connection {
-	/* What each task looks at. */
+	/* Fields that each task reads. */
 	struct doca_rdma *rdma;
 	uint32_t id; /* its slot */
 	enum rdma_connection_state state;
-	struct sf_conn *out;			  /* ours to the peer, or NULL */
+	struct sf_conn *out;			  /* to the peer, or NULL */
 	struct doca_task *waiting, *waiting_last; /* by next */
-	uint32_t num_out;			  /* tasks that the connection has */
-	doca_error_t lost_by;			  /* what became of the peer, once LOST; or SUCCESS */
-	struct rdma_descriptor peer;		  /* CONNECTED and later */
+	uint32_t num_out;			  /* tasks in flight */
+	doca_error_t lost_by;			  /* why the peer is LOST; or SUCCESS */
+	struct rdma_descriptor peer;		  /* valid from CONNECTED on */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
-	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];   /* the program's to read */
-	struct sf_conn *in;			   /* the peer's to us, or NULL */
-	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* whose connection in is */
-	struct doca_rdma_connection *next_waiting; /* of those with tasks that wait */
-	uint64_t not_ready_since;		   /* the first waiting task has no receive since then, ns; or 0 */
+	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];   /* for the program to read */
+	struct sf_conn *in;			   /* from the peer, or NULL */
+	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* the token of in */
+	struct doca_rdma_connection *next_waiting; /* of connections with waiting tasks */
+	uint64_t not_ready_since;		   /* since when the first waiting task has had no receive, ns; or 0 */
 	/* by address */
 	bool by_addr;
 	bool asked;	  /* the request callback ran */
-	bool established; /* its callback ran: the end is a disconnection, else a failure */
+	bool established; /* its callback ran: the end is reported as a disconnection, else as a failure */
 	struct sf_request *request;
 	struct sf_listener *listener; /* of the request */
 	uint64_t deadline_ns;
-	uint64_t give_up_ns, again_ns; /* nobody listens: until when that is not believed; when to ask again, or 0 */
+	uint64_t give_up_ns, again_ns; /* nobody listens: when to give up; when to retry, or 0 */
 	struct doca_rdma_addr addr;    /* the peer's */
-	bool changing;		       /* on the instance's list of that name */
+	bool changing;		       /* in the instance's list `changing` */
 	struct sf_status_conn status;
 	struct doca_rdma_connection *next_changing, *next_free;
 };
 
-/* A connection in a slot that nothing uses, all fields anew, state ENDED; NULL when there is none. */
+/* Returns a connection in a free slot, zeroed, state ENDED; NULL if there is none. */
 struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma);
-/* The slot may be used again. */
+/* Frees the slot. */
 void rdma_connection_release(struct doca_rdma_connection *connection);
-/* A task ended with that status, or is about to: the connection takes no more, and those that wait are flushed. */
+/* A task ended with that status, or is about to: the connection accepts no more tasks, and flushes the waiting ones. */
 void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why);
 /* The peer is gone. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why);
-/* For the log of a task on a connection that is LOST: what became of the peer. */
+/* For the log line of a task on a LOST connection: the reason. */
 const char *rdma_connection_loss(const struct doca_rdma_connection *connection);
-/* Progress has to look at it. */
+
+/* The status of an operation of len bytes that the fabric refused for good, and why is what it said. Logs the reason, unless the
+ * fabric has. sender names the operation where only a send can fail so, operation where any can. */
+doca_error_t rdma_connection_send_failure(const struct doca_rdma_connection *connection, const char *sender,
+					  const char *operation, uint64_t len, doca_error_t why);
+/* Makes progress check the connection. */
 void rdma_connection_mark_changed(struct doca_rdma_connection *connection);
-/* It is being made by address, or is connected: for the status page. */
+/* It is connecting by address, or connected: for the status page. */
 void rdma_connection_show(struct doca_rdma_connection *connection);
-/* Closes what connections there are. No operation of theirs is in flight. */
+/* Closes its fabric connections. They have no operation in flight. */
 void rdma_connection_close_conns(struct doca_rdma_connection *connection);
 
 #endif

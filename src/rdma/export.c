@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/key.h"
 #include "rdma/check.h"
 #include "rdma/connection.h"
 #include "rdma/descriptor.h"
@@ -18,14 +19,11 @@
 
 /* ---- peers that arrive ---- */
 
-/* In constant time, so that an attacker cannot guess the token byte by byte. */
+/* Constant time, so that an attacker cannot guess the token byte by byte. */
 static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKEN_SIZE])
 {
-	uint8_t differ = 0;
-
-	for (uint32_t i = 0; i < RDMA_TOKEN_SIZE; i++)
-		differ |= a[i] ^ b[i];
-	return differ == 0;
+	_Static_assert(RDMA_TOKEN_SIZE == sizeof(struct sf_key), "a token is a key");
+	return sf_key_equal((const struct sf_key *)a, (const struct sf_key *)b);
 }
 
 static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, const struct rdma_handshake *handshake)
@@ -55,12 +53,12 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 		connection = find_connection(rdma, &handshake);
 	conn->user = connection;
 	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
-		sf_conn_close(conn); /* the peer is late: the log has said why the connection ended */
+		sf_conn_close(conn); /* the peer is late: the connection's end is already logged */
 	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
 		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
 	} else if (connection == NULL || !rdma_guest_add(connection, conn)) {
-		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
+		SF_LOG_WARN_LIMITED("rdma: rejected a peer that matches no exported connection");
 		sf_conn_close(conn);
 	}
 }
@@ -72,7 +70,7 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 {
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : "an output argument of doca_rdma_export");
 	doca_error_t result = rdma_check_started(rdma, "export");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -82,11 +80,12 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	strcpy(descriptor.name, rdma->name);
-	if (sf_listener_address(rdma->listener, descriptor.address) != DOCA_SUCCESS) /* the fabric has said why */
+	if (sf_listener_address(rdma->listener, descriptor.address) != DOCA_SUCCESS) /* the fabric has logged the error */
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct doca_rdma_connection *connection = rdma_connection_alloc(rdma);
 	if (connection == NULL) {
-		SF_LOG_ERR("rdma export: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
+		SF_LOG_ERR("rdma export: all %u connections of the instance are in use: raise doca_rdma_set_max_num_connections "
+			   "before start",
 			   rdma->max_num_connections);
 		return DOCA_ERROR_FULL;
 	}
@@ -102,13 +101,13 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 static doca_error_t check_connection(const struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
 {
 	if (connection->rdma != rdma) {
-		SF_LOG_ERR("rdma connect: the connection is another instance's");
+		SF_LOG_ERR("rdma connect: the connection belongs to another instance");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (connection->state == RDMA_CONNECTION_EXPORTED)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma connect: connection %u was %s", connection->id,
-		   connection->by_addr				? "made by address"
+	SF_LOG_ERR("rdma connect: connection %u is %s", connection->id,
+		   connection->by_addr				? "one by address"
 		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: export again"
 		   : connection->state == RDMA_CONNECTION_ENDED ? "disconnected: export again"
 								: "connected already");
@@ -137,7 +136,7 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 	return DOCA_SUCCESS;
 }
 
-/* A connection that is reported works without the peer's program and agent, even if the peer is stopped from here on. */
+/* A reported connection works without the peer's program and agent, even if the peer is stopped from here on. */
 static doca_error_t open_conn(struct doca_rdma_connection *connection)
 {
 	struct rdma_handshake handshake = {.slot = connection->peer.slot};
@@ -168,7 +167,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 		connection->in = NULL;
 		return;
 	}
-	SF_LOG_WARN_LIMITED("rdma connection %u: another than its peer had connected to it", connection->id);
+	SF_LOG_WARN_LIMITED("rdma connection %u: a second peer has connected to it", connection->id);
 	sf_conn_close(connection->in);
 	connection->in = NULL;
 }
@@ -179,7 +178,9 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 	struct doca_rdma *entered __attribute__((cleanup(rdma_instance_leave), unused)) = rdma_instance_enter(rdma);
 	struct rdma_descriptor peer;
 	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
-		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");
+		return rdma_check_given(NULL, rdma == NULL			 ? "rdma"
+					      : remote_rdma_conn_details == NULL ? "remote_rdma_conn_details"
+										 : "rdma_connection");
 	doca_error_t result = rdma_check_started(rdma, "connect");
 	if (result == DOCA_SUCCESS)
 		result = check_connection(rdma, rdma_connection);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations that kernels ask for: from their command to the count that says that they are finished. */
+/* Operations requested by kernels: from the command to the count that reports its completion. */
 #include "rdma/gpu_commands.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -55,45 +56,26 @@ static void op_done(struct sf_op *base)
 
 	release_remote(op);
 	queue->finished++;
+	assert(queue->connection->num_out > 0);
 	queue->connection->num_out--;
 	if (base->status == DOCA_SUCCESS || queue->connection->state == RDMA_CONNECTION_FAILED)
 		return;
-	SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, with "
-			   "it under way",
-			   queue->connection->id);
+	SF_LOG_ERR_LIMITED(
+		"an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, during "
+		"the operation",
+		queue->connection->id);
 	queue_fail(queue, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* The status of an operation that can never go out; the reason is logged once, here. */
+/* The status of an operation that can never be sent. */
 static doca_error_t op_failure(const struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op, doca_error_t why)
 {
-	uint32_t id = queue->connection->id;
-
-	switch (why) {
-	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR_LIMITED("a kernel's send on connection %u: %llu bytes are more than the peer's receive takes: post "
-				   "larger ones there",
-				   id, (unsigned long long)op->len);
-		return DOCA_ERROR_IO_FAILED;
-	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR_LIMITED("a kernel's send on connection %u: the peer posted no receive in %u retries: post receives "
-				   "there, or raise "
-				   "the retry count",
-				   id, queue->gpu->rdma->rnr_retry_count);
-		return DOCA_ERROR_IO_FAILED;
-	case DOCA_ERROR_NOT_PERMITTED:
-	case DOCA_ERROR_INVALID_VALUE:
-	case DOCA_ERROR_NOT_SUPPORTED:
-		return why; /* the fabric has said what is wrong */
-	default:
-		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_connection_loss(queue->connection));
-		return DOCA_ERROR_CONNECTION_ABORTED;
-	}
+	return rdma_connection_send_failure(queue->connection, "a kernel's send", "an operation of a kernel", op->len, why);
 }
 
 /* ---- from a command ---- */
 
-/* Copies a command; false while it is not all there. */
+/* Copies a command; returns false if it is incomplete. */
 static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORDS])
 {
 	uint32_t shift = (uint32_t)__builtin_ctz(queue->gpu->depth), mark = softfield_rdma_mark(queue->taken, shift), num = 1;
@@ -136,7 +118,7 @@ static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 	}
 }
 
-/* The kernel says why it carries out no more: the peer's rights. */
+/* The kernel reports why it stops: the peer's rights. */
 static void command_rejected(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 {
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_LEN];
@@ -207,7 +189,7 @@ bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 
 /* ---- on its way ---- */
 
-/* SUCCESS: it went out. AGAIN: not now. Others: never. */
+/* SUCCESS: it was sent. AGAIN: retry later. Others: it failed. */
 static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *op)
 {
 	struct doca_rdma_connection *connection = queue->connection;
@@ -219,7 +201,7 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 	result = sf_conn_submit(connection->out, &op->op);
 	if (result == DOCA_ERROR_AGAIN && rdma_rnr_is_over(connection, op->op.status, &queue->not_ready_since))
 		result = DOCA_ERROR_TIME_OUT;
-	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* what is before it ends first */
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* earlier operations complete first */
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : op_failure(queue, op, result);
 	return result;
 }
@@ -250,7 +232,7 @@ static void progress_publish(struct rdma_gpu_queue *queue)
 	struct softfield_slot16 progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
 
 	softfield_published(queue->progress);
-	softfield_fence_release(); /* what a read brought */
+	softfield_fence_release(); /* publishes the bytes of a read */
 	softfield_store_slot16(queue->progress, progress);
 	queue->published = queue->finished;
 	queue->published_status = queue->status;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives that kernels post: each gets room in the arena and goes to the endpoint, where the peers fill it. What is in the arena
- * is the kernels' until they say that they are done with it.
+ * Receives posted by kernels: each gets space in the arena and is posted on the endpoint, where peers fill it. Kernels own the
+ * data in the arena until they report that they have consumed it.
  */
 #include "rdma/gpu_receives.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -51,12 +52,13 @@ static void recv_done(struct sf_recv *base)
 	enum doca_rdma_opcode opcode;
 	doca_be32_t immediate;
 
+	assert(gpu->num_posted > 0);
 	gpu->num_posted--;
 	if (base->status == DOCA_SUCCESS && base->conn != NULL && rdma_header_read(base, &opcode, &immediate)) {
 		arrival_publish(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
 		return;
 	}
-	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */
+	/* Its sender ended during the message, or sent something other than RDMA: the receive is posted again. */
 	if (!gpu->flushing && sf_ep_post_recv(gpu->rdma->ep, base) == DOCA_SUCCESS)
 		gpu->num_posted++;
 }
@@ -69,7 +71,7 @@ static void arena_reclaim(struct rdma_gpu *gpu)
 
 	softfield_observed(gpu->freed);
 	if (freed - gpu->reclaimed > gpu->posted - gpu->reclaimed)
-		return; /* no kernel of ours says so */
+		return; /* invalid: no kernel of ours writes this */
 	for (; gpu->reclaimed != freed; gpu->reclaimed++)
 		gpu->recv_tail = recv_at(gpu, gpu->reclaimed)->arena_end;
 	if (gpu->reclaimed == gpu->posted)
@@ -85,6 +87,7 @@ static bool receive_post(struct rdma_gpu *gpu, uint32_t len)
 
 	if (len != 0 && !softfield_rdma_take(&head, gpu->recv_tail, gpu->recv_arena_size, len, &offset))
 		return false;
+	assert(offset + len <= gpu->recv_arena_size);
 	recv->gpu = gpu;
 	recv->seq = gpu->posted;
 	recv->offset = offset;

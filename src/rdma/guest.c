@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rdma/guest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "rdma/connection.h"
 #include "rdma/rdma.h"
 
-/* With DC every peer that has the details may connect. */
+/* With DC any peer that has the details may connect. */
 bool rdma_guest_add(struct doca_rdma_connection *connection, struct sf_conn *conn)
 {
 	struct doca_rdma *rdma = connection->rdma;
@@ -20,6 +21,7 @@ bool rdma_guest_add(struct doca_rdma_connection *connection, struct sf_conn *con
 	guest->conn = conn;
 	guest->next = rdma->guests;
 	rdma->guests = guest;
+	assert(rdma->num_guests < RDMA_GUESTS_MAX);
 	rdma->num_guests++;
 	return true;
 }
@@ -29,6 +31,7 @@ static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
 	struct rdma_guest *guest = *at;
 
 	*at = guest->next;
+	assert(rdma->num_guests > 0);
 	rdma->num_guests--;
 	free(guest);
 }

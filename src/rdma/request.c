@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in
+/* A task that uses a connection: its allocation and its completion. Its operands are in operands.c, its submit in
  * submit.c. */
 #include "rdma/request.h"
+
+#include <assert.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
@@ -27,7 +29,7 @@ void rdma_request_inspect(const struct doca_task *base)
 	sf_buf_check_list(base, request->result);
 }
 
-/* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */
+/* The local operand is another process's memory: checks that the owner still has it, and writes the data there. */
 static __attribute__((noinline)) doca_error_t request_copy_back(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_request_verb(request);
@@ -51,8 +53,9 @@ static void request_done(struct sf_op *op)
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t status = op->status;
 
-	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* those of this connection are older */
+	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* inline completions of this connection are older */
 		(void)rdma_completions_run(connection->rdma);
+	assert(connection->num_out > 0);
 	connection->num_out--;
 	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && request_copy_back(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
@@ -62,7 +65,8 @@ static void request_done(struct sf_op *op)
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
 		status = DOCA_ERROR_BAD_STATE;
 	} else {
-		SF_LOG_ERR_LIMITED("%s on connection %u: %s, with the task under way", request->base.cls->name, connection->id,
+		SF_LOG_ERR_LIMITED("%s on connection %u: %s, while the task was in flight", request->base.cls->name,
+				   connection->id,
 				   request->event != NULL ? "the sync event's owner has stopped it, or is gone"
 							  : "the peer is gone, or ended the export of its memory");
 		rdma_connection_fail(connection, status);
@@ -76,9 +80,7 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 	struct doca_task *base;
 
 	if (rdma == NULL || connection == NULL || place == NULL)
-		return rdma_check_given(NULL, rdma == NULL	   ? "instance"
-					      : connection == NULL ? "connection"
-								   : "place for the task");
+		return rdma_check_given(NULL, rdma == NULL ? "rdma" : connection == NULL ? "rdma_connection" : "task");
 	doca_error_t result = rdma_check_tasks(rdma);
 	if (result == DOCA_SUCCESS)
 		result = sf_task_alloc(&rdma->ctx, &rdma->pools[pool], &base);
@@ -105,6 +107,6 @@ doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, co
 				 doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks)
 {
 	if (rdma == NULL)
-		return rdma_check_given(NULL, "instance to configure tasks for");
+		return rdma_check_given(NULL, "rdma");
 	return sf_task_pool_configure(&rdma->ctx, &rdma->pools[pool], cls, completed, failed, num_tasks, RDMA_TASKS_MAX);
 }

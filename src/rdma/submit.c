@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks on their way out: by the fabric, in order, once it takes them. */
+/* Submits tasks to the fabric in order, once it accepts them. */
 #include "rdma/submit.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,41 +18,21 @@
 
 /* ---- on its way ---- */
 
-/* A read or write of nothing touches no memory, and is over when all before it is. */
+/* A read or write of no bytes touches no memory, and completes when all earlier tasks have. */
 static bool is_nothing(const struct rdma_request *request)
 {
 	return request->len == 0 && (request->op.kind == SF_OP_WRITE || request->op.kind == SF_OP_READ);
 }
 
-/* The status of a task that can never go out; the reason is logged once, here. */
+/* The status of a task that can never be sent. */
 static doca_error_t request_failure(const struct rdma_request *request, doca_error_t why)
 {
 	const char *name = request->base.cls->name;
-	uint32_t id = request->connection->id;
 
-	switch (why) {
-	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR_LIMITED(
-			"%s on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there", name,
-			id, (unsigned long long)request->len);
-		return DOCA_ERROR_IO_FAILED;
-	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR_LIMITED(
-			"%s on connection %u: the peer posted no receive in %u retries: post receives there, or raise the retry "
-			"count",
-			name, id, rdma_request_rdma(request)->rnr_retry_count);
-		return DOCA_ERROR_IO_FAILED;
-	case DOCA_ERROR_NOT_PERMITTED:
-	case DOCA_ERROR_INVALID_VALUE:
-	case DOCA_ERROR_NOT_SUPPORTED:
-		return why; /* the fabric has said what is wrong */
-	default:
-		SF_LOG_ERR_LIMITED("%s on connection %u: %s", name, id, rdma_connection_loss(request->connection));
-		return DOCA_ERROR_CONNECTION_ABORTED;
-	}
+	return rdma_connection_send_failure(request->connection, name, name, request->len, why);
 }
 
-/* SUCCESS: it went out, or has ended. AGAIN: not now. Others: never, and nothing before it is under way any more. */
+/* SUCCESS: it was sent, or is complete. AGAIN: retry later. Others: it failed, and no earlier task is in flight. */
 static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdma_request *request)
 {
 	doca_error_t result;
@@ -85,11 +66,13 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 {
 	task->next = NULL;
 	if (connection->waiting != NULL) {
+		assert(connection->waiting_last != NULL);
 		connection->waiting_last->next = task;
 	} else {
 		connection->waiting = task;
 		connection->not_ready_since = 0;
 		connection->next_waiting = NULL;
+		assert(*connection->rdma->waiting_end == NULL);
 		*connection->rdma->waiting_end = connection;
 		connection->rdma->waiting_end = &connection->next_waiting;
 	}
@@ -154,10 +137,10 @@ static void fill_op(struct rdma_request *request)
 	request->header[RDMA_HEADER_SIZE - 1] =
 		verb->kind == SF_OP_WRITE ? DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM : DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM;
 	if (verb->kind == SF_OP_WRITE && request->len == 0)
-		request->op.kind = SF_OP_SEND; /* nothing is written, so there is no remote memory to name */
+		request->op.kind = SF_OP_SEND; /* nothing is written, so no remote memory is named */
 }
 
-/* The right that the peer's memory map must give. */
+/* The right that the peer's memory map must grant. */
 static uint32_t region_right(enum sf_op_kind kind)
 {
 	switch (kind) {
@@ -195,7 +178,7 @@ static void report_right(const struct rdma_request *request, bool by_instance, b
 			  request->connection->id, whose);
 }
 
-/* Both must give the right: the peer's instance, and its memory map. */
+/* Both must grant the right: the peer's instance, and its memory map. */
 static bool is_permitted(const struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_request_verb(request);
@@ -232,7 +215,7 @@ static doca_error_t check_connection(const struct rdma_request *request)
 	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
 		   connection->rdma != rdma_request_rdma(request) ? "another instance's"
 		   : connection->state == RDMA_CONNECTION_FREE	  ? "of an earlier run: connect again"
-		   : connection->state == RDMA_CONNECTION_ENDED	  ? "over, and its place free: connect again"
+		   : connection->state == RDMA_CONNECTION_ENDED	  ? "closed, and its slot free: connect again"
 								  : "not connected yet");
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -257,7 +240,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 		return DOCA_SUCCESS;
 	if (result == DOCA_ERROR_AGAIN) {
 		wait_for_room(connection, &request->base);
-	} else { /* taken all the same: it ends by its error callback */
+	} else { /* accepted nevertheless: its error callback reports it */
 		rdma_task_end_later(connection->rdma, &request->base, result);
 		rdma_connection_fail(connection, result);
 	}

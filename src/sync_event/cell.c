@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync_event/cell.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -12,12 +13,12 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 
-#define SET_TRIES_MAX 10000 /* somebody else changed the word each time */
+#define SET_TRIES_MAX 10000 /* another thread changed the word each time */
 #define BUCKETS 1024
 
-/* The pages of this process. An import in the same process has no mapping of its own, but keeps the page from
- * being given back. */
+/* The pages of this process. An import in the same process uses the page itself and keeps it from being freed. */
 struct own_page {
 	struct sf_cell_page *page;
 	uint32_t users;
@@ -26,9 +27,9 @@ struct own_page {
 
 static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &pages_lock, NULL);
-static struct own_page *pages[BUCKETS]; /* GUARDED_BY(pages_lock), and what is in it */
+static struct own_page *pages[BUCKETS] GUARDED_BY(pages_lock); /* protects the entries, too */
 
-static struct own_page **page_find(const struct sf_cell_page *page)
+static REQUIRES(pages_lock) struct own_page **page_find(const struct sf_cell_page *page)
 {
 	struct own_page **at = &pages[(uintptr_t)page / SF_CELL_PAGE_SIZE % BUCKETS];
 
@@ -53,6 +54,7 @@ struct sf_cell_page *sf_cell_page_new(void)
 	atomic_store(&page->live, 1);
 	pthread_mutex_lock(&pages_lock);
 	bucket = page_find(page);
+	assert(*bucket == NULL);
 	*own = (struct own_page){.page = page, .users = 1};
 	*bucket = own;
 	pthread_mutex_unlock(&pages_lock);
@@ -78,6 +80,7 @@ void sf_cell_page_release(struct sf_cell_page *page)
 	pthread_mutex_lock(&pages_lock);
 	at = page_find(page);
 	own = *at;
+	assert(own != NULL && own->users > 0);
 	if (--own->users == 0) {
 		*at = own->next;
 		munmap(page, SF_CELL_PAGE_SIZE);
@@ -112,11 +115,11 @@ void sf_cell_close(struct sf_cell *cell)
 	*cell = (struct sf_cell){.page = NULL};
 }
 
-void sf_cell_wake(struct sf_cell_page *page, uint32_t gate)
+void sf_cell_wake(struct sf_cell_page *page, uint32_t doorbell)
 {
-	/* If another thread opened it in between, it did so after our change of the value. */
-	if (atomic_compare_exchange_strong(&page->gate, &gate, gate + 1))
-		syscall(SYS_futex, &page->gate, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	/* If the exchange fails, another thread rang it after our change of the value. */
+	if (atomic_compare_exchange_strong(&page->doorbell, &doorbell, doorbell + 1))
+		syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static doca_error_t access_word(struct sf_region *region, uint64_t addr, enum sf_op_kind kind, uint64_t compare, uint64_t value,
@@ -192,6 +195,6 @@ doca_error_t sf_cell_set_far(const struct sf_cell *cell, uint64_t value)
 		}
 		expected = found;
 	}
-	SF_LOG_ERR_LIMITED("the sync event's word changed at each of %d tries to set it", SET_TRIES_MAX);
+	SF_LOG_ERR_LIMITED("the sync event's value changed in each of %d attempts to set it: submit again", SET_TRIES_MAX);
 	return DOCA_ERROR_AGAIN;
 }

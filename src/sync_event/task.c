@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The asynchronous mode: the event as a ctx. Gets and updates are carried out in their submit, waits in progress. */
+/* The asynchronous mode: the event as a ctx. Submit executes gets and updates; progress evaluates waits. */
 #include "sync_event/task.h"
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "sync_event/wait_check.h"
+#include "validation/validation.h"
 
 #define POLLS_BETWEEN_QUESTIONS 1024 /* whether the owner lives, which costs more than a look at the word */
 
@@ -16,9 +18,9 @@ doca_error_t sf_event_task_configure(struct doca_sync_event *event, enum sf_even
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	/* Arguments that are wrong in any state are refused below. */
+	/* The call below rejects arguments that are wrong in any state. */
 	if (sf_event_is_open(event) && completed != NULL && failed != NULL && num_tasks > 0) {
-		SF_LOG_ERR("%s tasks are configured before the sync event is started", cls->name);
+		SF_LOG_ERR("%s: the sync event is started: configure its tasks before start", cls->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return sf_task_pool_configure(&event->ctx, &event->pools[type], cls, completed, failed, num_tasks, SF_EVENT_TASKS_MAX);
@@ -30,7 +32,7 @@ doca_error_t sf_event_task_alloc(struct doca_sync_event *event, enum sf_event_ta
 	doca_error_t result;
 
 	if (event == NULL || place == NULL) {
-		SF_LOG_ERR("no %s given to allocate a sync event task", event == NULL ? "event" : "place for the task");
+		SF_LOG_ERR("%s is NULL: cannot allocate a sync event task", event == NULL ? "event" : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = sf_task_alloc(&event->ctx, &event->pools[type], task);
@@ -44,7 +46,7 @@ void sf_event_task_done(struct doca_task *task, doca_error_t status)
 	struct doca_sync_event *event = sf_event_of(task);
 
 	if (status == DOCA_ERROR_CONNECTION_ABORTED)
-		SF_LOG_ERR_LIMITED("%s: the owner of the sync event has stopped it, or is gone", task->cls->name);
+		SF_LOG_ERR_LIMITED("%s: the owner of the sync event has stopped it, or has exited", task->cls->name);
 	task->status = status;
 	task->next = NULL;
 	*event->done_end = task;
@@ -116,7 +118,7 @@ static bool complete_done(struct doca_sync_event *event)
 	struct doca_task *task = event->done, *next;
 	bool moved = task != NULL;
 
-	/* What callbacks submit waits for the next call. */
+	/* Tasks that callbacks submit wait for the next call. */
 	event->done = NULL;
 	event->done_end = &event->done;
 	for (; task != NULL; task = next) {
@@ -126,14 +128,16 @@ static bool complete_done(struct doca_sync_event *event)
 	return moved;
 }
 
-/* What the waits are compared with. Now and then, and always when asked for, the owner too. */
+/* Reads the value for the waits. Also checks that the owner lives: from time to time, or always if ask is set. */
 static doca_error_t event_look(struct doca_sync_event *event, bool ask, uint64_t *value)
 {
 	doca_error_t status = sf_cell_look(&event->cell, value);
 
 	if (status == DOCA_SUCCESS && (ask || ++event->polls >= POLLS_BETWEEN_QUESTIONS)) {
 		status = sf_cell_ask(&event->cell);
-		event->polls = status == DOCA_SUCCESS ? 0 : POLLS_BETWEEN_QUESTIONS; /* the next progress is to see it, too */
+		event->polls = status == DOCA_SUCCESS ? 0 : POLLS_BETWEEN_QUESTIONS; /* the next progress call checks again */
+		if (__builtin_expect(sf_validation_is_on, 0))
+			sf_event_wait_check_publisher(event, &event->waiting, "doca_task_submit");
 	}
 	return status;
 }
@@ -147,7 +151,7 @@ static bool any_true(const struct doca_sync_event *event, uint64_t value)
 	return false;
 }
 
-/* Ends all waits with an error, or those that are true. */
+/* Completes all waits with an error, or the true ones with success. */
 static void complete_waits(struct doca_sync_event *event, doca_error_t status, uint64_t value)
 {
 	struct doca_task *task = event->waits, *next;
@@ -180,7 +184,7 @@ static bool progress_waits(struct doca_sync_event *event)
 	if (status == DOCA_SUCCESS && event->cell.word == NULL)
 		status = sf_cell_get_far(&event->cell, &value); /* the look may have seen half a store */
 	if (status == DOCA_ERROR_CONNECTION_ABORTED)
-		SF_LOG_ERR_LIMITED("the owner of the sync event has stopped it, or is gone: its waits end");
+		SF_LOG_ERR_LIMITED("the owner of the sync event has stopped it, or has exited: its wait tasks end");
 	complete_waits(event, status, value);
 	return true;
 }
@@ -195,7 +199,7 @@ static bool event_progress(struct doca_ctx *ctx)
 	return progress_waits(event) || moved;
 }
 
-/* The watcher runs from the first time that a thread sleeps. Without one, waiters must poll. */
+/* The watcher starts when a thread first sleeps. Without a watcher, waiters must poll. */
 static bool is_watched(struct doca_sync_event *event)
 {
 	if (event->watch.watcher != NULL)

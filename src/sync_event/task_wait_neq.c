@@ -12,6 +12,7 @@ static const struct sf_task_class wait_neq_class = {
 	.may_wait = true,
 	.submit = sf_event_wait_submit,
 	.validate = sf_event_wait_validate,
+	.inspect = sf_event_wait_inspect,
 };
 
 doca_error_t doca_sync_event_task_wait_neq_set_conf(struct doca_sync_event *event,
@@ -45,7 +46,7 @@ struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(struct doca_sync_ev
 void doca_sync_event_task_wait_neq_set_wait_val(struct doca_sync_event_task_wait_neq *task, uint64_t wait_val)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no wait neq task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->wait.wait_val = wait_val;
 }
@@ -58,7 +59,7 @@ uint64_t doca_sync_event_task_wait_neq_get_wait_val(const struct doca_sync_event
 void doca_sync_event_task_wait_neq_set_mask(struct doca_sync_event_task_wait_neq *task, uint64_t mask)
 {
 	if (task == NULL)
-		SF_LOG_ERR("no wait neq task given to change");
+		SF_LOG_ERR("task is NULL");
 	else
 		task->wait.mask = mask;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync_event/watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,23 +14,24 @@
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "compat/linux.h"
 
-#define GATES_MAX 127		/* of one thread: the kernel waits for 128 words at a time, one is the thread's own */
+#define GATES_MAX 127		/* of one thread: the kernel waits for at most 128 words, and one is the thread's kick */
 #define TICK_WITHOUT_WAITV_MS 1 /* a kernel before 5.16 waits for one word only */
 
 struct sf_watcher {
 	pthread_t thread;
-	_Atomic uint32_t kick; /* changes when the thread has to look at its list again */
+	_Atomic uint32_t kick; /* changes when the thread must read its list again */
 	bool ending;
 	uint32_t num;
 	struct sf_watch *watches[GATES_MAX];
 	struct sf_watcher *next;
 };
 
-/* Guards the list, the watchers in it and the watches in those. */
+/* Protects the list, its watchers and their watches. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sf_watcher *watchers;
+static struct sf_watcher *watchers GUARDED_BY(lock);
 
 static _Atomic uint64_t num_looks;
 
@@ -38,8 +40,8 @@ uint64_t sf_watch_num_looks(void)
 	return atomic_load(&num_looks);
 }
 
-/* Threads do not follow into a child: what the parent watched stays its own. */
-static void watchers_leave(void)
+/* A child of fork has no watcher threads: it forgets the parent's. */
+static SF_IN_CHILD void watchers_leave(void)
 {
 	for (struct sf_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next) {
 		for (uint32_t i = 0; i < watcher->num; i++)
@@ -70,7 +72,7 @@ static bool word_changed(const struct sf_watch *watch)
 	       value != atomic_load(&watch->last);
 }
 
-/* Time to look. Not armed any more: then there is nothing to look for until sf_watch_arm says so. */
+/* Polls the word. Stops ticking if the watch is not armed any more; sf_watch_arm starts it again. */
 static void watcher_tick(struct sf_watch *watch)
 {
 	if (!atomic_load(&watch->armed)) {
@@ -82,13 +84,13 @@ static void watcher_tick(struct sf_watch *watch)
 	}
 }
 
-/* Reports what is due. Returns when the watch wants to be looked at again, 0 for never. */
-static uint64_t watch_look(struct sf_watch *watch, uint32_t gate, uint64_t now)
+/* Reports a rung doorbell or a changed word. Returns the time of the next look, 0 for never. */
+static uint64_t watch_look(struct sf_watch *watch, uint32_t doorbell, uint64_t now)
 {
 	uint32_t tick_ms = atomic_load(&watch->tick_ms);
 
-	if (gate >> 1 != watch->seen) {
-		watch->seen = gate >> 1;
+	if (doorbell >> 1 != watch->seen) {
+		watch->seen = doorbell >> 1;
 		watch_report(watch);
 	}
 	if (tick_ms != 0 && atomic_load(&watch->ticking) && now >= watch->looked_ms + tick_ms) {
@@ -125,16 +127,16 @@ static void *watcher_run(void *argument)
 						    .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
 		for (uint32_t i = 0; i < watcher->num; i++) {
 			struct sf_watch *watch = watcher->watches[i];
-			uint32_t gate = atomic_load(&watch->cell->page->gate);
-			uint64_t next = watch_look(watch, gate, now);
+			uint32_t doorbell = atomic_load(&watch->cell->page->doorbell);
+			uint64_t next = watch_look(watch, doorbell, now);
 
 			if (next != 0 && (until == 0 || next < until))
 				until = next;
 			words[num++] = (struct futex_waitv){
-				.val = gate, .uaddr = (uintptr_t)&watch->cell->page->gate, .flags = FUTEX_32};
+				.val = doorbell, .uaddr = (uintptr_t)&watch->cell->page->doorbell, .flags = FUTEX_32};
 		}
 		pthread_mutex_unlock(&lock);
-		/* A page that goes now is no harm: the thread that removed it has changed kick before. */
+		/* A page may be freed here: the thread that removed its watch has changed kick before, which ends the wait. */
 		wait_for(words, num, until);
 		pthread_mutex_lock(&lock);
 	}
@@ -142,8 +144,8 @@ static void *watcher_run(void *argument)
 	return NULL;
 }
 
-/* With the lock. The program's signals are not for this thread. */
-static struct sf_watcher *watcher_start(void)
+/* The thread blocks all signals of the program. */
+static REQUIRES(lock) struct sf_watcher *watcher_start(void)
 {
 	struct sf_watcher *watcher = calloc(1, sizeof(*watcher));
 	sigset_t all, before;
@@ -158,7 +160,7 @@ static struct sf_watcher *watcher_start(void)
 	error = pthread_create(&watcher->thread, NULL, watcher_run, watcher);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error != 0) {
-		SF_LOG_ERR("no thread to watch sync events: %s", strerror(error));
+		SF_LOG_ERR("cannot start the thread that watches sync events: %s", strerror(error));
 		free(watcher);
 		return NULL;
 	}
@@ -177,9 +179,11 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 	if (watcher == NULL)
 		watcher = watcher_start();
 	if (watcher != NULL) {
-		watch->seen = atomic_load(&watch->cell->page->gate) >> 1;
+		watch->seen = atomic_load(&watch->cell->page->doorbell) >> 1;
 		watch->looked_ms = sf_now_ms();
+		assert(watch->watcher == NULL);
 		watch->watcher = watcher;
+		assert(watcher->num < GATES_MAX);
 		watcher->watches[watcher->num++] = watch;
 		watcher_kick(watcher);
 	}
@@ -195,7 +199,7 @@ static void watcher_end(struct sf_watcher *watcher)
 
 void sf_watch_remove(struct sf_watch *watch)
 {
-	struct sf_watcher *watcher = watch->watcher, **at = &watchers;
+	struct sf_watcher *watcher = watch->watcher, **at;
 	bool last;
 
 	if (watcher == NULL)
@@ -209,8 +213,12 @@ void sf_watch_remove(struct sf_watch *watch)
 	last = watcher->num == 0;
 	if (last) {
 		watcher->ending = true;
-		while (*at != watcher)
+		at = &watchers;
+		while (*at != watcher) {
+			assert(*at != NULL);
 			at = &(*at)->next;
+		}
+		assert(watcher->num == 0);
 		*at = watcher->next;
 	}
 	watcher_kick(watcher);
@@ -232,7 +240,7 @@ void sf_watch_refresh(struct sf_watch *watch)
 	pthread_mutex_lock(&lock);
 	if (watch->watcher != NULL) {
 		if (atomic_load(&watch->tick_ms) != 0 && atomic_load(&watch->armed))
-			atomic_store(&watch->ticking, true); /* it may be the first that has something to look for */
+			atomic_store(&watch->ticking, true); /* it may not have been ticking */
 		watcher_kick(watch->watcher);
 	}
 	pthread_mutex_unlock(&lock);

@@ -64,7 +64,7 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 		return false;
 	if (!sf_liveness_lost(&worker->join, worker->request.process, UROM_JOIN_NS))
 		return false;
-	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not let this program in: is it stopped?");
+	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not admitted this program: is it stopped?");
 	return true;
 }
 
@@ -109,7 +109,7 @@ static void peer_message(void *user, struct sf_comm_peer *peer, const void *head
 	else if ((head.kind == UROM_DOMAIN_READY || head.kind == UROM_DOMAIN_WANTED) && worker->phase == UROM_WORKER_ON)
 		urom_domain_answered(worker, &head, body, len);
 	else
-		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent what is no message of UROM's, or not now");
+		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent an invalid or unexpected message");
 }
 
 static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
@@ -139,6 +139,7 @@ doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 		.handler = &handler,
 		.user = worker,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
+		.one_a_poll = true, /* published programs lose the result of a command if a progress call completes two */
 	};
 
 	return sf_comm_open(&options, &worker->comm);

@@ -2,6 +2,7 @@
 /* The task that takes a command to a plugin. */
 #include "urom/worker_task_cmd.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +59,14 @@ static doca_error_t command_check(const struct doca_urom_worker *worker, const c
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (__builtin_popcountll(task->plugin) != 1 || (task->plugin & worker->plugins) == 0) {
-		SF_LOG_ERR("urom command: 0x%llx is no plugin that the worker was asked to load: doca_urom_worker_set_plugins",
+		SF_LOG_ERR("urom command: plugin 0x%llx is not loaded in the worker: add it by doca_urom_worker_set_plugins",
 			   (unsigned long long)task->plugin);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (task->payload.data_len > worker->message_max - HEADER_SIZE) {
-		SF_LOG_ERR(
-			"urom command: %zu bytes and a header of %zu, messages hold %zu: doca_urom_service_set_max_comm_msg_size",
-			task->payload.data_len, HEADER_SIZE, worker->message_max);
+		SF_LOG_ERR("urom command: %zu bytes and a header of %zu, messages hold %zu: raise "
+			   "doca_urom_service_set_max_comm_msg_size",
+			   task->payload.data_len, HEADER_SIZE, worker->message_max);
 		return DOCA_ERROR_TOO_BIG;
 	}
 	return DOCA_SUCCESS;
@@ -132,7 +133,7 @@ void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, s
 	if (task == NULL || notify.type != task->plugin || notify.len > len - sizeof(notify)) {
 		SF_LOG_WARN_LIMITED(
 			"urom worker %llu: a notification of %zu bytes answers no command: its plugin must repeat the "
-			"command's type and urom_context, and say its length",
+			"command's type and urom_context, and set its length",
 			(unsigned long long)worker->id, len);
 		return;
 	}
@@ -151,6 +152,7 @@ void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status)
 
 		if (task->state < SF_TASK_INFLIGHT)
 			continue;
+		assert(task->ctx == &worker->ctx);
 		task->status = status;
 		task->next = worker->ended;
 		worker->ended = task;
@@ -176,12 +178,13 @@ doca_error_t doca_urom_worker_cmd_task_allocate(struct doca_urom_worker *worker,
 	struct doca_task *base;
 
 	if (worker == NULL || task == NULL)
-		return urom_check_given(NULL, worker == NULL ? "worker" : "place for the task");
+		return urom_check_given(NULL, worker == NULL ? "worker" : "task");
 	doca_error_t result = sf_task_alloc(&worker->ctx, &worker->pool, &base);
 	if (result != DOCA_SUCCESS)
 		return result;
 	cmd_task *taken = (cmd_task *)base;
 	taken->index = (uint32_t)(((char *)base - (char *)worker->pool.memory) / worker->pool.slot_built);
+	assert(taken->index < worker->max_inflight);
 	taken->cb = NULL;
 	taken->plugin = 0;
 	taken->has_response = false;
@@ -203,8 +206,7 @@ doca_error_t doca_urom_worker_cmd_task_allocate_init(struct doca_urom_worker *wo
 doca_error_t doca_urom_worker_cmd_task_release(cmd_task *task)
 {
 	if (task == NULL || task->base.state != SF_TASK_ALLOCATED) {
-		SF_LOG_ERR("urom command: %s",
-			   task == NULL ? "no task to release given" : "the task is not the program's to release now");
+		SF_LOG_ERR("urom command: %s", task == NULL ? "task is NULL" : "the task is in flight or already released");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_task_free(&task->base);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The objects that the program has, by address. Only while the layer is on. */
+/* The table of the program's objects by address, kept only while the layer is on. */
 #include "validation/object.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,18 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread_safety.h"
 #include "validation/rules.h"
 #include "validation/site.h"
 
 #define BUCKETS 1024
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sf_object *buckets[BUCKETS]; /* GUARDED_BY(lock) */
-static uint64_t num_created;		   /* GUARDED_BY(lock) */
+static struct sf_object *buckets[BUCKETS] GUARDED_BY(lock);
+static uint64_t num_created GUARDED_BY(lock);
 
-/* What the parent created is the parent's to destroy. */
-static void after_fork_child(void)
+/* The child does not own the parent's objects, so it forgets them. */
+static SF_IN_CHILD void after_fork_child(void)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct sf_object *object = buckets[i]; object != NULL; object = object->next)
@@ -32,7 +34,7 @@ static void after_fork_child(void)
 
 SF_FORK_LOCK(SF_FORK_TABLE, &lock, after_fork_child);
 
-static struct sf_object **place_of(const void *address)
+static REQUIRES(lock) struct sf_object **place_of(const void *address)
 {
 	struct sf_object **at = &buckets[((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 
@@ -41,8 +43,8 @@ static struct sf_object **place_of(const void *address)
 	return at;
 }
 
-/* With the lock. The one that is there, or a new one; NULL without memory. */
-static struct sf_object *object_get(const void *address)
+/* The object's entry, a new one if needed; NULL without memory. */
+static REQUIRES(lock) struct sf_object *object_get(const void *address)
 {
 	struct sf_object **at = place_of(address);
 
@@ -65,9 +67,10 @@ void sf_object_register(const void *address, const char *type, sf_object_describ
 		object->describe = describe;
 		object->created_at = site.caller;
 		object->thread = gettid();
+		assert(object->address == address);
 		object->number = ++num_created;
 		object->is_given_up = false;
-		object->name[0] = '\0'; /* of one that was there before */
+		object->name[0] = '\0'; /* clears the name of an earlier object at this address */
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -82,8 +85,7 @@ void sf_object_forget(const void *address)
 	free(object);
 }
 
-/* With the lock. */
-static void chain_forget(struct sf_object **at, uintptr_t begin, size_t size)
+static REQUIRES(lock) void chain_forget(struct sf_object **at, uintptr_t begin, size_t size)
 {
 	while (*at != NULL) {
 		struct sf_object *object = *at;
@@ -164,7 +166,7 @@ bool sf_object_get(const void *address, struct sf_object *copy)
 	return object != NULL;
 }
 
-/* ---- the end ---- */
+/* ---- leaks ---- */
 
 static int compare_age(const void *a, const void *b)
 {

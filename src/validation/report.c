@@ -15,6 +15,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/thread_safety.h"
 #include "validation/object.h"
 #include "validation/rules.h"
 #include "validation/site.h"
@@ -26,12 +27,12 @@ static uint64_t num_reports;
 static struct sf_log_site sites[SF_RULES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static softfield_validation_cb_t callback; /* GUARDED_BY(lock), and its argument */
-static void *callback_data;
+static softfield_validation_cb_t callback GUARDED_BY(lock);
+static void *callback_data GUARDED_BY(lock);
 
 SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
 
-/* ---- what the program may ask ---- */
+/* ---- public ---- */
 
 uint64_t softfield_validation_num_reports(void)
 {
@@ -58,7 +59,7 @@ static void callback_run(const struct softfield_validation_report *report)
 		its_callback(report, user_data);
 }
 
-/* Somebody has to see it: without a log that shows warnings, the terminal. */
+/* Writes to the terminal if the log does not show warnings, so that the report is seen. */
 static void line_write(const char *line)
 {
 	if (DOCA_LOG_LEVEL_WARNING <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED))
@@ -99,7 +100,7 @@ bool sf_rule_is_chosen(enum sf_rule rule)
 	return sf_validation_is_on && choice.chosen[rule];
 }
 
-/* A report of that object and call; cause and fix are empty. */
+/* Starts a report of that object and call, with empty cause and fix. */
 static void report_begin(struct softfield_validation_report *report, enum sf_rule rule, const void *object, const char *type,
 			 const char *call)
 {
@@ -140,9 +141,9 @@ void sf_rule_broken_so(enum sf_rule rule, const void *object, const char *type, 
 	sf_rule_report(rule, &report);
 }
 
-/* ---- the choice ---- */
+/* ---- SOFTFIELD_VALIDATE ---- */
 
-/* When the library is loaded, before the program makes an object. */
+/* Runs when the library is loaded, before the program creates an object. */
 static __attribute__((constructor)) void choice_read(void)
 {
 	const char *text = secure_getenv("SOFTFIELD_VALIDATE"), *bad;
@@ -164,8 +165,7 @@ static __attribute__((constructor)) void choice_read(void)
 		return;
 	snprintf(line, sizeof(line),
 		 "SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as SF-MMAP-003, "
-		 "SF-MMAP "
-		 "or -SF-EXIT-001",
+		 "SF-MMAP or -SF-EXIT-001",
 		 (int)(bad_len < 48 ? bad_len : 48), bad);
 	line_write(line);
 }

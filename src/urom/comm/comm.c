@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A comm: its descriptors, and what is ready of them. */
+/* A comm: its descriptors and their events. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define EVENTS_MAX 64
 #define CLOSE_WAIT_NS UINT64_C(1000000000)
 #define CLOSE_POLL_MS 10
-#define TICK_NS 100000000	 /* between looks at whose time is over */
-#define TICK_WAITING_NS 10000000 /* and at whether a worker takes connections again */
+#define TICK_NS 100000000	 /* interval of time limit checks */
+#define TICK_WAITING_NS 10000000 /* and of retries at a worker that does not accept connections */
 
 /* ---- open ---- */
 
@@ -55,7 +55,7 @@ bool comm_timer_open(struct sf_comm *comm)
 	return comm->timer_fd >= 0 && epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->timer_fd, &event) == 0;
 }
 
-/* Without a descriptor for it the times are looked at in each poll. */
+/* Without a timer descriptor each poll checks the time limits. */
 void comm_timer_update(struct sf_comm *comm)
 {
 	const struct itimerspec soon = {.it_value = {0, comm_door_waits(comm) ? TICK_WAITING_NS : TICK_NS}};
@@ -125,7 +125,7 @@ void sf_comm_close(struct sf_comm *comm)
 
 /* ---- progress ---- */
 
-/* One that ends is read on, so that the other end gets what was sent last. */
+/* An ending connection is still read, so that the other end receives the last messages. */
 static void take_ending(struct comm_peer *peer)
 {
 	if (peer->state == COMM_PEER_FLUSHING)
@@ -146,7 +146,7 @@ static bool take_event(struct comm_peer *peer)
 	case COMM_PEER_LINGERING:
 		take_ending(peer);
 		return true;
-	default: /* it has ended in this poll */
+	default: /* it ended in this poll */
 		return false;
 	}
 }
@@ -172,12 +172,14 @@ static bool take_events(struct sf_comm *comm)
 	return any;
 }
 
-/* The one connection of a program's context is looked at itself. */
+/* The only connection of a program's context is polled directly. So is one with messages that were read and not delivered. */
 static struct comm_peer *only_peer(const struct sf_comm *comm)
 {
-	struct comm_peer *peer = comm->door.fd < 0 && comm->num_peers == 1 ? TAILQ_FIRST(&comm->open) : NULL;
+	struct comm_peer *peer = TAILQ_FIRST(&comm->open);
 
-	return peer != NULL && peer->stage == COMM_READY ? peer : NULL;
+	if (peer == NULL || peer->stage != COMM_READY)
+		return NULL;
+	return (comm->door.fd < 0 && comm->num_peers == 1) || peer->held_len != 0 ? peer : NULL;
 }
 
 bool sf_comm_poll(struct sf_comm *comm)
@@ -186,6 +188,7 @@ bool sf_comm_poll(struct sf_comm *comm)
 
 	sf_comm_cork(comm);
 	comm->polling = true;
+	comm->delivered = false;
 	bool any = only != NULL ? comm_stream_ready(only) : take_events(comm);
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->lost), 0))
 		any |= comm_peers_report_lost(comm);
@@ -203,5 +206,7 @@ int sf_comm_fd(const struct sf_comm *comm)
 
 bool sf_comm_arm(struct sf_comm *comm)
 {
-	return !TAILQ_EMPTY(&comm->lost) || (comm->ticks && comm->timer_fd < 0);
+	const struct comm_peer *peer = TAILQ_FIRST(&comm->open);
+
+	return (peer != NULL && peer->held_len != 0) || !TAILQ_EMPTY(&comm->lost) || (comm->ticks && comm->timer_fd < 0);
 }

@@ -7,9 +7,9 @@
  * callback runs. Messages of a connection arrive in order. Those that are sent from callbacks of a poll, or between cork and
  * uncork, go out together at its end.
  *
- * A connection is a Unix socket in the user's runtime folder, where the kernel says whose process the peer is, or TCP with
- * TLS 1.3 and a key that both ends have. A peer is reported once it has passed that; until then at most 16 bytes of it are read
- * here, the rest by OpenSSL. A connection that names a worker is handed to that worker's process: only one socket listens.
+ * A connection is a Unix socket in the user's runtime folder, where the kernel reports the peer's user, or TCP with TLS 1.3 and a
+ * shared key. A peer is reported once it is authenticated; until then at most 16 bytes are read here, the rest by OpenSSL. A
+ * connection that names a worker is passed to that worker's process: only one socket listens.
  */
 #ifndef UROM_COMM_COMM_H
 #define UROM_COMM_COMM_H
@@ -25,15 +25,15 @@
 
 #define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
 #define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
-#define SF_COMM_SENDS_MAX 1024 /* batches to one peer that the kernel has not taken yet */
-#define SF_COMM_SENDS_HELD 16  /* behind so many, small messages are collected until they fill one */
-#define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
+#define SF_COMM_SENDS_MAX 1024 /* batches to one peer that the kernel has not accepted yet */
+#define SF_COMM_SENDS_HELD 16  /* after so many, small messages are collected until they fill a batch */
+#define SF_COMM_BATCH 16384    /* bytes of messages sent together */
 #define SF_COMM_PEERS_MAX 4096
 #define SF_COMM_ADDRESS_MAX 64
 #define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
 #define SF_COMM_KEY_SIZE 32
-#define SF_COMM_LISTENER UINT64_MAX /* a connection to the listener itself, not to one of its workers */
-/* Connections that have not passed yet. */
+#define SF_COMM_LISTENER UINT64_MAX /* target of a connection: the listener itself, not one of its workers */
+/* Limits of unauthenticated connections. */
 #define SF_COMM_GUESTS_MAX 512
 #define SF_COMM_GUESTS_OF_ONE 128		    /* from one address */
 #define SF_COMM_GUEST_NS UINT64_C(10000000000)	    /* after which they are closed */
@@ -45,34 +45,36 @@ struct sf_comm_key {
 	uint8_t bytes[SF_COMM_KEY_SIZE];
 };
 
-/* The user's part of a connection; the rest is the comm's. */
+/* The user's part of a connection; the rest belongs to the comm. */
 struct sf_comm_peer {
 	void *user;
 	char address[SF_COMM_ADDRESS_MAX]; /* the other end's, for logs: "10.0.0.1:18515" */
 };
 
-/* All run inside sf_comm_poll. They may send, and close this or another peer, but not poll. */
+/* All callbacks run inside sf_comm_poll. They may send, and close this or another peer, but not poll. */
 struct sf_comm_handler {
-	/* A peer passed our listener. peer->user is NULL. NULL: nobody can. */
+	/* A peer passed authentication at our listener. peer->user is NULL. NULL: no peer can. */
 	void (*arrived)(void *user, struct sf_comm_peer *peer);
 	/* A message, at any alignment, valid until the callback returns. */
 	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 			size_t body_len);
-	/* The other end is gone, or never was there; NOT_PERMITTED: it has another key. The peer is freed when this returns; it
-	 * is not to be closed. */
+	/* The peer is gone, or was never there; NOT_PERMITTED: it has another key. The peer is freed when this returns;
+	 * do not close it. */
 	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
-	/* The key of a TCP connection that we have made; what it answers is logged, and why the peer is lost. */
+	/* The key for an outgoing TCP connection; its error is logged, and becomes the reason of lost. */
 	doca_error_t (*key)(void *user, struct sf_comm_key *key);
-	/* A connection at our listener is for this worker: sf_comm_hand gives it away. AGAIN: not yet. NULL: there are no
-	 * workers. */
+	/* A connection at our listener is for this worker: pass it on by sf_comm_hand. AGAIN: not yet. NULL: there are
+	 * no workers. */
 	doca_error_t (*hand)(void *user, uint64_t worker, int fd, const char *address);
 };
 
 struct sf_comm_options {
 	const struct sf_comm_handler *handler;
 	void *user;
-	size_t body_max;    /* bytes of a message's body that are taken, of ours and of peers */
-	size_t backlog_max; /* bytes that may wait for one peer, a message more or less; 0: as many as SF_COMM_SENDS_MAX hold */
+	size_t body_max;    /* limit of a message's body, in both directions */
+	bool one_a_poll;    /* a poll delivers at most one message; for a comm that only connects, to one peer */
+	size_t backlog_max; /* limit of bytes waiting for one peer, give or take a message; 0: as many as SF_COMM_SENDS_MAX hold
+			     */
 };
 
 SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
@@ -85,24 +87,24 @@ SF_API const char *sf_comm_devices_of(const struct sockaddr *address, char *name
  * as above. */
 SF_API const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room);
 
-/* Waits, at most a second, for what was sent to go out, and closes all peers; no callback runs. */
+/* Waits, at most a second, until everything is sent, and closes all peers; no callback runs. */
 SF_API void sf_comm_close(struct sf_comm *comm);
 
 /*
  * Listens; port 0 lets the system choose. bound is filled with the address as it is now. With a key: on TCP, for peers that have
- * it; devices, unless NULL or "all", are those by which they may come. Without: the address, loopback's, is taken so that nobody
- * else has it, but nothing listens there; a Unix socket in the runtime folder does, for processes of this user. ALREADY_EXIST:
- * the port is taken.
+ * it; devices, unless NULL or "all", are those by which they may come. Without: the loopback address is bound so that no other
+ * process can bind it, but nothing listens there; a Unix socket in the runtime folder does, for processes of this user.
+ * ALREADY_EXIST: the port is in use.
  */
 SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len,
 				   const struct sf_comm_key *key, const char *devices, struct sockaddr_storage *bound);
 
-/* Takes the connections that another process hands over by sf_comm_hand, at the other end of this SOCK_SEQPACKET socket. The comm
- * closes it. */
+/* Accepts the connections that another process passes by sf_comm_hand, at the other end of this SOCK_SEQPACKET socket.
+ * The comm closes it. */
 SF_API doca_error_t sf_comm_listen_behind(struct sf_comm *comm, int fd);
 
-/* Hands a connection to the process at the other end of door. key: for its TLS handshake; NULL: it needs none. AGAIN: that
- * process takes no more just now. */
+/* Passes a connection to the process at the other end of door. key: for its TLS handshake; NULL: it needs none. AGAIN:
+ * that process accepts no more now. */
 SF_API doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf_comm_key *key);
 
 struct sf_comm_target {
@@ -112,7 +114,7 @@ struct sf_comm_target {
 	const char *devices; /* network devices that may be used; NULL: all */
 };
 
-/* Starts to connect. What is sent meanwhile goes out in order; handler.lost reports that no process listens there. */
+/* Starts to connect. Messages sent meanwhile are queued in order; handler.lost reports that no process listens there. */
 SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user,
 				    struct sf_comm_peer **peer);
 
@@ -121,33 +123,34 @@ SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_t
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len,
 				 const void *body, size_t body_len);
 
-/* The process at the other end, for sf_liveness_lost; 0: it is on another machine, or in a container where it cannot be seen. */
+/* The process at the other end, for sf_liveness_lost; 0: on another machine, or in a container where it is not visible. */
 SF_API pid_t sf_comm_process(const struct sf_comm_peer *peer);
 
-/* Does the other end have the connection? Its kernel does, without its program. */
+/* Has the peer's kernel accepted the connection? Does not need its program. */
 SF_API bool sf_comm_connected(const struct sf_comm_peer *peer);
 
-/* Bytes that wait for the peer, in memory of which some may be unused. */
+/* Bytes waiting for the peer, in memory that may be partly unused. */
 SF_API size_t sf_comm_backlog(const struct sf_comm_peer *peer);
 
-/* What is sent between them goes out at the uncork. They nest. */
+/* Messages sent in between go out at the uncork. Calls nest. */
 SF_API void sf_comm_cork(struct sf_comm *comm);
 SF_API void sf_comm_uncork(struct sf_comm *comm);
 
-/* Writes what was sent and waits, corked or for the kernel, as far as the kernel takes it. Reads nothing, and runs no callback,
- * so it may be called from one. */
+/* Writes waiting messages, corked or not, as far as the kernel accepts them. Reads nothing, and runs no callback, so it
+ * may be called from one. */
 SF_API void sf_comm_push(struct sf_comm *comm);
 
-/* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
+/* Closes a connection after everything is sent. The caller must not use the peer any more; no callback of it runs
+ * again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
 
-/* The same, at once: what waits for it is dropped, for it may never take it. */
+/* The same immediately: drops waiting messages, which the peer may never read. */
 SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
 
-/* Does what is due; true when anything was. */
+/* Handles pending events; returns true if there were any. */
 SF_API bool sf_comm_poll(struct sf_comm *comm);
 
-/* A descriptor that is readable when something became due after sf_comm_arm said false. True: something is due now. */
+/* A descriptor that becomes readable on new events after sf_comm_arm returned false. True: events are pending now. */
 SF_API int sf_comm_fd(const struct sf_comm *comm);
 SF_API bool sf_comm_arm(struct sf_comm *comm);
 

@@ -18,19 +18,19 @@
 #include "urom/comm/comm.h"
 
 #define COMM_LOCAL_NAME 128
-/* Bytes that one poll takes of a peer: all that TLS has, for the socket does not tell of it */
+/* bytes read per poll from a peer: everything that TLS has, because the socket does not report it */
 #define COMM_READ_MAX SF_TLS_RECORD
 #define COMM_IDENTITY "softfield urom"	 /* of the key */
-#define COMM_END_NS UINT64_C(2000000000) /* for what was sent before an end to go out, and for the other end to close too */
+#define COMM_END_NS UINT64_C(2000000000) /* time limit for unsent data at an end, and for the other end to close too */
 
 /* What a connection begins with, in the sender's order of bytes, which is little-endian. */
 #define COMM_MAGIC UINT64_C(0x31204d4f52550016)
 struct comm_preamble {
 	uint64_t magic;
-	uint64_t worker; /* that it is for, or SF_COMM_LISTENER */
+	uint64_t worker; /* the target worker, or SF_COMM_LISTENER */
 };
 
-/* A batch of messages, being filled or on its way. */
+/* A batch of messages, being filled or sent. */
 struct comm_send {
 	union {
 		SLIST_ENTRY(comm_send) free;
@@ -42,19 +42,19 @@ struct comm_send {
 
 enum comm_stage {
 	COMM_CONNECTING,
-	COMM_ENTERING, /* accepted: its preamble is awaited */
-	COMM_WAITING,  /* for the worker that it is for to take it */
-	COMM_SECURING, /* TLS' handshake */
+	COMM_ENTERING, /* accepted: waits for its preamble */
+	COMM_WAITING,  /* waits until the target worker accepts it */
+	COMM_SECURING, /* TLS handshake */
 	COMM_READY,
 };
 
 enum comm_peer_state {
-	COMM_PEER_GUEST, /* has not passed: the user does not know it */
+	COMM_PEER_GUEST, /* not authenticated: unknown to the user */
 	COMM_PEER_OPEN,
 	COMM_PEER_LOST,	     /* not yet reported to the user */
-	COMM_PEER_ENDING,    /* it ended inside a poll: it is closed behind that */
+	COMM_PEER_ENDING,    /* ended inside a poll: closed after it */
 	COMM_PEER_FLUSHING,  /* until all is sent */
-	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads what was sent last */
+	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads the last messages */
 };
 
 struct comm_peer {
@@ -69,7 +69,7 @@ struct comm_peer {
 	int fd;
 	uint32_t events;      /* that epoll looks for */
 	bool flush, is_guest; /* ENDING */
-	bool mute;	      /* the other end takes no more: what it sent before is still read */
+	bool mute;	      /* the other end reads no more: its earlier messages are still read */
 	struct comm_preamble preamble;
 	size_t preamble_len;
 	/* TLS */
@@ -77,6 +77,9 @@ struct comm_peer {
 	/* a message of which the rest is still to come */
 	uint8_t *part;
 	size_t part_len, part_room;
+	/* whole messages in the comm's bytes that the last poll was not to deliver (one_a_poll) */
+	const uint8_t *held;
+	size_t held_len;
 	/* what is to be sent */
 	STAILQ_HEAD(, comm_send) queue;
 	uint32_t num_sends;	 /* batch and queue */
@@ -89,8 +92,8 @@ TAILQ_HEAD(comm_peers, comm_peer);
 
 struct comm_door {
 	int fd;	     /* -1: none */
-	bool behind; /* another process hands connections over */
-	bool paused; /* there were no descriptors left */
+	bool behind; /* another process passes connections */
+	bool paused; /* no descriptors were left */
 	bool has_key;
 	struct sf_comm_key key;
 	char devices[SF_COMM_DEVICES_MAX]; /* "": all */
@@ -104,13 +107,14 @@ struct sf_comm {
 	bool ticks; /* the timer runs */
 	struct comm_door door;
 	struct comm_peers guests, open, lost, ending, closing;
-	uint32_t num_guests, num_peers;	    /* num_peers: all but guests */
-	bool polling;			    /* what ends there waits */
+	uint32_t num_guests, num_peers;	    /* num_peers: without guests */
+	bool polling;			    /* ends are deferred while set */
+	bool delivered;			    /* this poll delivers no more (one_a_poll) */
 	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
 	uint32_t num_free;
 	SLIST_HEAD(, comm_peer) batches; /* peers with one */
 	uint32_t corks;
-	uint8_t bytes[COMM_READ_MAX]; /* what was read last */
+	uint8_t bytes[COMM_READ_MAX]; /* the last bytes read */
 };
 
 /* For logs: "10.0.0.1:18515". */
@@ -119,73 +123,73 @@ void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_
 /* ---- comm.c ---- */
 
 bool comm_timer_open(struct sf_comm *comm);
-/* The timer runs while somebody waits for a time to be over. */
+/* Runs the timer while a time limit is active. */
 void comm_timer_update(struct sf_comm *comm);
 
 /* ---- peer.c ---- */
 
-/* Of a socket, which is the peer's from now on; closed if there is none. In no list. */
+/* Creates a peer that owns the socket, in no list; closes the socket on failure. */
 doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out);
-/* The user's from now on. FULL: there are too many. */
+/* Makes it the user's. FULL: there are too many. */
 doca_error_t comm_peer_open(struct comm_peer *peer);
-/* The other end is gone, or broke the protocol. */
+/* The other end is gone, or violated the protocol. */
 void comm_peer_lose(struct comm_peer *peer, doca_error_t why);
-/* Begins its end: behind the poll, if it is called from one. */
+/* Begins its end, after the poll if called from one. */
 void comm_peer_end(struct comm_peer *peer, bool flush);
-/* The ends that waited. */
+/* Executes deferred ends. */
 void comm_peers_end(struct sf_comm *comm);
-/* Tells the user of lost peers. True when there were any. */
+/* Reports lost peers to the user. Returns true if there were any. */
 bool comm_peers_report_lost(struct sf_comm *comm);
-/* One of those that end. */
+/* Handles an ending peer. */
 void comm_peer_close(struct comm_peer *peer);
-/* Those whose time is over, or all of them. */
+/* Ends those whose time is over, or all of them. */
 void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all);
-/* Something was sent: what FLUSHING waits for, perhaps. */
+/* Data was sent: FLUSHING may be over. */
 void comm_peer_flushed(struct comm_peer *peer);
 void comm_send_free(struct comm_peer *peer, struct comm_send *send);
 
 /* ---- stream.c ---- */
 
-/* Does what the descriptor is ready for. True: anything was. */
+/* Handles a ready descriptor. Returns true if anything was done. */
 bool comm_stream_ready(struct comm_peer *peer);
-/* Sends what the kernel takes. */
+/* Sends what the kernel accepts. */
 void comm_stream_write(struct comm_peer *peer);
-/* Goes on with the handshake of a peer that is SECURING. */
+/* Continues the handshake of a peer that is SECURING. */
 void comm_stream_secure(struct comm_peer *peer);
-/* Tells epoll what the peer waits for. */
+/* Updates the events that epoll waits for. */
 void comm_stream_watch(struct comm_peer *peer);
-/* Reads and forgets; false: the other end has closed. */
+/* Reads and drops data; returns false once the other end has closed. */
 bool comm_stream_discard(struct comm_peer *peer);
 void comm_stream_close(struct comm_peer *peer);
 
 /* ---- door.c ---- */
 
 void comm_door_accept(struct sf_comm *comm);
-/* A guest's descriptor is readable, or it was not let in before. */
+/* A guest's descriptor is readable, or the guest was deferred before. */
 void comm_guest_ready(struct comm_peer *peer);
 /* The handshake is over. */
 void comm_guest_accept(struct comm_peer *peer);
-/* It is closed; what is logged of it, or NULL. */
+/* Closes a guest; why is logged, or NULL. */
 void comm_guest_leave(struct comm_peer *peer, const char *why);
-/* Those whose time is over, and those that wait. */
+/* Ends guests whose time is over, retries waiting ones. */
 void comm_door_tick(struct sf_comm *comm, uint64_t now);
 bool comm_door_waits(const struct sf_comm *comm);
 void comm_door_close(struct sf_comm *comm);
 
-/* Results of reading and writing that are no numbers of bytes. */
+/* Negative results of reading and writing. */
 #define COMM_AGAIN SF_TLS_AGAIN
 #define COMM_CLOSED SF_TLS_CLOSED
 
 /* ---- local.c ---- */
 
-/* Is the address loopback's, so that a service without a key may have it? */
+/* Is it a loopback address, which a service without a key may use? */
 bool comm_local_address(const struct sockaddr *address);
-/* The descriptor; else -1, with errno. Nothing is logged. */
+/* Returns the descriptor, or -1 with errno. Not logged. */
 int comm_local_connect(const struct sockaddr *address);
 /* Logged. name is filled. */
 doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LOCAL_NAME], int *fd);
 void comm_local_remove(const char *name);
-/* Whose process is at the other end? False: another user's. */
+/* Is the process at the other end one of this user? */
 bool comm_local_is_own(int fd, pid_t *pid);
 
 #endif

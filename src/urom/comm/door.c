@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listening. A connection is a guest until it has passed: the user of the comm does not know it, it has so much time, and there
- * are so many of them. It begins with 16 bytes that say whom it is for; on TCP the TLS handshake follows.
+ * Listening. A connection is a guest until it is authenticated: unknown to the comm's user, with a time limit, and
+ * limited in number. Its first 16 bytes name the target; on TCP the TLS handshake follows.
  */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -33,7 +34,7 @@ struct handed {
 void comm_guest_leave(struct comm_peer *peer, const char *why)
 {
 	if (why != NULL)
-		SF_LOG_WARN_LIMITED("urom: %s was turned away: %s", peer->base.address, why);
+		SF_LOG_WARN_LIMITED("urom: rejected %s: %s", peer->base.address, why);
 	comm_peer_end(peer, false);
 }
 
@@ -42,10 +43,11 @@ void comm_guest_accept(struct comm_peer *peer)
 	struct sf_comm *comm = peer->comm;
 
 	if (comm->num_peers >= SF_COMM_PEERS_MAX || comm->options.handler->arrived == NULL) {
-		comm_guest_leave(peer, "there are as many connections as can be");
+		comm_guest_leave(peer, "the limit of connections is reached");
 		return;
 	}
 	TAILQ_REMOVE(&comm->guests, peer, in_list);
+	assert(comm->num_guests > 0);
 	comm->num_guests--;
 	peer->stage = COMM_READY;
 	comm_stream_watch(peer);
@@ -68,7 +70,7 @@ static void hand_over(struct comm_peer *peer)
 		comm_timer_update(comm);
 		return;
 	}
-	comm_guest_leave(peer, result == DOCA_SUCCESS ? NULL : "the worker that it is for is not there");
+	comm_guest_leave(peer, result == DOCA_SUCCESS ? NULL : "it asks for a worker that does not exist");
 }
 
 static void peer_secure(struct comm_peer *peer, const struct sf_comm_key *key)
@@ -107,7 +109,7 @@ static void read_preamble(struct comm_peer *peer)
 	size_t known = peer->preamble_len < sizeof(peer->preamble.magic) ? peer->preamble_len : sizeof(peer->preamble.magic);
 	const uint64_t magic = COMM_MAGIC;
 	if (memcmp(&peer->preamble.magic, &magic, known) != 0)
-		comm_guest_leave(peer, "it is no program of UROM's, or of another release");
+		comm_guest_leave(peer, "it is not a UROM program, or one of another release");
 	else if (peer->preamble_len == sizeof(peer->preamble))
 		peer_enter(peer);
 }
@@ -162,7 +164,7 @@ static bool make_room(struct sf_comm *comm, const char *address, uint64_t now)
 	}
 	if (now - oldest->since < SF_COMM_GUEST_GRACE_NS)
 		return false;
-	comm_guest_leave(oldest, "it did not pass while too many others wait to");
+	comm_guest_leave(oldest, "it did not authenticate while too many others wait");
 	return true;
 }
 
@@ -173,7 +175,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 	uint64_t now = sf_now_ns();
 
 	if (!make_room(comm, address, now)) {
-		SF_LOG_WARN_LIMITED("urom: %s was turned away: %u connections have not passed yet", address, comm->num_guests);
+		SF_LOG_WARN_LIMITED("urom: rejected %s: %u connections are not authenticated yet", address, comm->num_guests);
 		close(fd);
 		return NULL;
 	}
@@ -236,7 +238,7 @@ static void pause_door(struct sf_comm *comm, const char *why)
 {
 	struct epoll_event event = {.events = 0, .data = {.ptr = &comm->door}};
 
-	SF_LOG_WARN_LIMITED("urom: no connection can be taken just now: %s", why);
+	SF_LOG_WARN_LIMITED("urom: cannot accept connections now: %s", why);
 	comm->door.paused = true;
 	(void)epoll_ctl(comm->epoll_fd, EPOLL_CTL_MOD, comm->door.fd, &event);
 	comm_timer_update(comm);
@@ -247,7 +249,7 @@ static bool is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* False: there is none, or none can be taken. */
+/* Returns false if there is none, or none can be accepted. */
 static bool accept_one(struct sf_comm *comm)
 {
 	struct sockaddr_storage from = {0};
@@ -264,9 +266,9 @@ static bool accept_one(struct sf_comm *comm)
 		(void)make_guest(comm, fd, address, COMM_ENTERING);
 		return true;
 	}
-	SF_LOG_WARN_LIMITED("urom: %s was turned away: %s", address,
-			    comm->door.name[0] != '\0' ? "it is another user's"
-						       : "it comes by a network that UCX_NET_DEVICES leaves out");
+	SF_LOG_WARN_LIMITED("urom: rejected %s: %s", address,
+			    comm->door.name[0] != '\0' ? "it belongs to another user"
+						       : "it uses a network that UCX_NET_DEVICES does not list");
 	close(fd);
 	return true;
 }
@@ -376,7 +378,7 @@ bool comm_door_waits(const struct sf_comm *comm)
 	return false;
 }
 
-/* A process of this machine that waits for a processor is not late; who comes by TCP may be anybody, and has so long. */
+/* A process of this machine that waits for a processor is not late; a TCP peer gets a fixed time. */
 static bool is_late(struct comm_peer *peer, uint64_t now)
 {
 	pid_t process = sf_comm_process(&peer->base);
@@ -394,7 +396,7 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 		    COMM_WAITING) /* how long is for the guest to say, who knows whether the worker's process lives */
 			comm_guest_ready(peer);
 		else if (is_late(peer, now))
-			comm_guest_leave(peer, "it has not passed in time");
+			comm_guest_leave(peer, "it did not authenticate in time");
 	}
 }
 
@@ -410,7 +412,7 @@ static doca_error_t watch_door(struct sf_comm *comm)
 		       : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-/* A port that is only held may not be shared; one that is listened on is taken over from connections that are ending. */
+/* A port that is only reserved may not be shared; one that is listened on can be taken over from closing connections. */
 static int bind_port(const struct sockaddr *address, socklen_t len, bool listens, struct sockaddr_storage *bound)
 {
 	const int one = 1;
@@ -434,8 +436,7 @@ static doca_error_t bind_error(const struct sockaddr *address)
 	int error = errno;
 
 	comm_address_name(address, name);
-	SF_LOG_ERR("urom: cannot listen on %s: %s; it takes an address of this machine and a port that nobody has", name,
-		   strerror(error));
+	SF_LOG_ERR("urom: cannot listen on %s: %s; give an address of this machine and a free port", name, strerror(error));
 	return error == EADDRINUSE ? DOCA_ERROR_ALREADY_EXIST : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
@@ -445,7 +446,7 @@ doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address
 	struct comm_door *door = &comm->door;
 
 	if (key == NULL && !comm_local_address(address)) {
-		SF_LOG_ERR("urom: without a key a service has an address of 127.0.0.0/8");
+		SF_LOG_ERR("urom: without a key the address of a service must be in 127.0.0.0/8");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	int fd = bind_port(address, len, key != NULL, bound);

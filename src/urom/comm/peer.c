@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer: what is sent to it, and its end. */
+/* A peer: sending, and its end. */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static struct comm_send *build_send(struct sf_comm *comm, size_t room)
 
 	if (send != NULL) {
 		SLIST_REMOVE_HEAD(&comm->free_sends, free);
+		assert(comm->num_free > 0);
 		comm->num_free--;
 		return send;
 	}
@@ -78,12 +80,15 @@ void comm_send_free(struct comm_peer *peer, struct comm_send *send)
 {
 	struct sf_comm *comm = peer->comm;
 
+	assert(peer->num_sends > 0);
 	peer->num_sends--;
+	assert(peer->backlog >= send->room);
 	peer->backlog -= send->room;
 	if (send->room != SF_COMM_BATCH || comm->num_free == SF_COMM_SENDS_MAX) {
 		free(send);
 		return;
 	}
+	assert(comm->num_free < SF_COMM_SENDS_MAX);
 	SLIST_INSERT_HEAD(&comm->free_sends, send, free);
 	comm->num_free++;
 }
@@ -93,6 +98,7 @@ static void end_batch(struct comm_peer *peer, bool out)
 {
 	struct comm_send *batch = peer->batch;
 
+	assert(batch != NULL);
 	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
 	peer->batch = NULL;
 	bool may = peer->state == COMM_PEER_OPEN || peer->state == COMM_PEER_FLUSHING ||
@@ -103,7 +109,7 @@ static void end_batch(struct comm_peer *peer, bool out)
 	}
 	bool idle = STAILQ_EMPTY(&peer->queue);
 	STAILQ_INSERT_TAIL(&peer->queue, batch, next);
-	if (idle) /* else the kernel has taken no more */
+	if (idle) /* else the kernel accepts no more */
 		comm_stream_write(peer);
 }
 
@@ -114,6 +120,7 @@ void sf_comm_cork(struct sf_comm *comm)
 
 void sf_comm_uncork(struct sf_comm *comm)
 {
+	assert(comm->corks > 0);
 	if (--comm->corks != 0)
 		return;
 	for (struct comm_peer *peer = SLIST_FIRST(&comm->batches), *next; peer != NULL; peer = next) {
@@ -145,8 +152,10 @@ static doca_error_t frame_collect(struct comm_peer *peer, const struct comm_fram
 		peer->batch = take_send(peer, size);
 		if (peer->batch == NULL)
 			return DOCA_ERROR_AGAIN;
+		assert(peer->batch->used == 0);
 		SLIST_INSERT_HEAD(&peer->comm->batches, peer, in_batches);
 	}
+	assert(peer->batch->used + size <= peer->batch->room);
 	comm_frame_write(peer->batch->bytes + peer->batch->used, frame);
 	peer->batch->used += size;
 	return DOCA_SUCCESS;
@@ -160,7 +169,7 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	if (peer->state != COMM_PEER_OPEN || peer->mute)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
-		SF_LOG_ERR("urom: a message of %zu bytes, at most %zu are possible", body_len, comm->options.body_max);
+		SF_LOG_ERR("urom: a message of %zu bytes: at most %zu fit", body_len, comm->options.body_max);
 		return DOCA_ERROR_TOO_BIG;
 	}
 	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
@@ -204,13 +213,15 @@ static void free_peer(struct comm_peer *peer)
 void comm_peer_close(struct comm_peer *peer)
 {
 	TAILQ_REMOVE(&peer->comm->closing, peer, in_list);
+	assert(peer->comm->num_peers > 0);
 	peer->comm->num_peers--;
 	free_peer(peer);
 }
 
-/* The other end reads what is on its way before it sees the end; one that has not read ours would not, so it is read here. */
+/* The other end reads everything before it sees the end, unless our side has unread data, which is therefore read here. */
 void comm_peer_flushed(struct comm_peer *peer)
 {
+	assert(peer->state == COMM_PEER_FLUSHING);
 	peer->state = COMM_PEER_LINGERING;
 	if (peer->tls != NULL)
 		sf_tls_end(peer->tls);
@@ -221,6 +232,7 @@ static void end_now(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 
+	assert(peer->state == COMM_PEER_ENDING);
 	if (peer->is_guest) {
 		free_peer(peer);
 		return;
@@ -245,6 +257,7 @@ void comm_peer_end(struct comm_peer *peer, bool flush)
 	peer->is_guest = peer->state == COMM_PEER_GUEST;
 	peer->flush = flush && peer->state == COMM_PEER_OPEN;
 	TAILQ_REMOVE(peer->is_guest ? &comm->guests : peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
+	assert(comm->num_guests >= peer->is_guest);
 	comm->num_guests -= peer->is_guest;
 	peer->state = COMM_PEER_ENDING;
 	if (comm->polling)
@@ -350,10 +363,11 @@ doca_error_t comm_peer_open(struct comm_peer *peer)
 	struct sf_comm *comm = peer->comm;
 
 	if (comm->num_peers == SF_COMM_PEERS_MAX) {
-		SF_LOG_WARN_LIMITED("urom: there are %d connections already, no more are taken", SF_COMM_PEERS_MAX);
+		SF_LOG_WARN_LIMITED("urom: the limit of %d connections is reached", SF_COMM_PEERS_MAX);
 		free_peer(peer);
 		return DOCA_ERROR_FULL;
 	}
+	assert(comm->num_peers < SF_COMM_PEERS_MAX);
 	comm->num_peers++;
 	peer->state = COMM_PEER_OPEN;
 	TAILQ_INSERT_TAIL(&comm->open, peer, in_list);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a connection: how it comes about, and messages from and to it. */
+#include <assert.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -15,7 +16,7 @@
 #include "urom/comm/comm_private.h"
 #include "urom/comm/frame.h"
 
-#define KEEPALIVE_IDLE_S 10 /* a machine that is gone is noticed after 16 seconds; a process that is, at once */
+#define KEEPALIVE_IDLE_S 10 /* a lost machine is detected after 16 seconds; a dead process immediately */
 #define KEEPALIVE_EVERY_S 2
 #define KEEPALIVE_COUNT 3
 #define PART_KEPT 65536 /* bytes of memory for parts of messages that a peer keeps */
@@ -74,7 +75,7 @@ static void drop_queue(struct comm_peer *peer)
 	}
 }
 
-/* A peer that takes no more may have said why before: it is lost when that has been read. */
+/* A peer that reads no more may have sent the reason before: it is lost once that is read. */
 void comm_stream_write(struct comm_peer *peer)
 {
 	for (struct comm_send *send; peer->stage == COMM_READY && (send = STAILQ_FIRST(&peer->queue)) != NULL;) {
@@ -87,6 +88,7 @@ void comm_stream_write(struct comm_peer *peer)
 			drop_queue(peer);
 			break;
 		}
+		assert((size_t)taken <= send->used - send->sent);
 		send->sent += (size_t)taken;
 		if (send->sent != send->used)
 			continue;
@@ -119,30 +121,31 @@ bool comm_stream_discard(struct comm_peer *peer)
 
 static void peer_malformed(struct comm_peer *peer)
 {
-	SF_LOG_WARN_LIMITED("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected",
+	SF_LOG_WARN_LIMITED("urom: %s sent a message that is malformed, or longer than %zu bytes: disconnected it",
 			    peer->base.address, peer->comm->options.body_max);
 	comm_peer_lose(peer, DOCA_ERROR_INVALID_VALUE);
 }
 
-/* Messages that are there whole. False: one is malformed. */
+/* Messages that are there whole, as many as this poll may deliver. False: one is malformed. */
 static bool take_whole(struct comm_peer *peer, const uint8_t **at, size_t *left)
 {
 	struct sf_comm *comm = peer->comm;
 	struct comm_frame frame;
 	size_t size;
 
-	while (peer->state == COMM_PEER_OPEN && *left != 0) {
+	while (peer->state == COMM_PEER_OPEN && *left != 0 && !comm->delivered) {
 		enum comm_frame_found found = comm_frame_find(*at, *left, SF_COMM_HEAD_MAX, comm->options.body_max, &size);
 
 		if (found != COMM_FRAME_WHOLE || !comm_frame_read(at, left, &frame))
 			return found == COMM_FRAME_PART;
+		comm->delivered = comm->options.one_a_poll;
 		comm->options.handler->message(comm->options.user, &peer->base, frame.head, frame.head_len, frame.body,
 					       frame.body_len);
 	}
 	return true;
 }
 
-/* Memory grows with what has come, not with what a length says is to come. */
+/* Memory grows with the received bytes, not with the announced length. */
 static bool make_room(struct comm_peer *peer, size_t len)
 {
 	size_t room = peer->part_room;
@@ -154,6 +157,7 @@ static bool make_room(struct comm_peer *peer, size_t len)
 		return false;
 	peer->part = part;
 	peer->part_room = room;
+	assert(peer->part_room >= len);
 	return true;
 }
 
@@ -198,16 +202,29 @@ static bool take_part(struct comm_peer *peer, const uint8_t **at, size_t *left)
 	return true;
 }
 
-static void take_bytes(struct comm_peer *peer, size_t len)
+/* Messages that the next poll delivers, or finds malformed, before it reads more. */
+static bool hold_bytes(struct comm_peer *peer, const uint8_t *at, size_t len)
 {
-	const uint8_t *at = peer->comm->bytes;
+	const struct sf_comm *comm = peer->comm;
+	size_t size;
+
+	if (!comm->delivered || comm_frame_find(at, len, SF_COMM_HEAD_MAX, comm->options.body_max, &size) == COMM_FRAME_PART)
+		return false;
+	assert(comm->door.fd < 0 && comm->num_peers == 1); /* another peer's read would overwrite the bytes */
+	peer->held = at;
+	peer->held_len = len;
+	return true;
+}
+
+static void take_bytes(struct comm_peer *peer, const uint8_t *at, size_t len)
+{
 	bool good = take_part(peer, &at, &len);
 
 	if (good && peer->state == COMM_PEER_OPEN)
 		good = take_whole(peer, &at, &len);
 	if (!good) {
 		peer_malformed(peer);
-	} else if (len != 0 && peer->state == COMM_PEER_OPEN) {
+	} else if (len != 0 && peer->state == COMM_PEER_OPEN && !hold_bytes(peer, at, len)) {
 		if (make_room(peer, len)) {
 			memcpy(peer->part, at, len);
 			peer->part_len = len;
@@ -216,6 +233,14 @@ static void take_bytes(struct comm_peer *peer, size_t len)
 			comm_peer_lose(peer, DOCA_ERROR_NO_MEMORY);
 		}
 	}
+}
+
+static void take_held(struct comm_peer *peer)
+{
+	size_t len = peer->held_len;
+
+	peer->held_len = 0;
+	take_bytes(peer, peer->held, len);
 }
 
 /* ---- connect ---- */
@@ -228,6 +253,7 @@ static void say_whom(struct comm_peer *peer)
 
 static void become_ready(struct comm_peer *peer)
 {
+	assert(peer->stage == COMM_SECURING);
 	peer->stage = COMM_READY;
 	comm_stream_write(peer);
 }
@@ -253,6 +279,7 @@ static void socket_connected(struct comm_peer *peer)
 		comm_peer_lose(peer, result);
 		return;
 	}
+	assert(peer->stage == COMM_CONNECTING && peer->tls != NULL);
 	peer->stage = COMM_SECURING;
 	say_whom(peer);
 	if (peer->state == COMM_PEER_OPEN)
@@ -271,7 +298,7 @@ void comm_stream_secure(struct comm_peer *peer)
 	else if (result == 0)
 		become_ready(peer);
 	else if (guest)
-		comm_guest_leave(peer, "it does not know the secret, or is no program of UROM's");
+		comm_guest_leave(peer, "it does not know the secret, or is not a UROM program");
 	else
 		comm_peer_lose(peer, result == SF_TLS_REFUSED || result == SF_TLS_OTHER ? DOCA_ERROR_NOT_PERMITTED
 											: DOCA_ERROR_CONNECTION_ABORTED);
@@ -287,9 +314,13 @@ bool comm_stream_ready(struct comm_peer *peer)
 		return true;
 	if (!STAILQ_EMPTY(&peer->queue))
 		comm_stream_write(peer);
+	if (peer->held_len != 0) {
+		take_held(peer);
+		return true;
+	}
 	ssize_t len = read_some(peer);
 	if (len > 0)
-		take_bytes(peer, (size_t)len);
+		take_bytes(peer, peer->comm->bytes, (size_t)len);
 	else if (len == COMM_CLOSED)
 		comm_peer_lose(peer, DOCA_ERROR_CONNECTION_RESET);
 	else if (peer->tls != NULL)
@@ -345,7 +376,7 @@ static doca_error_t connect_error(int error)
 	case ENOBUFS:
 		SF_LOG_ERR("urom: no connection: %s", strerror(error));
 		return DOCA_ERROR_NO_MEMORY;
-	case EAGAIN: /* a Unix socket whose process takes no connections */
+	case EAGAIN: /* a Unix socket whose process accepts no connections */
 		return DOCA_ERROR_TIME_OUT;
 	default:
 		return DOCA_ERROR_CONNECTION_ABORTED;
