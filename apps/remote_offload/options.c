@@ -7,7 +7,6 @@
 
 #include <doca_log.h>
 #include <doca_version.h>
-#include <softfield/version.h>
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::OPTIONS);
 
@@ -50,7 +49,7 @@ static doca_error_t print_version(void *param, void *config)
 {
 	(void)param;
 	(void)config;
-	printf("%s %s, DOCA API %s\n", program_invocation_short_name, SOFTFIELD_VERSION, doca_version_runtime());
+	printf("%s %s, DOCA API %s\n", program_invocation_short_name, PROGRAM_VERSION, doca_version_runtime());
 	return DOCA_SUCCESS;
 }
 
@@ -90,7 +89,7 @@ doca_error_t option_copy_text(const char *name, const void *param, char *text)
 	size_t len = strnlen(param, OPTION_TEXT_MAX);
 
 	if (len == 0 || len == OPTION_TEXT_MAX) {
-		DOCA_LOG_ERR("--%s wants 1 to %d characters", name, OPTION_TEXT_MAX - 1);
+		DOCA_LOG_ERR("--%s must have 1 to %d characters", name, OPTION_TEXT_MAX - 1);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(text, param, len + 1);

@@ -40,7 +40,7 @@ struct figures {
 	double operations_s;
 	double tx_gib_s;
 	double rx_gib_s;
-	double mean_us, min_us, p50_us, p90_us, p99_us, p999_us, max_us;
+	double mean_us, min_us, p50_us, p90_us, p99_us, p999_us, p9999_us, max_us;
 };
 
 static struct figures figures_of(const struct report *report, const struct messages *messages)
@@ -59,6 +59,7 @@ static struct figures figures_of(const struct report *report, const struct messa
 		.p90_us = (double)latency_percentile(latency, 0.90) / 1e3,
 		.p99_us = (double)latency_percentile(latency, 0.99) / 1e3,
 		.p999_us = (double)latency_percentile(latency, 0.999) / 1e3,
+		.p9999_us = (double)latency_percentile(latency, 0.9999) / 1e3,
 		.max_us = (double)latency->max / 1e3,
 	};
 }
@@ -73,9 +74,9 @@ static void print_json(const struct report *report, const struct client_config *
 	       report->run_s, report->operations, f->operations_s, f->tx_gib_s, f->rx_gib_s);
 	printf("\"interrupted\": %s, \"latency_us\": {\"mean\": %.3f, \"min\": %.3f, \"p50\": %.3f, \"p90\": %.3f, \"p99\": "
 	       "%.3f, "
-	       "\"p99.9\": %.3f, \"max\": %.3f}}\n",
+	       "\"p99.9\": %.3f, \"p99.99\": %.3f, \"max\": %.3f}}\n",
 	       report->interrupted ? "true" : "false", f->mean_us, f->min_us, f->p50_us, f->p90_us, f->p99_us, f->p999_us,
-	       f->max_us);
+	       f->p9999_us, f->max_us);
 }
 
 void report_print(const struct report *report, const struct client_config *config, const struct messages *messages)

@@ -4,7 +4,7 @@
  *
  *     waiting -> connecting -> serving -> draining -> closing -> ended
  *        ^           |            |
- *        +-----------+--abandoning+   an orchestrator that does not fit or is lost
+ *        +-----------+--abandoning+   an orchestrator that is incompatible or lost
  */
 #ifndef REMOTE_OFFLOAD_SERVER_SERVER_H
 #define REMOTE_OFFLOAD_SERVER_SERVER_H
@@ -22,8 +22,8 @@ enum server_state {
 	SERVER_WAITING,	   /* for an orchestrator */
 	SERVER_CONNECTING, /* consumer ids are exchanged, queue by queue */
 	SERVER_SERVING,
-	SERVER_ABANDONING, /* the orchestrator is lost: workers let go of their queues */
-	SERVER_DRAINING,   /* the end: workers finish what was read */
+	SERVER_ABANDONING, /* the orchestrator is lost: workers release their queues */
+	SERVER_DRAINING,   /* shutdown: workers finish what was read */
 	SERVER_CLOSING,	   /* the shutdown handshake */
 	SERVER_ENDED,
 };
@@ -41,10 +41,10 @@ struct server {
 	uint64_t deadline_ms; /* of connecting, abandoning, closing */
 	uint64_t signalled_ms;
 	bool stop_requested; /* by a signal */
-	bool told_to_stop;   /* by the orchestrator */
-	bool given_up;	     /* the orchestrator: it is disconnected, and not waited for */
+	bool stop_notified;  /* by the orchestrator */
+	bool given_up;	     /* the orchestrator was disconnected without waiting for it */
 	bool failed;	     /* the exit status */
-	bool next_waits;     /* another one has connected while the last was let go */
+	bool next_waits;     /* another orchestrator connected while the last was abandoned */
 	bool queues_open;
 	uint32_t exchanged; /* queues whose consumer ids are known on both sides */
 	uint32_t remote_ids[SERVER_CPUS_MAX];
@@ -59,7 +59,7 @@ struct server {
 /* Runs until a signal or the orchestrator ends it; the program's exit status. */
 int server_run(const struct server_config *config);
 
-/* One line, and the stats file where one was asked for. */
+/* Logs one line, and writes the stats file if configured. */
 void server_report(const struct server *server);
 
 #endif

@@ -81,7 +81,7 @@ static void drop_orchestrator(struct server *server)
 	session_wait(server);
 }
 
-/* Queues are set up one after the other: this side's consumer id goes out, the orchestrator's comes back. */
+/* Queues are set up one after the other: this side sends its consumer id, the orchestrator answers with its own. */
 static void exchange_next(struct server *server)
 {
 	struct control_message request = {
@@ -102,7 +102,7 @@ static void begin_connecting(struct server *server)
 	server->exchanged = 0;
 	server->announced_count = 0;
 	server->has_peer_terms = false;
-	server->told_to_stop = false;
+	server->stop_notified = false;
 	server->given_up = false;
 	server->next_waits = false;
 	state_enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
@@ -116,7 +116,7 @@ static void take_response(struct server *server, const struct control_message *r
 	char why[256];
 
 	if (response->has_terms && !control_terms_match(&own, &response->terms, why, sizeof(why))) {
-		LIMITED_LOG_ERR("this orchestrator is refused: %s", why);
+		LIMITED_LOG_ERR("rejected this orchestrator: %s", why);
 		drop_orchestrator(server);
 		return;
 	}
@@ -149,7 +149,7 @@ static bool queues_are_running(struct server *server)
 {
 	bool running = server->exchanged == server->worker_count;
 
-	/* The exchange leaves the queues' engines to this thread; workers get them with the order to serve. */
+	/* This thread progresses the queues' engines during the exchange; workers do so from the order to serve. */
 	for (uint32_t i = 0; i < server->worker_count && i <= server->exchanged; i++) {
 		struct datapath *dp = server->workers[i]->dp;
 
@@ -209,7 +209,7 @@ static void orchestrator_abandon(struct server *server)
 	state_enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
 }
 
-/* Of an orchestrator that is there, and of no use. */
+/* Disconnects an orchestrator that is connected but unusable. */
 static void give_up(struct server *server)
 {
 	server->given_up = true;
@@ -229,7 +229,7 @@ static void progress_abandoning(struct server *server)
 	} else if (server->given_up) {
 		link_disconnect(&server->link);
 		session_wait(server);
-	} else if (server->told_to_stop) {
+	} else if (server->stop_notified) {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
 		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	} else if (is_late(server) || server->stop_requested) {
@@ -238,7 +238,7 @@ static void progress_abandoning(struct server *server)
 	}
 }
 
-/* The end */
+/* Shutdown */
 
 static void begin_drain(struct server *server)
 {
@@ -262,7 +262,7 @@ static void progress_draining(struct server *server)
 	if (!server->link.connection) {
 		close_queues(server);
 		state_enter(server, SERVER_ENDED, 0);
-	} else if (server->told_to_stop) {
+	} else if (server->stop_notified) {
 		end_queues(server);
 	} else {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
@@ -270,7 +270,7 @@ static void progress_draining(struct server *server)
 	}
 }
 
-/* The orchestrator leaves once it has heard, or said, that the shutdown is complete. */
+/* The orchestrator disconnects once it has received or sent the message that the shutdown is complete. */
 static void progress_closing(struct server *server)
 {
 	if (server->link.connection && !is_late(server))
@@ -298,7 +298,7 @@ static void take_message(struct server *server, const struct control_message *me
 {
 	if (message->id == CONTROL_START_SHUTDOWN) {
 		LIMITED_LOG_INFO("the orchestrator is shutting down");
-		server->told_to_stop = true;
+		server->stop_notified = true;
 		if (server->state == SERVER_SERVING)
 			begin_drain(server);
 		else if (server->state == SERVER_CLOSING)
@@ -311,7 +311,7 @@ static void take_message(struct server *server, const struct control_message *me
 		   server->exchanged < server->worker_count) {
 		take_response(server, message);
 	} else {
-		LIMITED_LOG_WARN("control message %d is out of place and ignored", message->id);
+		LIMITED_LOG_WARN("ignored control message %d, which is invalid in this state", message->id);
 	}
 }
 
@@ -326,8 +326,8 @@ static void take_disconnect(struct server *server)
 		LIMITED_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
 		orchestrator_abandon(server);
 		break;
-	case SERVER_ABANDONING: /* its consumers went first */
-		if (!server->told_to_stop && !server->given_up)
+	case SERVER_ABANDONING: /* its consumers were reported first */
+		if (!server->stop_notified && !server->given_up)
 			LIMITED_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
 		break;
 	case SERVER_DRAINING:
@@ -383,7 +383,7 @@ void session_handle_events(struct server *server)
 			take_expired(server, event.consumer_id);
 			break;
 		case LINK_OVERRUN:
-			LIMITED_LOG_ERR("more than %d events at once on the control channel: the orchestrator is disconnected",
+			LIMITED_LOG_ERR("more than %d pending events on the control channel: disconnected the orchestrator",
 					LINK_EVENTS_MAX);
 			give_up(server);
 			break;
@@ -397,8 +397,8 @@ static void take_failed_queues(struct server *server)
 		switch (atomic_load(&server->workers[i]->queue_state)) {
 		case QUEUE_WORKS:
 			break;
-		case QUEUE_FAILED: /* most often it has just died: that comes next */
-			LIMITED_LOG_ERR("queue %u has failed: the orchestrator is given up", i);
+		case QUEUE_FAILED: /* usually the orchestrator has just died: that is the next event */
+			LIMITED_LOG_ERR("queue %u has failed: disconnecting the orchestrator", i);
 			orchestrator_abandon(server);
 			break;
 		case QUEUE_TIMED_OUT:

@@ -23,7 +23,7 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::MAIN);
 
-/* Each is settable by its flag, by the flag's long name in a JSON file, and by a variable, which counts least. */
+/* Each can be set by its flag, by the flag's long name in a JSON file, or by a variable, which has the lowest priority. */
 enum option_id {
 	MESSAGE_MAX,
 	WORKERS_MAX,
@@ -49,25 +49,24 @@ static const struct option {
 	[MESSAGE_MAX] = {"m", "max-msg-size", "UROM_MAX_MSG_SIZE", "<bytes>",
 			 "largest command or notification of the communication channel (default 4096)",
 			 NUMBER(message_max, UROM_MESSAGE_MIN, UROM_MESSAGE_MAX, 1)},
-	[WORKERS_MAX] = {NULL, "max-workers", "UROM_MAX_WORKERS", "<number>", "worker processes at a time (default 256)",
+	[WORKERS_MAX] = {NULL, "max-workers", "UROM_MAX_WORKERS", "<number>", "maximum number of worker processes (default 256)",
 			 NUMBER(workers_max, 1, DAEMON_WORKERS_MAX, 1)},
 	[MEMORY_MAX] = {NULL, "max-worker-memory", "UROM_MAX_WORKER_MEMORY", "<MiB>",
-			"memory of one worker (default half of the machine's; 0 is no limit)",
+			"memory limit of one worker (default: half of the machine's; 0: no limit)",
 			NUMBER(memory_max_mib, DAEMON_MEMORY_MIN_MIB, INT_MAX, 1), true},
 	[PLUGIN_TIMEOUT] = {NULL, "plugin-timeout", "UROM_PLUGIN_TIMEOUT", "<seconds>",
-			    "how long a plugin may keep its worker from moving (default 10; 0 is no limit)",
+			    "seconds for which a plugin may block its worker (default 10; 0: no limit)",
 			    NUMBER(plugin_timeout_s, 0, DAEMON_PLUGIN_TIMEOUT_MAX_S, 1)},
 	[BIND] = {NULL, "bind", "UROM_BIND", "<address>",
 		  "IPv4 or IPv6 address to listen on (default 127.0.0.1; one that is not loopback needs a secret file)",
 		  TEXT(bind)},
-	[PORT] = {NULL, "port", "UROM_PORT", "<number>", "TCP port to listen on (default 18650; 0 is any)",
+	[PORT] = {NULL, "port", "UROM_PORT", "<number>", "TCP port to listen on (default 18650; 0: any)",
 		  NUMBER(port, 0, UINT16_MAX, 1)},
 	[SECRET_FILE] = {NULL, "secret-file", "UROM_SECRET_FILE", "<path>",
-			 "file, of mode 0600, with the secret that clients must know (default: this user's own)",
-			 TEXT(secret_file)},
+			 "file of mode 0600 with the secret that clients must know (default: the user's own)", TEXT(secret_file)},
 	[PLUGIN_PATH] = {NULL, "plugin-path", "UROM_PLUGIN_PATH", "<folders>", "folders of plugins (*.so), separated by ';'",
 			 TEXT(plugin_path)},
-	/* These two are flags of every DOCA program, so they are not registered here. */
+	/* DOCA Argp registers these two for every program. */
 	[LOG_LEVEL] = {NULL, "log-level", "UROM_LOG_LEVEL", NULL, NULL,
 		       NUMBER(log_level, DOCA_LOG_LEVEL_DISABLE, DOCA_LOG_LEVEL_TRACE, 10)},
 	[SDK_LOG_LEVEL] = {NULL, "sdk-log-level", "UROM_SDK_LOG_LEVEL", NULL, NULL,
@@ -76,9 +75,9 @@ static const struct option {
 #undef NUMBER
 };
 
-/* ---- taking a value ---- */
+/* ---- values ---- */
 
-static doca_error_t take_text(const struct option *option, const char *said_by, const char *text, struct daemon_config *config)
+static doca_error_t option_parse(const struct option *option, const char *said_by, const char *text, struct daemon_config *config)
 {
 	if (strlen(text) >= option->room) {
 		DOCA_LOG_ERR("%s has more than %zu bytes", said_by, option->room - 1);
@@ -93,8 +92,9 @@ static doca_error_t take_number(const struct option *option, const char *said_by
 	bool possible = value >= option->min && value <= option->max && value % option->step == 0;
 
 	if (!possible && !(value == 0 && option->or_zero)) {
-		DOCA_LOG_ERR("%s is %" PRId64 ", possible are %s%" PRId64 " to %" PRId64 "%s", said_by, value,
-			     option->or_zero ? "0 and " : "", option->min, option->max, option->step == 1 ? "" : " by tens");
+		DOCA_LOG_ERR("%s is %" PRId64 ": it can be %s%" PRId64 " to %" PRId64 "%s", said_by, value,
+			     option->or_zero ? "0 or " : "", option->min, option->max,
+			     option->step == 1 ? "" : " in steps of 10");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*(uint32_t *)(void *)((char *)config + option->offset) = (uint32_t)value;
@@ -108,17 +108,17 @@ static doca_error_t take_variable(const struct option *option, const char *text,
 	char *end;
 
 	if (option->room != 0)
-		return take_text(option, option->variable, text, config);
+		return option_parse(option, option->variable, text, config);
 	errno = 0;
 	long value = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || errno != 0) {
-		DOCA_LOG_ERR("%s is \"%s\", which is no number", option->variable, text);
+		DOCA_LOG_ERR("%s is \"%s\": it must be a number", option->variable, text);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return take_number(option, option->variable, value, config);
 }
 
-/* A variable that is empty says nothing. */
+/* An empty variable counts as unset. */
 static doca_error_t take_environment(struct daemon_config *config)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -134,49 +134,49 @@ static doca_error_t take_environment(struct daemon_config *config)
 	return result;
 }
 
-/* ---- from the command line, and the file that it names ---- */
+/* ---- from the command line and its JSON file ---- */
 
-static doca_error_t take_flag(enum option_id id, const void *value, void *config)
+static doca_error_t flag_parse(enum option_id id, const void *value, void *config)
 {
 	char said_by[32];
 
 	snprintf(said_by, sizeof(said_by), "--%s", options[id].name);
 	if (options[id].room != 0)
-		return take_text(&options[id], said_by, (const char *)value, (struct daemon_config *)config);
+		return option_parse(&options[id], said_by, (const char *)value, (struct daemon_config *)config);
 	return take_number(&options[id], said_by, *(const int *)value, (struct daemon_config *)config);
 }
 
 static doca_error_t take_message_max(void *value, void *config)
 {
-	return take_flag(MESSAGE_MAX, value, config);
+	return flag_parse(MESSAGE_MAX, value, config);
 }
 static doca_error_t take_workers_max(void *value, void *config)
 {
-	return take_flag(WORKERS_MAX, value, config);
+	return flag_parse(WORKERS_MAX, value, config);
 }
 static doca_error_t take_memory_max(void *value, void *config)
 {
-	return take_flag(MEMORY_MAX, value, config);
+	return flag_parse(MEMORY_MAX, value, config);
 }
 static doca_error_t take_plugin_timeout(void *value, void *config)
 {
-	return take_flag(PLUGIN_TIMEOUT, value, config);
+	return flag_parse(PLUGIN_TIMEOUT, value, config);
 }
 static doca_error_t take_bind(void *value, void *config)
 {
-	return take_flag(BIND, value, config);
+	return flag_parse(BIND, value, config);
 }
 static doca_error_t take_port(void *value, void *config)
 {
-	return take_flag(PORT, value, config);
+	return flag_parse(PORT, value, config);
 }
 static doca_error_t take_secret_file(void *value, void *config)
 {
-	return take_flag(SECRET_FILE, value, config);
+	return flag_parse(SECRET_FILE, value, config);
 }
 static doca_error_t take_plugin_path(void *value, void *config)
 {
-	return take_flag(PLUGIN_PATH, value, config);
+	return flag_parse(PLUGIN_PATH, value, config);
 }
 
 static doca_error_t register_option(const struct option *option, doca_argp_param_cb_t callback)
@@ -227,9 +227,9 @@ static doca_error_t register_options(void)
 	return result;
 }
 
-/* ---- what they make together ---- */
+/* ---- the whole configuration ---- */
 
-/* The worker's program lies beside this one. */
+/* The worker's program is in the same folder. */
 static doca_error_t find_worker_program(struct daemon_config *config)
 {
 	char self[PATH_MAX];
@@ -241,7 +241,7 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 		    access(config->worker_program, X_OK) == 0)
 			return DOCA_SUCCESS;
 	}
-	DOCA_LOG_ERR("%s is not there: doca_urom_worker belongs beside doca_urom_daemon", config->worker_program);
+	DOCA_LOG_ERR("%s does not exist: doca_urom_worker must be in the folder of doca_urom_daemon", config->worker_program);
 	return DOCA_ERROR_NOT_FOUND;
 }
 
@@ -259,25 +259,25 @@ static doca_error_t config_check(const struct daemon_config *config)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (!is_address(config->bind)) {
-		DOCA_LOG_ERR("--bind is \"%s\": it takes an IPv4 or IPv6 address of this machine", config->bind);
+		DOCA_LOG_ERR("--bind is \"%s\": it must be an IPv4 or IPv6 address of this machine", config->bind);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	bool loopback = strncmp(config->bind, "127.", 4) == 0;
 	if (loopback || config->secret_file[0] != '\0')
 		return DOCA_SUCCESS;
-	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 0600 that clients have too",
+	DOCA_LOG_ERR("--bind %s is not a loopback address: set --secret-file to a file of mode 0600 that clients have too",
 		     config->bind);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
-/* Of the machine, or of the container that the service is in. */
+/* Half of the machine's memory, or of the container's. */
 static uint32_t half_of_memory_mib(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	unsigned long long all = pages > 0 && size > 0 ? (unsigned long long)pages * (unsigned long long)size : 0, own;
 	FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
 
-	if (file != NULL && fscanf(file, "%llu", &own) == 1 && own < all) /* "max": no number */
+	if (file != NULL && fscanf(file, "%llu", &own) == 1 && own < all) /* "max" is no number */
 		all = own;
 	if (file != NULL)
 		fclose(file);
@@ -285,7 +285,7 @@ static uint32_t half_of_memory_mib(void)
 	return all < DAEMON_MEMORY_MIN_MIB ? 0 : all > INT_MAX ? INT_MAX : (uint32_t)all;
 }
 
-/* A worker is two descriptors and more here; how many itself may have is as it was. */
+/* A worker needs at least two descriptors in the daemon; the workers' own limit stays as found. */
 static void raise_files(struct rlimit *found)
 {
 	if (getrlimit(RLIMIT_NOFILE, found) != 0)
@@ -296,9 +296,9 @@ static void raise_files(struct rlimit *found)
 
 static doca_error_t check_files(const struct rlimit *files)
 {
-	if (files->rlim_max == 0 || files->rlim_max >= DAEMON_FILES_MIN) /* 0: nobody knows */
+	if (files->rlim_max == 0 || files->rlim_max >= DAEMON_FILES_MIN) /* 0: unknown */
 		return DOCA_SUCCESS;
-	DOCA_LOG_ERR("it may open %llu files and needs %d, besides three for each worker: raise the limit (ulimit -n)",
+	DOCA_LOG_ERR("the limit of open files is %llu: the service needs %d and three for each worker, raise it (ulimit -n)",
 		     (unsigned long long)files->rlim_max, DAEMON_FILES_MIN);
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
@@ -315,9 +315,9 @@ int main(int argc, char **argv)
 	struct doca_log_backend *sdk;
 
 	output_open_own();
-	(void)signal(SIGXFSZ, SIG_IGN); /* a write to a file that may not grow returns an error */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit returns an error instead */
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
+	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would start verbose logging */
 	raise_files(&daemon.worker_files);
 	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as flags and file left them: the workers' too */
+	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as flags and file set them: for the workers too */
 	daemon.config.sdk_log_level = doca_log_level_get_global_sdk_limit();
 	DOCA_LOG_INFO("%s, DOCA %s", argv[0], doca_version_runtime());
 	return daemon_run(&daemon);

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <doca_log.h>
 
@@ -23,6 +21,7 @@
 #include "ref.h"
 #include "spawn.h"
 #include "supervise.h"
+#include "worker.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 
@@ -73,40 +72,14 @@ static void end_if_unused(struct daemon_worker *worker)
 		end_worker(worker);
 }
 
-static void drop_request(struct daemon_worker *worker, struct daemon_request *request)
-{
-	TAILQ_REMOVE(&worker->requests, request, next);
-	worker->num_requests--;
-	free(request);
-}
-
 static void fail_requests(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
 {
 	doca_error_t status = worker->unborn ? DOCA_ERROR_OPERATING_SYSTEM : DOCA_ERROR_CONNECTION_ABORTED;
 
 	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;) {
 		client_reject_request(daemon, worker->id, request, status, reason);
-		drop_request(worker, request);
+		worker_drop_request(worker, request);
 	}
-}
-
-static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
-{
-	for (struct daemon_ref *ref; (ref = LIST_FIRST(&worker->refs)) != NULL;)
-		daemon_ref_drop(ref);
-	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;)
-		drop_request(worker, request);
-	output_close(worker);
-	if (worker->fd >= 0)
-		close(worker->fd);
-	if (worker->door >= 0)
-		close(worker->door);
-	explicit_bzero(&worker->key, sizeof(worker->key));
-	if (worker->heartbeat != NULL)
-		munmap(worker->heartbeat, HEARTBEAT_SIZE);
-	TAILQ_REMOVE(&daemon->workers, worker, next);
-	daemon->num_workers--;
-	free(worker);
 }
 
 /* ---- start ---- */
@@ -128,45 +101,29 @@ static bool worker_watch(struct daemon *daemon, struct daemon_worker *worker)
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, worker->fd, &event) == 0 && output_watch(daemon, worker);
 }
 
-static struct daemon_worker *create_worker(struct daemon *daemon, const struct urom_spawn *spawn)
+/* The wanted id, or a new one where any will do or the wanted one is taken. */
+static uint64_t id_choose(struct daemon *daemon, uint64_t wanted)
 {
-	struct daemon_worker *worker = (struct daemon_worker *)calloc(1, sizeof(*worker));
-
-	if (worker == NULL || urom_random(worker->key.bytes, sizeof(worker->key.bytes)) != DOCA_SUCCESS) {
-		free(worker);
-		return NULL;
-	}
-	worker->id = spawn->worker_id;
-	while (worker->id == ANY_ID || workers_find(daemon, worker->id) != NULL)
-		worker->id = ++daemon->last_worker_id;
-	worker->plugins = spawn->plugins;
-	worker->gid = spawn->gid;
-	worker->has_gid = spawn->has_gid;
-	worker->fd = worker->door = worker->output.fd = -1;
-	worker->state = WORKER_STARTING;
-	supervise_set_names(daemon, worker);
-	TAILQ_INIT(&worker->requests);
-	LIST_INIT(&worker->refs);
-	TAILQ_INSERT_TAIL(&daemon->workers, worker, next);
-	daemon->num_workers++;
-	return worker;
+	while (wanted == ANY_ID || workers_find(daemon, wanted) != NULL)
+		wanted = ++daemon->last_worker_id;
+	return wanted;
 }
 
 static struct daemon_worker *start_worker(struct daemon *daemon, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
 {
-	struct daemon_worker *worker = create_worker(daemon, spawn);
+	struct daemon_worker *worker = worker_create(daemon, spawn, id_choose(daemon, spawn->worker_id));
 
 	snprintf(reason, UROM_TEXT_MAX, "no memory");
 	if (worker == NULL)
 		return NULL;
 	if (!spawn_worker(daemon, worker, spawn, reason)) {
-		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s does not start: %s",
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s did not start: %s",
 				    worker->id, worker->names, reason);
-		free_worker(daemon, worker);
+		worker_free(daemon, worker);
 		return NULL;
 	}
 	give_time(worker, DAEMON_SPAWN_NS);
-	if (!worker_watch(daemon, worker)) { /* its end is noticed as any other's */
+	if (!worker_watch(daemon, worker)) { /* its end is handled like any other */
 		snprintf(worker->reason, sizeof(worker->reason), "it cannot be watched: %s", strerror(errno));
 		kill_worker(worker);
 	}
@@ -180,19 +137,19 @@ static doca_error_t check_running(const struct daemon_worker *worker, const stru
 	uint64_t lacks = spawn->plugins & ~worker->plugins;
 
 	if (worker->num_requests == DAEMON_REQUESTS_MAX) {
-		snprintf(reason, UROM_TEXT_MAX, "%d requests for that worker wait already", DAEMON_REQUESTS_MAX);
+		snprintf(reason, UROM_TEXT_MAX, "%d requests for that worker are pending already", DAEMON_REQUESTS_MAX);
 		return DOCA_ERROR_FULL;
 	}
 	if (spawn->num_env != 0) {
 		snprintf(reason, UROM_TEXT_MAX,
-			 "the worker runs already, so its environment cannot be set: doca_urom_worker_set_env is for new ones");
+			 "the worker runs already: doca_urom_worker_set_env can set the environment of new ones only");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	snprintf(reason, UROM_TEXT_MAX, "the worker runs already, without plugin 0x%" PRIx64 " that it is to have", lacks);
+	snprintf(reason, UROM_TEXT_MAX, "the worker runs already, without the requested plugin 0x%" PRIx64, lacks);
 	return lacks == 0 ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Of all connections of the client's process, where that is known. */
+/* Counts all connections of the client's process, if it is known. */
 static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_client *client)
 {
 	const struct daemon_client *other;
@@ -208,7 +165,7 @@ static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_
 	return num;
 }
 
-/* One that has half of the workers leaves the last of them to others. */
+/* A client that has half of the workers leaves the last ones to others. */
 static bool has_its_part(const struct daemon *daemon, const struct daemon_client *client)
 {
 	uint32_t max = daemon->config.workers_max;
@@ -220,28 +177,29 @@ static doca_error_t spawn_check(const struct daemon *daemon, const struct daemon
 				char reason[UROM_TEXT_MAX])
 {
 	if (daemon->draining) {
-		snprintf(reason, UROM_TEXT_MAX, "the service is being ended");
+		snprintf(reason, UROM_TEXT_MAX, "the service is shutting down");
 		return DOCA_ERROR_SHUTDOWN;
 	}
 	if (daemon->num_workers >= daemon->config.workers_max) {
 		snprintf(reason, UROM_TEXT_MAX,
-			 "the service has its %u workers: end some, or start it with a larger --max-workers",
+			 "the service has reached its maximum of %u workers: end some, or start it with a larger --max-workers",
 			 daemon->config.workers_max);
 		return DOCA_ERROR_FULL;
 	}
 	if (has_its_part(daemon, client)) {
 		snprintf(reason, UROM_TEXT_MAX,
-			 "this program has most of the service's %u workers, and the last %u are for others: end some, or start "
+			 "this program has most of the service's %u workers, the last %u are reserved for others: end some, or "
+			 "start "
 			 "it with a larger --max-workers",
 			 daemon->config.workers_max, daemon->config.workers_max / DAEMON_WORKERS_KEPT);
 		return DOCA_ERROR_FULL;
 	}
-	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, and not all of 0x%" PRIx64 " are among them",
-		 daemon->num_plugins, spawn->plugins);
+	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, which lack some of 0x%" PRIx64, daemon->num_plugins,
+		 spawn->plugins);
 	return has_plugins(daemon, spawn->plugins) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
 }
 
-/* Since it took the last one, it has had the time to take another. */
+/* True if it did not read about a client for its whole time limit. */
 static bool takes_no_more(struct daemon_worker *worker, uint64_t now)
 {
 	if (!worker->is_full)
@@ -250,7 +208,7 @@ static bool takes_no_more(struct daemon_worker *worker, uint64_t now)
 	return own_time_left(&worker->time, worker->pid, now, worker->limit_ns) == 0;
 }
 
-/* As many as the process takes: it may not have read of those before. */
+/* Accepts requests until the worker's socket is full. */
 static void accept_requests(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;) {
@@ -263,8 +221,8 @@ static void accept_requests(struct daemon *daemon, struct daemon_worker *worker,
 			worker->is_full = false;
 		else
 			client_reject_request(daemon, worker->id, request, result,
-					      "its process takes no new clients: does a plugin hang?");
-		drop_request(worker, request);
+					      "its process accepts no new clients: does a plugin hang?");
+		worker_drop_request(worker, request);
 		if (result != DOCA_SUCCESS)
 			workers_release(daemon, client, worker->id);
 	}
@@ -274,7 +232,7 @@ static void accept_requests(struct daemon *daemon, struct daemon_worker *worker,
 static void reject_request(struct daemon *daemon, const struct daemon_request *request, uint64_t id, doca_error_t status,
 			   const char *reason)
 {
-	PROGRAM_LOG_DBG_LIMITED("no worker for a client: %s", reason); /* whose log says so */
+	PROGRAM_LOG_DBG_LIMITED("no worker for a client: %s", reason); /* the client logs it */
 	client_reject_request(daemon, id, request, status, reason);
 }
 
@@ -313,7 +271,7 @@ void workers_release(struct daemon *daemon, struct daemon_client *client, uint64
 	struct daemon_worker *worker = workers_find(daemon, id);
 	struct daemon_ref *ref = worker != NULL ? daemon_ref_find(client, worker) : NULL;
 
-	if (ref == NULL) /* it died meanwhile */
+	if (ref == NULL) /* the worker died meanwhile */
 		return;
 	if (--ref->count != 0)
 		return;
@@ -329,7 +287,7 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 		for (struct daemon_request *request = TAILQ_FIRST(&worker->requests), *next; request != NULL; request = next) {
 			next = TAILQ_NEXT(request, next);
 			if (request->client == client)
-				drop_request(worker, request);
+				worker_drop_request(worker, request);
 		}
 	}
 	for (struct daemon_ref *ref; (ref = LIST_FIRST(&client->refs)) != NULL;) {
@@ -339,7 +297,7 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 	}
 }
 
-/* ---- what processes do ---- */
+/* ---- events of processes ---- */
 
 static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker)
 {
@@ -350,7 +308,7 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker)
 	accept_requests(daemon, worker, daemon_now_ns());
 }
 
-/* It ends by itself, unless a plugin keeps it from that. */
+/* The worker then ends by itself, unless a plugin prevents it. */
 static void worker_fails(struct daemon_worker *worker, doca_error_t status, const void *text, size_t len)
 {
 	urom_text_parse(text, len, worker->reason);
@@ -361,12 +319,11 @@ static void worker_fails(struct daemon_worker *worker, doca_error_t status, cons
 	give_time(worker, DAEMON_END_NS);
 }
 
-/* A plugin writes to the socket. */
+/* For a worker whose plugin writes to the socket. */
 static void worker_reject_packets(struct daemon *daemon, struct daemon_worker *worker)
 {
 	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
-	snprintf(worker->reason, sizeof(worker->reason),
-		 "it was killed because it sends the service more than a worker has to say");
+	snprintf(worker->reason, sizeof(worker->reason), "killed because it sends the service more packets than a worker should");
 	kill_worker(worker);
 }
 
@@ -378,7 +335,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (len <= 0) { /* its process ends, or a plugin closed the socket: without it the worker is of no use */
+	if (len <= 0) { /* its process ends, or a plugin closed the socket, without which the worker is useless */
 		epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
 		if (worker->state != WORKER_ENDING) {
 			worker->state = WORKER_ENDING;
@@ -398,14 +355,14 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		worker_fails(worker, (doca_error_t)head.status, packet + sizeof(head), (size_t)len - sizeof(head));
 }
 
-/* path: of the plugin that it was in, NULL: none. Where a plugin ends the process, its host may ask for the end before it is
- * found. */
+/* path: the plugin that it was in, NULL: none. If a plugin ended the process, a client may request the end before the daemon
+ * notices. */
 static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)
 {
 	if (worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "worker %" PRIu64 " has ended", worker->id);
 	else if (worker->unborn)
-		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s does not start: %s",
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s did not start: %s",
 				    worker->id, worker->names, reason);
 	else
 		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s died: %s%s%s", worker->id,
@@ -421,12 +378,12 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 	output_close(worker);
 	supervise_explain(daemon, worker, status, usage, reason, &path);
 	if (daemon->draining && worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
-		snprintf(reason, sizeof(reason), "the service is being ended");
+		snprintf(reason, sizeof(reason), "the service is shutting down");
 	log_end(worker, status, reason, path);
 	fail_requests(daemon, worker, reason);
 	for (ref = worker->unborn ? NULL : LIST_FIRST(&worker->refs); ref != NULL; ref = LIST_NEXT(ref, of_worker))
 		client_notify_died(daemon, ref->client, worker->id, reason);
-	free_worker(daemon, worker);
+	worker_free(daemon, worker);
 }
 
 static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
@@ -440,10 +397,10 @@ static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
 	return NULL;
 }
 
-/* Another would hold the daemon's sockets if it were stopped where it is forked. */
+/* The spawner is not restarted: a new one would inherit the daemon's sockets. */
 static void spawner_ended(struct daemon *daemon)
 {
-	DOCA_LOG_ERR("process %d, which starts the workers, was ended: the service ends, start it again", daemon->spawner_pid);
+	DOCA_LOG_ERR("process %d, which starts the workers, ended: the service ends too, start it again", daemon->spawner_pid);
 	daemon->spawner_pid = 0;
 	daemon->draining = daemon->failed = true;
 	workers_end_all(daemon);
@@ -456,7 +413,7 @@ void workers_reap(struct daemon *daemon)
 		struct daemon_worker *worker = find_process(daemon, info.si_pid);
 		struct rusage usage;
 		int status;
-		if (worker != NULL) /* what its plugins have started: its number is not given to another before it is reaped */
+		if (worker != NULL) /* processes that its plugins started; its pid is not reused before it is reaped */
 			kill(-worker->pid, SIGKILL);
 		if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid)
 			continue;
@@ -464,7 +421,7 @@ void workers_reap(struct daemon *daemon)
 			spawner_ended(daemon);
 		if (worker == NULL)
 			continue;
-		workers_read(daemon, worker); /* what it said last */
+		workers_read(daemon, worker); /* its last packets */
 		worker_ended(daemon, worker, status, &usage);
 	}
 }
@@ -474,7 +431,8 @@ static uint64_t time_earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A READY worker's requests wait for room in its socket; others are to be ready, or to end. The time when to look again. */
+/* A READY worker's requests wait for room in its socket; other workers must become ready or end. Returns the time of the next
+ * call. */
 static uint64_t worker_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	if (worker->state == WORKER_READY) {
