@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A blank line follows the declarations that begin a block. clang-format does not know the rule. Usage: blank_lines_test.py [--fix]"""
+"""A blank line follows the declarations that begin a block. clang-format does not support the rule. Usage: blank_lines_test.py [--fix]"""
 import os
 import re
 import sys
@@ -20,7 +20,7 @@ def depth_of(line):
 
 
 def statement_end(lines, at):
-    """The line behind the statement that begins at `at`, and behind its comment."""
+    """The line after the statement that begins at `at`, and after its comment."""
     nested = 0
     while at < len(lines):
         bare = TEXT.sub(" ", lines[at])
@@ -32,7 +32,7 @@ def statement_end(lines, at):
 
 
 def comment_end(lines, at):
-    """The line behind `at`, and behind a comment that begins on it."""
+    """The line after `at`, and after a comment that begins on it."""
     if at < len(lines) and lines[at].rfind("/*") > lines[at].rfind("*/"):
         at += 1
         while at < len(lines) and "*/" not in lines[at]:
@@ -45,7 +45,7 @@ def is_declaration(line):
 
 
 def declarations_end(lines, at, depth):
-    """The line behind the declarations that begin at `at`, or `at`: there are none."""
+    """The line after the declarations that begin at `at`, or `at` if there are none."""
     while at < len(lines) and depth_of(lines[at]) == depth:
         begin = at
         if lines[at].lstrip().startswith("/*"):
@@ -57,7 +57,7 @@ def declarations_end(lines, at, depth):
 
 
 def missing(lines):
-    """The lines that want a blank one before them."""
+    """The lines that need a blank line before them."""
     for at, line in enumerate(lines):
         if not BLOCK.match(line):
             continue

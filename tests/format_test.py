@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every source file is as clang-format and .clang-format lay it out. Usage: format_test.py [--fix]"""
+"""Every source file is formatted by clang-format with .clang-format. Usage: format_test.py [--fix]"""
 import os
 import re
 import shutil
@@ -9,7 +9,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 FOLDERS = ("apps", "bench", "include", "plugins", "samples", "src", "tests", "tools")
-VERSION = "14"  # other versions lay out a few things otherwise
+VERSION = "14"  # other versions format a few things differently
 SKIPPED = 77
 
 
@@ -43,7 +43,7 @@ def main():
     ended = subprocess.run([program, "--dry-run", "--Werror", *files], stderr=subprocess.PIPE, text=True, check=False)
     wrong = sorted(set(re.findall(r"^(.*?):\d+:\d+: error:", ended.stderr, re.MULTILINE)))
     for path in wrong:
-        print("FAILED: %s is laid out otherwise: tests/format_test.py --fix mends it" % os.path.relpath(path, ROOT))
+        print("FAILED: %s is not formatted: run tests/format_test.py --fix" % os.path.relpath(path, ROOT))
     if ended.returncode != 0 and not wrong:
         print(ended.stderr)
     print("%d passed, %d failed" % (len(files) - len(wrong), len(wrong)))

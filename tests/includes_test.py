@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the includes against the tables of docs/architecture.md: each folder includes the private headers of the folders that
-its row names, of no others, and of all of them. Usage: includes_test.py ROOT"""
+"""Checks the includes against the tables of docs/architecture.md: each folder includes the private headers of the folders that
+its row names, all of them and no others. Of Softfield's own public headers, which NVIDIA's SDK lacks, apps/remote_offload
+includes only those of kernels. Usage: includes_test.py ROOT"""
 import os
 import re
 import sys
@@ -9,11 +10,14 @@ import sys
 SOURCES = ('.c', '.h', '.cu', '.cuh')
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 ROW = re.compile(r'^\|((?: *`[a-z0-9_/]+`,?)+) *\|[^|]*\|([^|]*)\|$', re.M)
+PUBLIC = re.compile(r'^#include <(softfield/[^>]+)>', re.M)
+PORTABLE = 'apps/remote_offload/'
+OF_KERNELS = ('softfield/device.h', 'softfield/gpu.h')
 NAME = re.compile(r'`([a-z0-9_/]+)`')
 
 
 def rows(page):
-    """The folders of the tables, each with those that it knows."""
+    """The folders of the tables, each with those that it may include."""
     known = {}
     for match in ROW.finditer(page):
         for folder in NAME.findall(match.group(1)):
@@ -30,7 +34,7 @@ def row_of(path, known):
 
 
 def found(root, includer, name):
-    """The file that an include means, from the root; or None, when it is a public or a generated one."""
+    """The path of an included file from the root; None for a public or a generated header."""
     for base in (os.path.dirname(includer), 'src', 'apps', 'tools', 'plugins'):
         path = os.path.normpath(os.path.join(base, name))
         if os.path.isfile(os.path.join(root, path)):
@@ -61,6 +65,9 @@ def main():
             continue
         with open(os.path.join(root, path), encoding='utf-8') as source:
             text = source.read()
+        for name in PUBLIC.findall(text):
+            if path.startswith(PORTABLE) and (name not in OF_KERNELS or '/orchestrator/' not in path):
+                errors.append(f'{path} includes {name}, which NVIDIA\'s SDK lacks')
         for name in INCLUDE.findall(text):
             target = found(root, path, name)
             if target is None:

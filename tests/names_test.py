@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the names of functions that several files share against the table of prefixes in docs/architecture.md: a function in
+"""Checks the names of functions that several files share against the table of prefixes in docs/architecture.md: a function in
 src/ that is not static begins with a prefix of its folder's row. `sf_` and the names of public headers may be anywhere.
 Usage: names_test.py ROOT"""
 import os
@@ -9,7 +9,7 @@ import sys
 
 ROW = re.compile(r'^\|((?: *`src/[a-z0-9_/]*`,?)+) *\|((?: *`[a-z0-9_]+_`,?)+) *\|$', re.M)
 NAME = re.compile(r'`([a-z0-9_/]+)`')
-# A definition: at the beginning of a line, with its body behind it.
+# A definition: at the beginning of a line, followed by its body.
 FUNCTION = re.compile(r'^(?!static\b|typedef\b|struct \w+ \w* = )[a-z][\w \t]*?[ *]+(\w+)\(([^;{}()]|\([^;{}]*?\))*\)\n\{', re.M)
 PUBLIC = ('sf_', 'doca_', 'softfield_')
 
@@ -24,7 +24,7 @@ def rows(page):
 
 
 def prefixes(path, known):
-    """Those of the file's folder, or of the nearest one above that has some."""
+    """The prefixes of the file's folder, or of the nearest one above with a row."""
     folder = os.path.dirname(path)
     while folder and folder not in known:
         folder = os.path.dirname(folder)
@@ -51,7 +51,7 @@ def main():
         num += len(found)
         for name in found:
             if not name.startswith(PUBLIC + prefixes(path, known)):
-                errors.append(f'{path}: {name} begins with none of its folder\'s prefixes: docs/architecture.md, "Names"')
+                errors.append(f'{path}: {name} begins with none of its folder\'s prefixes; see docs/architecture.md, "Names"')
     print('\n'.join(errors))
     print(f'{num - len(errors)} passed, {len(errors)} failed')
     return 1 if errors or num == 0 or not known else 0

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that runs out. For every kind of object the calls that create, configure, start and export it are made again and again,
- * with the first, the second, ... allocation of the libraries failing, until none does. A failed call says NO_MEMORY; after that
- * everything can be destroyed, the device can be closed, and no descriptor is left. What was lost, the sanitizer finds at the
- * end.
+ * Out of memory. For every kind of object, the calls that create, configure, start and export it are repeated with the first, the
+ * second, ... allocation of the libraries failing, until none fails. A failed call returns NO_MEMORY. Afterwards everything can
+ * be destroyed, the device can be closed, and no descriptor is left. The sanitizer finds leaks at the end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,13 +37,14 @@
 #include "support/child.h"
 #include "support/comch_side.h"
 #include "support/starve.h"
+#include "support/test_dev.h"
 
-#define PROGRESS_MAX 100000 /* calls within which a context must have ended */
+#define PROGRESS_MAX 100000 /* calls within which a context must have stopped */
 #define MEMORY_SIZE 65536
 
 static uint8_t memory[MEMORY_SIZE] __attribute__((aligned(4096)));
 
-/* What a scenario has made; the rest is NULL. */
+/* The objects that a scenario has created; the others are NULL. */
 struct rig {
 	struct doca_devinfo **list;
 	struct doca_devinfo_rep **reps;
@@ -72,7 +72,7 @@ struct rig {
 	struct doca_comch_consumer *consumer;
 	struct doca_ctx *data_ctxs[2];
 	struct doca_comm_channel_ep_t *service;
-	struct comch_side sides[2]; /* a connection that scenarios begin with */
+	struct comch_side sides[2]; /* a connection with which scenarios begin */
 };
 
 #include "starved.h"
@@ -98,29 +98,11 @@ static doca_error_t user_node(void *cookie)
 	return DOCA_SUCCESS;
 }
 
-/* ---- what scenarios begin with: not made to fail ---- */
-
-static struct doca_dev *open_dev(const char *pci)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint8_t is_equal;
-	uint32_t num;
-
-	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], pci, &is_equal), DOCA_SUCCESS);
-		if (is_equal)
-			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
-	}
-	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
-	assert_non_null(dev);
-	return dev;
-}
+/* ---- beginnings of scenarios: not made to fail ---- */
 
 static void begin_with_dev(struct rig *rig)
 {
-	rig->dev = open_dev("03:00.0");
+	rig->dev = test_dev_open_pci("03:00.0");
 }
 
 static void begin_with_pe(struct rig *rig)
@@ -141,7 +123,7 @@ static void begin_with_mmap(struct rig *rig)
 static void begin_with_both_sides(struct rig *rig)
 {
 	begin_with_pe(rig);
-	rig->host = open_dev("d8:00.0");
+	rig->host = test_dev_open_pci("d8:00.0");
 }
 
 static void begin_with_connection(struct rig *rig)
@@ -159,7 +141,7 @@ static void begin_with_connection(struct rig *rig)
 	assert_int_equal(doca_mmap_start(rig->mmap), DOCA_SUCCESS);
 }
 
-/* ---- what is made to fail: each makes calls until one fails, and returns what that said ---- */
+/* ---- calls that are made to fail: each function calls until one fails, and returns its result ---- */
 
 static doca_error_t run_ctx(struct rig *rig, struct doca_ctx *ctx)
 {
@@ -324,7 +306,7 @@ static doca_error_t make_server(struct rig *rig)
 	return run_ctx(rig, doca_comch_server_as_ctx(rig->server));
 }
 
-/* Nobody listens, so the client's start ends by itself; it may run out of memory before that. */
+/* No server runs, so the client's start fails by itself; it may run out of memory before. */
 static doca_error_t make_client(struct rig *rig)
 {
 	STEP(doca_comch_client_create(rig->host, "nobody", &rig->client));
@@ -360,7 +342,7 @@ static doca_error_t make_data_path_on_gpu(struct rig *rig)
 	return make_data_path(rig);
 }
 
-/* A service. (A connect that runs out of memory under way is a failed connect: CONNECTION_ABORTED.) */
+/* A service. (A connect that runs out of memory later fails with CONNECTION_ABORTED.) */
 static doca_error_t make_comm_channel(struct rig *rig)
 {
 	doca_event_channel_t event_channel;
@@ -374,7 +356,7 @@ static doca_error_t make_comm_channel(struct rig *rig)
 	return doca_comm_channel_ep_get_event_channel(rig->service, NULL, &event_channel);
 }
 
-/* ---- and the end ---- */
+/* ---- ends of scenarios ---- */
 
 static void ctx_end(struct rig *rig, struct doca_ctx *ctx)
 {
@@ -457,10 +439,10 @@ TEST(data_path, begin_with_connection, 0)
 TEST(comm_channel, begin_with_pe, 4)
 TEST(data_path_on_gpu, begin_with_connection, 8) /* two exports */
 
-/* In a process of its own each time, for the topology is read once: without memory for it, it is read by the next call. */
+/* Runs in its own process each time, because the topology is read once. If memory is missing then, the next call reads it. */
 static uint64_t topology_n;
 
-#define TOPOLOGY_WHOLE 77 /* nothing failed any more */
+#define TOPOLOGY_WHOLE 77 /* nothing failed */
 
 static void read_topology(void)
 {
@@ -493,7 +475,7 @@ static void out_of_memory_for_the_topology(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(out_of_memory_for_the_topology), /* first: it forks */
+		cmocka_unit_test(out_of_memory_for_the_topology), /* first, because it forks */
 		cmocka_unit_test(out_of_memory_for_devices),
 		cmocka_unit_test(out_of_memory_for_mmap),
 		cmocka_unit_test(out_of_memory_for_bufs),

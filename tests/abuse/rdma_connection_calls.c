@@ -10,9 +10,11 @@
 #define DETAILS_MAX 256
 #define DETAILS_KEPT 8
 #define PORTS 3
-#define PORT(i) ((uint16_t)(20000 + (uint32_t)getpid() % 10000 * PORTS + (i))) /* of no other process that runs this */
+#define PORT(i)                                                                                                                  \
+	((uint16_t)(20000 + (uint32_t)getpid() % 10000 * PORTS + (i))) /* ports that no other process of this test uses          \
+									*/
 
-/* The last exports' details, of connections that may be gone. */
+/* The details of the last exports, whose connections may no longer exist. */
 static struct {
 	uint8_t bytes[DETAILS_MAX];
 	size_t len;
@@ -25,7 +27,7 @@ static void known(struct doca_rdma_connection *connection, const struct doca_rdm
 
 	if (of == NULL)
 		return;
-	if (object == NULL && object_room(RDMA_CONNECTION)) /* else its place is used again */
+	if (object == NULL && object_room(RDMA_CONNECTION)) /* otherwise its place is reused */
 		object = object_add(RDMA_CONNECTION, connection);
 	if (object != NULL)
 		object->of = of->id;
@@ -129,7 +131,7 @@ static void get_id(void)
 
 /* ---- by address ---- */
 
-/* An instance is told only by the callback that it has: there is one of each for each place in the table of objects. */
+/* A callback does not tell its instance, so each place in the table of objects has its own callbacks. */
 static struct doca_rdma *listening[2];
 
 static void requested(uint32_t at, struct doca_rdma_connection *connection)
@@ -200,7 +202,7 @@ static uint16_t any_port(void)
 	return port;
 }
 
-/* The address of a device that every device has. False: it has none. */
+/* Writes the address of a device, which every device should have. Returns false if it has none. */
 static bool gid_text(const struct doca_devinfo *info, char text[64])
 {
 	struct doca_rdma_gid gid;
@@ -305,7 +307,7 @@ static void get_addr(void)
 	CALL(doca_rdma_connection_get_addr, connection, place);
 }
 
-/* The first listens, and the second calls it: the rest is done by progress, if there is any. */
+/* The first instance listens and the second one connects to it; progress does the rest, if it is called. */
 static void prepare_call(void)
 {
 	struct doca_rdma *listener = object_at(RDMA, 0)->pointer, *caller = object_at(RDMA, 1)->pointer;
@@ -320,7 +322,7 @@ static void prepare_call(void)
 	CALL(doca_rdma_connect_to_addr, caller, addr, (union doca_data){.u64 = 2});
 }
 
-/* Both instances, connected both ways. */
+/* Both instances, connected in both directions. */
 static void prepare(void)
 {
 	struct doca_rdma_connection *connections[2];

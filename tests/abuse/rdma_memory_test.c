@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA without memory, and without descriptors. Each allocation of create, start, export, import and connect fails in turn, and
- * each descriptor is the last: a failed call says so, what was made can be destroyed, and nothing is left. A connection that the
- * agents cannot make for want of memory ends its first task. Tasks need none.
+ * RDMA without memory and without descriptors. Each allocation of create, start, export, import and connect fails in turn, and
+ * each descriptor is the last one in turn. A failed call reports it, everything created can be destroyed, and nothing is left. If
+ * the agents lack memory for a connection, its first task fails. Tasks themselves need no memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define PORT 18600
 #define SIZE 20000
-#define DESCRIPTORS_MAX 64 /* that one scenario opens: more means that it never ends */
+#define DESCRIPTORS_MAX 64 /* descriptors of one scenario; more means that it never ends */
 
 struct rig {
 	struct rdma_rig a, b;
@@ -45,7 +45,7 @@ static void begin_with_pe(struct rig *rig)
 {
 	rig->dev = test_dev_open(0);
 	assert_non_null(rig->dev);
-	OK(doca_pe_create(&rig->pe));
+	CHECK_OK(doca_pe_create(&rig->pe));
 }
 
 static doca_error_t make_instance(struct rig *rig)
@@ -65,7 +65,7 @@ static doca_error_t make_instance(struct rig *rig)
 static void on_request(struct doca_rdma_connection *connection, union doca_data data) {}
 static void on_change(struct doca_rdma_connection *connection, union doca_data data, union doca_data ctx_data) {}
 
-/* Without memory to listen, it is CONNECTION_ABORTED. */
+/* Without memory to listen, the call returns CONNECTION_ABORTED. */
 static doca_error_t make_listener(struct rig *rig)
 {
 	STEP(doca_rdma_create(rig->dev, &rig->rdma));
@@ -103,9 +103,9 @@ static void rig_end(struct rig *rig)
 
 	if (rig->rdma != NULL) {
 		(void)doca_ctx_stop(doca_rdma_as_ctx(rig->rdma));
-		OK(doca_ctx_get_state(doca_rdma_as_ctx(rig->rdma), &state));
+		CHECK_OK(doca_ctx_get_state(doca_rdma_as_ctx(rig->rdma), &state));
 		assert_int_equal(state, DOCA_CTX_STATE_IDLE);
-		OK(doca_rdma_destroy(rig->rdma));
+		CHECK_OK(doca_rdma_destroy(rig->rdma));
 	}
 	END(rig->addr, doca_rdma_addr_destroy);
 	END(rig->imported, doca_mmap_destroy);
@@ -117,7 +117,7 @@ static void rig_end(struct rig *rig)
 TEST(instance, begin_with_pe, 0)
 TEST(listener, begin_with_pe, 0)
 TEST(addr, NULL, 0)
-TEST(export, begin_with_pe, 4) /* pages are then not shared */
+TEST(export, begin_with_pe, 4) /* without that memory, pages are not shared */
 
 /* ---- connecting ---- */
 
@@ -131,8 +131,8 @@ static void both_begin(struct rdma_rig *a, struct rdma_rig *b)
 	rdma_rig_prepare(b, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(a);
 	rdma_rig_start(b);
-	OK(doca_rdma_export(a->rdma, &a_details, &a_size, &ab));
-	OK(doca_rdma_export(b->rdma, &b_details, &b_size, &ba));
+	CHECK_OK(doca_rdma_export(a->rdma, &a_details, &a_size, &ab));
+	CHECK_OK(doca_rdma_export(b->rdma, &b_details, &b_size, &ba));
 }
 
 static doca_error_t both_connect(struct rdma_rig *a, struct rdma_rig *b)
@@ -142,14 +142,15 @@ static doca_error_t both_connect(struct rdma_rig *a, struct rdma_rig *b)
 	return result == DOCA_SUCCESS ? doca_rdma_connect(b->rdma, a_details, a_size, ba) : result;
 }
 
-/* Is what a failed allocation made of the connection one of its documented ends? Whatever it is, both sides stop. */
+/* A failed allocation must lead to one of the documented ends of a connection. In any case both sides must stop. */
 static void out_of_memory_for_connect(void **state)
 {
 	uint32_t descriptors = 0, refused = 0, broken = 0;
 	bool has_failed = true;
 
 	(void)state;
-	for (uint64_t n = 0; has_failed || n == 1; n++) { /* the first without a failure, and every further until there is none */
+	for (uint64_t n = 0; has_failed || n == 1;
+	     n++) { /* first without a failure, then with each allocation failing, until none fails */
 		static struct rdma_rig a, b;
 
 		assert_true(n < ALLOCATIONS_MAX);
@@ -159,8 +160,8 @@ static void out_of_memory_for_connect(void **state)
 		doca_error_t result = both_connect(&a, &b);
 
 		if (result == DOCA_SUCCESS) {
-			OK(rig_receive(&b, NULL, 0));
-			OK(rig_send(&a, ab, NULL, 0));
+			CHECK_OK(rig_receive(&b, NULL, 0));
+			CHECK_OK(rig_send(&a, ab, NULL, 0));
 			RDMA_RIG_WAIT(&a, &b, a.num_ended == 1);
 			assert_true(a.num_good == 1 || a.status == DOCA_ERROR_CONNECTION_ABORTED);
 			broken += a.num_failed;
@@ -175,21 +176,22 @@ static void out_of_memory_for_connect(void **state)
 			descriptors = num_descriptors();
 		assert_int_equal(num_descriptors(), descriptors);
 	}
-	print_message("%u connects refused, %u ended by their first task\n", refused, broken);
+	print_message("%u connects failed, %u connections ended with their first task\n", refused, broken);
 	assert_true(refused > 0);
 }
 
-/* The first receive into a memory map registers it, and says so if it cannot. */
+/* The first receive into a memory map registers the map, and fails if that fails. */
 static void post(struct rdma_rig *rig, struct doca_buf *into)
 {
 	doca_error_t result = rig_receive(rig, into, 0);
 
 	assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_NO_MEMORY);
 	if (result != DOCA_SUCCESS)
-		OK(rig_receive(rig, into, 0));
+		CHECK_OK(rig_receive(rig, into, 0));
 }
 
-/* Once connected, with what each verb meets first: the peer's memory is mapped then, or reached in another way. */
+/* After the connection is established, lets the first operation of each verb run out of memory: then the peer's memory is
+ * mapped, or reached in another way. */
 static void tasks_without_memory(void **state)
 {
 	static struct pair pair;
@@ -198,8 +200,8 @@ static void tasks_without_memory(void **state)
 	for (uint64_t n = 1; n <= 8; n++) {
 		pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
 		pair_start(&pair, 1);
-		OK(rig_receive(&pair.b, NULL, 0));
-		OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+		CHECK_OK(rig_receive(&pair.b, NULL, 0));
+		CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 		PAIR_WAIT(&pair, pair.a.num_good == 1);
 		starve_begin(n);
 		for (enum verb verb = 0; verb < VERBS; verb++) {
@@ -209,7 +211,7 @@ static void tasks_without_memory(void **state)
 
 			if (verb_takes_receive(verb))
 				post(&pair.b, into);
-			OK(verb_submit(verb, &pair.a, pair.ab[0], here, there, 0));
+			CHECK_OK(verb_submit(verb, &pair.a, pair.ab[0], here, there, 0));
 			PAIR_WAIT(&pair, pair.a.num_good == verb + 2);
 			if (verb_takes_receive(verb))
 				PAIR_WAIT(&pair, pair.b.num_received == pair.b.num_ended && pair.b.num_received > 1);
@@ -225,7 +227,7 @@ static void tasks_without_memory(void **state)
 
 /* ---- descriptors ---- */
 
-/* The number of descriptors that may still be opened. */
+/* Limits the number of descriptors that may still be opened. */
 static void allow_descriptors(uint32_t num)
 {
 	struct rlimit limit;
@@ -287,8 +289,8 @@ static void out_of_descriptors_for_connect(void **state)
 		doca_error_t result = both_connect(&a, &b);
 
 		if (result == DOCA_SUCCESS) {
-			OK(rig_receive(&b, NULL, 0));
-			OK(rig_send(&a, ab, NULL, 0));
+			CHECK_OK(rig_receive(&b, NULL, 0));
+			CHECK_OK(rig_send(&a, ab, NULL, 0));
 			RDMA_RIG_WAIT(&a, &b, a.num_ended == 1);
 			assert_true(a.num_good == 1 || a.status == DOCA_ERROR_CONNECTION_ABORTED);
 			good = a.num_good == 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is tested of UROM, against a daemon of its own, which has to survive it. */
+/* The suite of UROM, with its own daemon, which must survive it. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,13 +12,13 @@
 
 #include "base/clock.h"
 #include "urom_calls.h"
+#include "support/wait.h"
 
 #define WORKERS_MAX "16"
 #define SETTLE_NS UINT64_C(3000000)
 #define SETTLE_MAX_NS UINT64_C(3000000000)
-#define PATIENCE_NS UINT64_C(60000000000)
 #define IDLE_NS UINT64_C(500000000)
-#define IDLE_TICKS_MAX 5 /* of 10 ms, of the daemon in IDLE_NS */
+#define IDLE_TICKS_MAX 5 /* clock ticks of 10 ms that the daemon may use in IDLE_NS */
 
 extern char **environ;
 
@@ -28,27 +28,22 @@ static const struct group *const groups[] = {&ctx_group, &urom_service_group, &u
 
 static char folder[] = "/tmp/urom-abuse-XXXXXX", log_path[64], services[64];
 static pid_t daemon_pid;
-static unsigned descriptors, children; /* that it began with */
+static unsigned descriptors, children; /* at the start of the daemon */
 
 static bool read_port(unsigned *port)
 {
 	char text[4096];
+	FILE *file = fopen(log_path, "r");
+	size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
 
-	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(1000)) {
-		FILE *file = fopen(log_path, "r");
-		size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
-
-		if (file != NULL)
-			fclose(file);
-		text[len] = '\0';
-		const char *said = strstr(text, "listening on");
-		if (said != NULL && strchr(said, '\n') != NULL)
-			return sscanf(said, "listening on %*s port %u", port) == 1;
-	}
-	return false;
+	if (file != NULL)
+		fclose(file);
+	text[len] = '\0';
+	const char *said = strstr(text, "listening on");
+	return said != NULL && strchr(said, '\n') != NULL && sscanf(said, "listening on %*s port %u", port) == 1;
 }
 
-/* The daemon's log goes to a file: nobody would read a pipe, and it would fill. */
+/* The daemon logs to a file, because nothing would read a pipe, which would fill up. */
 static bool start_daemon(void)
 {
 	char *args[] = {getenv("UROM_DAEMON"), (char *)"--port", (char *)"0", (char *)"--max-workers", (char *)WORKERS_MAX, NULL};
@@ -78,7 +73,7 @@ static unsigned num_entries(const char *what)
 	return num;
 }
 
-/* Of processor time, so far. */
+/* The processor time that the daemon has used so far. */
 static unsigned long ticks(void)
 {
 	char path[64], text[1024];
@@ -96,7 +91,7 @@ static unsigned long ticks(void)
 	return user + system;
 }
 
-/* A child of the daemon is there while its parent is in /proc. Some are no workers. */
+/* Counts the processes in /proc whose parent is the daemon. Some are not workers. */
 static unsigned num_children(void)
 {
 	char path[64], text[256];
@@ -121,7 +116,7 @@ bool urom_daemon_open(void)
 	snprintf(services, sizeof(services), "%s/services", folder);
 	setenv("SOFTFIELD_RUNTIME", folder, 1);
 	setenv("DOCA_UROM_SERVICE_FILE", services, 1);
-	if (!start_daemon() || !read_port(&port))
+	if (!start_daemon() || !WAIT_UNTIL(read_port(&port)))
 		return false;
 	FILE *file = fopen(services, "w");
 	if (file == NULL)
@@ -132,19 +127,29 @@ bool urom_daemon_open(void)
 	return fclose(file) == 0;
 }
 
-/* The same process, with as many descriptors as it began with once the last worker has gone. */
+/* The daemon is our child, so waitid reports whether it has ended. */
+static bool daemon_runs(void)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)daemon_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+static bool daemon_is_as_before(void)
+{
+	return num_children() <= children && num_entries("fd") <= descriptors;
+}
+
+/* Checks that the daemon still runs, with as many descriptors as at its start once the last worker has ended. */
 const char *urom_daemon_check(void)
 {
-	int status;
-
 	if (!urom_gatherings_are_freed())
 		return "a gathering was not freed, or twice";
-	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(500)) {
-		if (waitpid(daemon_pid, &status, WNOHANG) != 0)
-			return "the daemon has ended";
-		if (num_children() <= children && num_entries("fd") <= descriptors)
-			return NULL;
-	}
+	bool is_as_before = WAIT_UNTIL(!daemon_runs() || daemon_is_as_before());
+	if (!daemon_runs())
+		return "the daemon has ended";
+	if (is_as_before)
+		return NULL;
 	return num_children() > children ? "a worker did not end with its contexts"
 					 : "the daemon has more descriptors than it began with";
 }
@@ -155,7 +160,7 @@ void urom_daemon_close(void)
 	int status;
 	unsigned long before = ticks();
 
-	usleep(IDLE_NS / 1000);
+	time_pass_ns(IDLE_NS);
 	if (ticks() - before > IDLE_TICKS_MAX)
 		fprintf(stderr, "the daemon does not rest\n"), abort();
 	kill(daemon_pid, SIGTERM);

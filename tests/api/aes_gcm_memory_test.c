@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AES-GCM when memory runs out, at each allocation of create, start and key in turn; and that tasks allocate nothing, not in
- * libcrypto either. Runs with and without engine threads. */
+/* AES-GCM when memory runs out, at each allocation of create, start and key in turn; and tasks allocate nothing, not even
+ * in libcrypto. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +21,7 @@
 #include <doca_pe.h>
 
 #include "support/failing_build.h"
+#include "support/failing_crypto.h"
 #include "support/test_dev.h"
 
 #define LEN (1 << 20)
@@ -28,28 +29,6 @@
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
 
 static const uint8_t zeros[32];
-
-/* libcrypto allocates by the same functions as the library under test. */
-static void *crypto_malloc(size_t size, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return failing_malloc(size);
-}
-
-static void *crypto_realloc(void *old, size_t size, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return failing_realloc(old, size);
-}
-
-static void crypto_free(void *memory, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	failing_free(memory);
-}
 
 struct fixture {
 	struct doca_dev *dev;
@@ -148,7 +127,7 @@ static void context_without_memory(void **state)
 	failing_build(build, destroy, *state, 2);
 }
 
-/* libcrypto does not tell why it refuses a key, and can do without some of what it asks for. */
+/* libcrypto does not report why it rejects a key, and works without some of the allocations that it tries. */
 static void key_without_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -156,9 +135,10 @@ static void key_without_memory(void **state)
 	int n, num_refused = 0;
 
 	ok(build(f));
-	ok(doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_256, &key)); /* what libcrypto allocates once and keeps */
+	ok(doca_aes_gcm_key_create(f->aes_gcm, zeros, DOCA_AES_GCM_KEY_256,
+				   &key)); /* libcrypto allocates some memory once and keeps it */
 	ok(doca_aes_gcm_key_destroy(key));
-	ERR_clear_error(); /* the same for its errors */
+	ERR_clear_error(); /* the same for its error queue */
 	for (n = 0; n < FAILING_BUILD_GIVE_UP; n++) {
 		long live = failing_alloc_live();
 
@@ -242,7 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_allocate_nothing, setup, teardown),
 	};
 
-	if (CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free) != 1)
+	if (!failing_crypto_set())
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AES-GCM: arguments, capabilities, known answers, lengths, several tasks at once. Runs with and without engine threads. */
+/* AES-GCM: arguments, capabilities, known answers, lengths, several tasks in flight. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void capabilities(void **state)
 	wrong(doca_aes_gcm_cap_get_max_num_tasks(f->aes_gcm, NULL));
 }
 
-/* The greatest number of tasks is that of both types together. */
+/* The maximum counts the tasks of both types together. */
 static void number_of_tasks(void **state)
 {
 	struct fixture *f = *state;
@@ -181,7 +181,7 @@ static size_t unhex(const char *text, uint8_t *bytes)
 	return len;
 }
 
-/* One way: the task's output is expected. */
+/* Encrypts or decrypts the vector, and compares the output. */
 static void run_vector(struct fixture *f, const struct vector *v, bool encrypts, uint32_t tag_size)
 {
 	uint8_t key_bytes[32], iv[IV_LEN], expected[256];
@@ -227,7 +227,7 @@ static void known_answers(void **state)
 
 /* ---- lengths ---- */
 
-/* There and back: from memory to room, and behind it. */
+/* Encrypts memory into room, and decrypts that into what follows. */
 static void round_trip(struct fixture *f, const struct how *how, size_t len)
 {
 	size_t sealed = len + how->tag_size;
@@ -272,7 +272,7 @@ static void all_lengths(void **state)
 	}
 }
 
-/* IVs of each length with one key in turn; none stands for zero bytes. */
+/* IVs of each length in turn with one key; no IV means zero bytes. */
 static void all_iv_lengths(void **state)
 {
 	static const uint8_t zeros[IV_LEN];
@@ -298,8 +298,8 @@ static void all_iv_lengths(void **state)
 
 /* ---- several tasks ---- */
 
-/* Both keys, both types and both sides of an engine thread's least length, in flight together. */
-static void many_at_once(void **state)
+/* Both keys, both types, and lengths below and above the minimum of an engine thread, all in flight together. */
+static void many_tasks_in_flight(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src[TASKS], *mid[TASKS], *dst[TASKS];
@@ -332,7 +332,7 @@ static void many_at_once(void **state)
 	}
 }
 
-/* The IV is the one that was at the pointer at the submit. */
+/* The IV is the one that was at the pointer during the submit. */
 static void iv_is_read_at_submit(void **state)
 {
 	struct fixture *f = *state;
@@ -391,7 +391,7 @@ int main(void)
 		T(known_answers),
 		T(all_lengths),
 		T(all_iv_lengths),
-		T(many_at_once),
+		T(many_tasks_in_flight),
 		T(iv_is_read_at_submit),
 		T(stop_with_tasks_in_flight),
 	};

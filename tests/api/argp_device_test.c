@@ -26,7 +26,7 @@ static void devices_are_found_by_address_and_name(void **state)
 				       "dev=0000:03:00.1(NULL);valid;");
 }
 
-static void what_follows_the_comma_is_the_programs(void **state)
+static void what_follows_the_comma_is_left_to_the_program(void **state)
 {
 	assert_int_equal(parse("-a pci/0000:03:00.0,dv_flow_en=2,mode=1 -a 03:00.0,"), DOCA_SUCCESS);
 	assert_string_equal(seen.text, "dev=0000:03:00.0(dv_flow_en=2,mode=1);dev=0000:03:00.0();valid;");
@@ -50,7 +50,7 @@ static void a_file_names_devices_too(void **state)
 	assert_int_equal(parse_file("{\"doca_program_flags\": {\"device\": 3}}", ""), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void texts_of_another_form_are_invalid(void **state)
+static void malformed_texts_are_invalid(void **state)
 {
 	static const char *const wrong[] = {"-a ,x", "-a pci/", "-a pci/mlx5_0", "-r 03:00.0", "-r 03:00.0,", "-r ,pf0vf0"};
 
@@ -62,7 +62,7 @@ static void texts_of_another_form_are_invalid(void **state)
 	}
 }
 
-static void what_is_not_there_is_not_found(void **state)
+static void missing_devices_are_not_found(void **state)
 {
 	assert_int_equal(parse("-a pci/0000:0f:00.0"), DOCA_ERROR_NOT_FOUND);
 	assert_non_null(strstr(message, "there is no device 0000:0f:00.0"));
@@ -76,8 +76,8 @@ static void what_is_not_there_is_not_found(void **state)
 	assert_string_equal(seen.text, "");
 }
 
-/* Closed once too often is INVALID_VALUE: nothing is left open of what the program does not take. */
-static void a_refused_device_is_closed(void **state)
+/* A rejected device was closed: one more close fails with INVALID_VALUE. */
+static void a_rejected_device_is_closed(void **state)
 {
 	struct doca_devinfo **list;
 	struct doca_dev *dev;
@@ -96,7 +96,7 @@ static void a_refused_device_is_closed(void **state)
 
 static uint32_t num_opened;
 
-static doca_error_t open_it(struct doca_devinfo *devinfo, void *usr_ctx, struct doca_dev **dev)
+static doca_error_t list_open(struct doca_devinfo *devinfo, void *usr_ctx, struct doca_dev **dev)
 {
 	assert_ptr_equal(usr_ctx, &num_opened);
 	num_opened++;
@@ -113,7 +113,7 @@ static void the_program_opens_each_device_once(void **state)
 	num_opened = 0;
 	seen.keeps = true;
 	assert_int_equal(doca_argp_register_dev_open_callback(NULL, NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_argp_register_dev_open_callback(open_it, &num_opened), DOCA_SUCCESS);
+	assert_int_equal(doca_argp_register_dev_open_callback(list_open, &num_opened), DOCA_SUCCESS);
 	assert_int_equal(parse("-a mlx5_0 -r 03:00.0,pf0vf0 -a 03:00.1 -r pci/0000:03:00.0,pf0hpf"), DOCA_SUCCESS);
 	assert_int_equal(num_opened, 2);
 	assert_int_equal(seen.num_devs, 4);
@@ -133,7 +133,7 @@ static void the_programs_error_ends_the_start(void **state)
 
 static void calls_without_a_parser_are_bad_state(void **state)
 {
-	assert_int_equal(doca_argp_register_dev_open_callback(open_it, NULL), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_argp_register_dev_open_callback(list_open, NULL), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_argp_disable_pedantic_config_parsing(), DOCA_ERROR_BAD_STATE);
 }
 
@@ -143,12 +143,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DEVICE_CASE(devices_are_found_by_address_and_name),
-		DEVICE_CASE(what_follows_the_comma_is_the_programs),
+		DEVICE_CASE(what_follows_the_comma_is_left_to_the_program),
 		DEVICE_CASE(representors_are_found_by_interface_and_address),
 		DEVICE_CASE(a_file_names_devices_too),
-		DEVICE_CASE(texts_of_another_form_are_invalid),
-		DEVICE_CASE(what_is_not_there_is_not_found),
-		DEVICE_CASE(a_refused_device_is_closed),
+		DEVICE_CASE(malformed_texts_are_invalid),
+		DEVICE_CASE(missing_devices_are_not_found),
+		DEVICE_CASE(a_rejected_device_is_closed),
 		DEVICE_CASE(the_program_opens_each_device_once),
 		DEVICE_CASE(the_programs_error_ends_the_start),
 		cmocka_unit_test(calls_without_a_parser_are_bad_state),

@@ -53,11 +53,11 @@ static void unknown_keys_of_a_file_are_not_supported(void **state)
 	static const char *const unknown[] = {
 		"{\"flags\": {}}",
 		"{\"doca_program_flags\": {\"bogus\": 1}}",
-		"{\"doca_program_flags\": {\"log-level\": 20}}", /* a general one */
+		"{\"doca_program_flags\": {\"log-level\": 20}}", /* a general flag */
 		"{\"doca_general_flags\": {\"text\": \"a\"}}",
 		"{\"doca_general_flags\": {\"json\": \"a\"}}",
-		"{\"doca_program_flags\": {\"cli\": 1}}", /* for the command line only */
-		"{\"doca_dpdk_flags\": {}}",		  /* this is no DPDK program */
+		"{\"doca_program_flags\": {\"cli\": 1}}", /* command line only */
+		"{\"doca_dpdk_flags\": {}}",		  /* not a DPDK program */
 	};
 
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
@@ -78,7 +78,7 @@ static void unknown_keys_are_ignored_if_asked(void **state)
 		DOCA_SUCCESS);
 	assert_string_equal(seen.text, "text=a;valid;");
 	doca_argp_destroy();
-	setup(NULL); /* a new parser asks anew */
+	setup(NULL); /* a new parser has the default again */
 	assert_int_equal(parse_file("{\"flags\": {}}", ""), DOCA_ERROR_NOT_SUPPORTED);
 }
 
@@ -118,7 +118,7 @@ static void values_of_the_wrong_type_in_a_file_are_invalid(void **state)
 		"[]",
 		"{\"doca_program_flags\": 1}",
 		"{\"doca_program_flags\": {\"text\": 1}}",
-		"{\"doca_program_flags\": {\"text\": [\"a\"]}}", /* not one that repeats */
+		"{\"doca_program_flags\": {\"text\": [\"a\"]}}", /* the flag does not repeat */
 		"{\"doca_program_flags\": {\"text\": \"a\\u0000b\"}}",
 		"{\"doca_program_flags\": {\"number\": \"1\"}}",
 		"{\"doca_program_flags\": {\"number\": 2147483648}}",
@@ -151,7 +151,7 @@ static void cmds_add(void)
 	assert_int_equal(doca_argp_register_cmd(set), DOCA_SUCCESS);
 }
 
-static void commands_run_where_they_stand(void **state)
+static void commands_run_in_the_order_of_the_line(void **state)
 {
 	cmds_add();
 	assert_int_equal(parse("-t a set -v x deep"), DOCA_SUCCESS);
@@ -173,7 +173,7 @@ static void mandatory_flag_of_a_command_counts_only_with_it(void **state)
 {
 	cmds_add();
 	assert_int_equal(parse("set"), DOCA_ERROR_INVALID_VALUE);
-	assert_string_equal(message, "-v, --value is missing, it is mandatory");
+	assert_string_equal(message, "-v, --value is missing: it is mandatory");
 }
 
 static void unknown_command_is_not_supported(void **state)
@@ -183,7 +183,7 @@ static void unknown_command_is_not_supported(void **state)
 	assert_string_equal(message, "there is no command 'put'");
 }
 
-static void help_of_a_command_is_its_own(void **state)
+static void help_of_a_command_lists_its_flags(void **state)
 {
 	char output[4096];
 
@@ -198,7 +198,7 @@ static void help_of_a_command_is_its_own(void **state)
 	assert_null(strstr(output, "  get "));
 }
 
-static void incomplete_and_equal_commands_are_refused(void **state)
+static void incomplete_and_equal_commands_are_rejected(void **state)
 {
 	struct doca_argp_cmd *cmd;
 
@@ -251,12 +251,12 @@ int main(void)
 		CASE(known_keys_are_checked_all_the_same),
 		CASE(doubles_in_a_file_and_on_the_command_line),
 		CASE(values_of_the_wrong_type_in_a_file_are_invalid),
-		CASE(commands_run_where_they_stand),
+		CASE(commands_run_in_the_order_of_the_line),
 		CASE(inherited_flags_pass_down_and_others_do_not),
 		CASE(mandatory_flag_of_a_command_counts_only_with_it),
 		CASE(unknown_command_is_not_supported),
-		CASE(help_of_a_command_is_its_own),
-		CASE(incomplete_and_equal_commands_are_refused),
+		CASE(help_of_a_command_lists_its_flags),
+		CASE(incomplete_and_equal_commands_are_rejected),
 		CASE(dpdk_gets_the_words_before_the_dashes),
 		CASE(dpdk_gets_all_words_without_dashes),
 		CASE(dpdk_flags_come_from_the_file),

@@ -16,20 +16,20 @@ static void values_arrive_by_both_names_in_order(void **state)
 static void long_name_takes_value_behind_equals(void **state)
 {
 	assert_int_equal(parse("--text=a=b --number=12 --text2"), DOCA_ERROR_NOT_SUPPORTED);
-	assert_string_equal(seen.text, ""); /* nothing runs when something is wrong */
+	assert_string_equal(seen.text, ""); /* no callback runs if anything is wrong */
 	doca_argp_destroy();
 	setup(NULL);
 	assert_int_equal(parse("--text=a=b --number=12 --object={}"), DOCA_SUCCESS);
 	assert_string_equal(seen.text, "text=a=b;number=12;object={};valid;");
 }
 
-static void short_names_are_whole(void **state)
+static void short_names_do_not_combine(void **state)
 {
 	assert_int_equal(parse("-yt abc"), DOCA_ERROR_NOT_SUPPORTED);
 	assert_string_equal(message, "there is no flag -yt");
 }
 
-static void short_value_is_not_glued(void **state)
+static void short_name_and_value_are_separate_words(void **state)
 {
 	assert_int_equal(parse("-tabc"), DOCA_ERROR_NOT_SUPPORTED);
 }
@@ -40,29 +40,29 @@ static void value_may_begin_with_a_dash(void **state)
 	assert_string_equal(seen.text, "text=-abc;number=-5;valid;");
 }
 
-static void a_flag_is_no_value(void **state)
+static void a_flag_is_not_a_value(void **state)
 {
 	assert_int_equal(parse("--text --yes"), DOCA_ERROR_INVALID_VALUE);
 	assert_string_equal(message,
 			    "-t, --text needs a value, but the flag --yes follows (if that is the value, write --text=--yes)");
 }
 
-static void value_at_the_end_is_missed(void **state)
+static void a_missing_value_at_the_end_is_an_error(void **state)
 {
 	assert_int_equal(parse("-t"), DOCA_ERROR_INVALID_VALUE);
 	assert_string_equal(message, "-t, --text needs a value");
 }
 
-static void boolean_takes_no_value(void **state)
+static void a_boolean_accepts_no_value(void **state)
 {
 	assert_int_equal(parse("--yes=true"), DOCA_ERROR_INVALID_VALUE);
 	assert_string_equal(message, "-y, --yes takes no value, but got 'true'");
 }
 
-static void stray_word_is_refused(void **state)
+static void a_stray_word_is_rejected(void **state)
 {
 	assert_int_equal(parse("-y stray"), DOCA_ERROR_INVALID_VALUE);
-	assert_string_equal(message, "'stray' is neither a flag nor the value of one");
+	assert_string_equal(message, "unexpected argument 'stray': it is neither a flag nor a flag's value");
 }
 
 static void number_is_parsed_strictly(void **state)
@@ -84,17 +84,17 @@ static void number_is_parsed_strictly(void **state)
 	assert_string_equal(seen.text, "number=2147483647;number=-2147483648;valid;");
 }
 
-static void single_flag_given_twice_is_refused(void **state)
+static void a_single_flag_passed_twice_is_rejected(void **state)
 {
 	assert_int_equal(parse("-t a --text b"), DOCA_ERROR_INVALID_VALUE);
 	assert_string_equal(message, "-t, --text is given more than once");
 }
 
-static void mandatory_flag_is_missed_and_named(void **state)
+static void a_missing_mandatory_flag_is_named(void **state)
 {
 	flag_add("m", "must", DOCA_ARGP_TYPE_INT, MANDATORY);
 	assert_int_equal(parse("-y"), DOCA_ERROR_INVALID_VALUE);
-	assert_string_equal(message, "-m, --must is missing, it is mandatory");
+	assert_string_equal(message, "-m, --must is missing: it is mandatory");
 }
 
 static void singular_flag_stands_alone(void **state)
@@ -102,7 +102,7 @@ static void singular_flag_stands_alone(void **state)
 	flag_add("m", "must", DOCA_ARGP_TYPE_INT, MANDATORY);
 	flag_add("s", "single", DOCA_ARGP_TYPE_BOOLEAN, SINGULAR);
 	assert_int_equal(parse("-m 1 -s"), DOCA_ERROR_INVALID_VALUE);
-	assert_string_equal(message, "-s, --single stands alone, it does not go with -m, --must");
+	assert_string_equal(message, "-s, --single cannot be combined with -m, --must");
 }
 
 static void singular_flag_needs_nothing_mandatory(void **state)
@@ -118,7 +118,7 @@ static void callback_error_ends_start(void **state)
 	seen.answer = DOCA_ERROR_TOO_BIG;
 	assert_int_equal(parse("-t a -y"), DOCA_ERROR_TOO_BIG);
 	assert_string_equal(seen.text, "text=a;");
-	assert_string_equal(message, "-t, --text: the program refuses this value (DOCA_ERROR_TOO_BIG)");
+	assert_string_equal(message, "-t, --text: invalid value (DOCA_ERROR_TOO_BIG)");
 }
 
 static void validation_error_is_returned(void **state)
@@ -218,7 +218,7 @@ static void version_callback_replaces_the_text(void **state)
 	assert_string_equal(output, "mine\n");
 }
 
-static void given_program_name_is_shown(void **state)
+static void the_passed_program_name_is_shown(void **state)
 {
 	char output[4096];
 
@@ -246,7 +246,7 @@ static void register_needs_every_field(void **state)
 	}
 }
 
-static void taken_and_bad_names_are_refused(void **state)
+static void used_and_invalid_names_are_rejected(void **state)
 {
 	static const struct {
 		const char *short_name, *long_name;
@@ -283,7 +283,7 @@ static void number_of_flags_is_bounded(void **state)
 	assert_in_range(count, 100, 256);
 }
 
-static void registered_objects_are_not_the_callers(void **state)
+static void registered_objects_no_longer_belong_to_the_caller(void **state)
 {
 	struct doca_argp_param *param = flag_make(NULL, "new", DOCA_ARGP_TYPE_INT, 0);
 	struct doca_argp_cmd *cmd = cmd_make("new");
@@ -291,7 +291,7 @@ static void registered_objects_are_not_the_callers(void **state)
 	assert_int_equal(doca_argp_register_param(param), DOCA_SUCCESS);
 	assert_int_equal(doca_argp_register_param(param), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_argp_param_destroy(param), DOCA_ERROR_BAD_STATE);
-	doca_argp_param_set_long_name(param, NULL); /* no longer changes it */
+	doca_argp_param_set_long_name(param, NULL); /* has no effect any more */
 	assert_int_equal(doca_argp_register_cmd(cmd), DOCA_SUCCESS);
 	assert_int_equal(doca_argp_register_cmd(cmd), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_argp_cmd_destroy(cmd), DOCA_ERROR_BAD_STATE);
@@ -371,16 +371,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(values_arrive_by_both_names_in_order),
 		CASE(long_name_takes_value_behind_equals),
-		CASE(short_names_are_whole),
-		CASE(short_value_is_not_glued),
+		CASE(short_names_do_not_combine),
+		CASE(short_name_and_value_are_separate_words),
 		CASE(value_may_begin_with_a_dash),
-		CASE(a_flag_is_no_value),
-		CASE(value_at_the_end_is_missed),
-		CASE(boolean_takes_no_value),
-		CASE(stray_word_is_refused),
+		CASE(a_flag_is_not_a_value),
+		CASE(a_missing_value_at_the_end_is_an_error),
+		CASE(a_boolean_accepts_no_value),
+		CASE(a_stray_word_is_rejected),
 		CASE(number_is_parsed_strictly),
-		CASE(single_flag_given_twice_is_refused),
-		CASE(mandatory_flag_is_missed_and_named),
+		CASE(a_single_flag_passed_twice_is_rejected),
+		CASE(a_missing_mandatory_flag_is_named),
 		CASE(singular_flag_stands_alone),
 		CASE(singular_flag_needs_nothing_mandatory),
 		CASE(callback_error_ends_start),
@@ -392,12 +392,12 @@ int main(void)
 		CASE(wrong_flag_prints_message_and_usage),
 		CASE(version_prints_and_exits),
 		CASE(version_callback_replaces_the_text),
-		CASE(given_program_name_is_shown),
+		CASE(the_passed_program_name_is_shown),
 		CASE(register_needs_every_field),
-		CASE(taken_and_bad_names_are_refused),
+		CASE(used_and_invalid_names_are_rejected),
 		CASE(long_name_may_have_a_space),
 		CASE(number_of_flags_is_bounded),
-		CASE(registered_objects_are_not_the_callers),
+		CASE(registered_objects_no_longer_belong_to_the_caller),
 		CASE(unregistered_objects_can_be_destroyed),
 		CASE(null_arguments_are_invalid),
 		CASE(logger_callback_is_registered_once),

@@ -8,7 +8,7 @@
 
 #include "buf_fixture.h"
 
-/* The list is exactly these bufs, and each of them knows it. */
+/* The list consists of exactly these bufs, and each buf reports so. */
 static void expect_list(struct doca_buf **bufs, uint32_t num)
 {
 	struct doca_buf *at = bufs[0], *last;
@@ -73,7 +73,7 @@ static void chain_by_the_known_tail(void **state)
 	put(a);
 }
 
-static void chaining_is_refused(void **state)
+static void wrong_chaining_is_rejected(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
@@ -85,13 +85,13 @@ static void chaining_is_refused(void **state)
 	assert_int_equal(doca_buf_chain_list(c, b), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_buf_inc_refcount(c, &refcount), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_chain_list(a, c), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(doca_buf_chain_list(c, a), DOCA_SUCCESS); /* the first list's count may be any */
+	assert_int_equal(doca_buf_chain_list(c, a), DOCA_SUCCESS); /* the first list may have any count */
 	EXPECT_LIST(c, a, b);
 	put(c);
 	put(c);
 }
 
-static void unchaining_is_refused(void **state)
+static void wrong_unchaining_is_rejected(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
@@ -125,7 +125,7 @@ static void only_the_head_of_a_list_is_counted(void **state)
 	assert_int_equal(num_free(f), NUM);
 	assert_int_equal(doca_mmap_get_num_bufs(f->mmap, &num_bufs), DOCA_SUCCESS);
 	assert_int_equal(num_bufs, 0);
-	/* what comes back is alone */
+	/* each returned buf is a list of its own */
 	for (int i = 0; i < 3; i++) {
 		struct doca_buf *again = get(f, 0, 1);
 
@@ -152,7 +152,7 @@ static void unchained_list_has_one_reference(void **state)
 	put(a);
 }
 
-static void list_over_two_inventories_goes_back_to_both(void **state)
+static void a_list_of_two_inventories_returns_to_both(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf_inventory *other;
@@ -197,7 +197,7 @@ static void dup_copies_a_buf_and_a_list(void **state)
 	assert_int_equal(doca_buf_inventory_buf_dup(f->inventory, a, &copy), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void dup_that_does_not_fit_takes_nothing(void **state)
+static void a_dup_that_does_not_fit_allocates_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *list = get(f, 0, 1), *copy;
@@ -217,13 +217,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(chain_and_unchain),
 		T(chain_by_the_known_tail),
-		T(chaining_is_refused),
-		T(unchaining_is_refused),
+		T(wrong_chaining_is_rejected),
+		T(wrong_unchaining_is_rejected),
 		T(only_the_head_of_a_list_is_counted),
 		T(unchained_list_has_one_reference),
-		T(list_over_two_inventories_goes_back_to_both),
+		T(a_list_of_two_inventories_returns_to_both),
 		T(dup_copies_a_buf_and_a_list),
-		T(dup_that_does_not_fit_takes_nothing),
+		T(a_dup_that_does_not_fit_allocates_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

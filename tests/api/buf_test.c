@@ -92,7 +92,7 @@ static void buf_null_arguments(void **state)
 	put(buf);
 }
 
-static void head_data_and_tail_as_asked(void **state)
+static void head_data_and_tail_as_requested(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf;
@@ -193,7 +193,7 @@ static void inventory_in_use_is_not_destroyed(void **state)
 	put(buf);
 }
 
-static void stopped_inventory_gives_nothing(void **state)
+static void a_stopped_inventory_allocates_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1), *dup;
@@ -249,7 +249,7 @@ static void reuse_by_args_sets_the_data_section_too(void **state)
 	expect_place(buf, at, 40, at + 8, 30);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 40, 0), DOCA_SUCCESS);
 	expect_place(buf, at, 40, at + 40, 0);
-	/* data that begins before the range, ends behind it, or wraps around; a range that leaves the map */
+	/* data that begins before the range, ends after it, or wraps around; a range outside the map */
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at - 1, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 8, 33), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 8, SIZE_MAX), DOCA_ERROR_INVALID_VALUE);
@@ -281,7 +281,7 @@ static void refcount_reports_the_count_before(void **state)
 	assert_int_equal(num_free(f), NUM);
 }
 
-static void refcount_has_an_upper_end(void **state)
+static void refcount_has_a_maximum(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1);
@@ -302,17 +302,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(null_arguments),
 		T(buf_null_arguments),
-		T(head_data_and_tail_as_asked),
+		T(head_data_and_tail_as_requested),
 		T(ranges_outside_are_invalid),
 		T(empty_inventory_has_no_memory_until_one_comes_back),
 		T(expand_adds_while_started),
 		T(inventory_in_use_is_not_destroyed),
-		T(stopped_inventory_gives_nothing),
+		T(a_stopped_inventory_allocates_nothing),
 		T(inventory_user_data),
 		T(reuse_points_a_buf_elsewhere_in_its_map),
 		T(reuse_by_args_sets_the_data_section_too),
 		T(refcount_reports_the_count_before),
-		T(refcount_has_an_upper_end),
+		T(refcount_has_a_maximum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

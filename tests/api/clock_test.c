@@ -92,7 +92,7 @@ static void each_clock_lies_between_two_readings_of_the_system(void **state)
 	}
 }
 
-static void cycles_go_on(void **state)
+static void cycles_increase(void **state)
 {
 	uint64_t first = now(*state, DOCA_CLOCK_HOST_COUNTER_CYCLES);
 	uint64_t until = system_now(CLOCK_MONOTONIC) + NSEC_PER_SEC / 1000;
@@ -119,13 +119,13 @@ static void cross_timestamps_lie_between_readings_of_both_clocks(void **state)
 
 			assert_in_range(ticks(&primary, readable[i]), primary_before, primary_after);
 			assert_in_range(ticks(&nic, nics[j]), nic_before, nic_after);
-			/* Both readings that the margin spans lie inside ours. */
+			/* The two readings that the margin spans were made between ours. */
 			assert_in_range(margin, 0, (primary_after - primary_before + 1) / 2);
 		}
 	}
 }
 
-/* With the same clock on both sides the margin can be checked against the truth. */
+/* If both sides use the same clock, the margin can be compared with the real difference. */
 static void the_margin_holds(void **state)
 {
 	struct fixture *f = *state;
@@ -143,7 +143,7 @@ static void the_margin_holds(void **state)
 	}
 }
 
-static void wrong_types_are_refused_and_write_nothing(void **state)
+static void wrong_types_are_rejected_and_write_nothing(void **state)
 {
 	static const uint64_t wrong[] = {0,
 					 1 << 2,
@@ -223,10 +223,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_clock_lies_between_two_readings_of_the_system, setup, teardown),
-		cmocka_unit_test_setup_teardown(cycles_go_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(cycles_increase, setup, teardown),
 		cmocka_unit_test_setup_teardown(cross_timestamps_lie_between_readings_of_both_clocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_margin_holds, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_types_are_refused_and_write_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(wrong_types_are_rejected_and_write_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_dpa_timer_as_its_capability_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(null_is_an_invalid_value, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_with_a_clock_is_in_use, setup, teardown),

@@ -36,7 +36,7 @@ static int end_both(void **state)
 	return 0;
 }
 
-static void create_refuses_bad_names_and_devices(void **state)
+static void create_rejects_invalid_names_and_devices(void **state)
 {
 	struct doca_comch_server *no_server = NULL;
 	struct doca_comch_client *no_client = NULL;
@@ -46,7 +46,7 @@ static void create_refuses_bad_names_and_devices(void **state)
 	(void)state;
 	assert_int_equal(doca_comch_cap_get_max_name_len(doca_dev_as_devinfo(client.dev), &max), DOCA_SUCCESS);
 	memset(name, 'n', sizeof(name));
-	name[max] = '\0'; /* one too long: the maximum counts the zero */
+	name[max] = '\0'; /* one too long: the maximum includes the terminating zero */
 	assert_int_equal(doca_comch_client_create(client.dev, name, &no_client), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_server_create(server.dev, server.rep, name, &no_server), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_client_create(client.dev, "", &no_client), DOCA_ERROR_INVALID_VALUE);
@@ -117,7 +117,7 @@ static void no_send(struct doca_comch_task_send *task, union doca_data task_data
 	(void)ctx_data;
 }
 
-static void setters_refuse_null(void **state)
+static void setters_reject_null(void **state)
 {
 	(void)state;
 	assert_int_equal(doca_comch_server_event_msg_recv_register(server.server, NULL), DOCA_ERROR_INVALID_VALUE);
@@ -137,7 +137,7 @@ static void setters_refuse_null(void **state)
 	assert_null(doca_comch_client_get_client_ctx(NULL));
 }
 
-static void setters_refuse_a_started_context(void **state)
+static void setters_reject_a_started_context(void **state)
 {
 	(void)state;
 	assert_int_equal(doca_comch_server_set_max_msg_size(server.server, 100), DOCA_ERROR_BAD_STATE);
@@ -196,7 +196,7 @@ static void server_and_client_capabilities_follow_the_node(void **state)
 
 typedef doca_error_t (*cap_fn)(const struct doca_devinfo *devinfo, uint32_t *value);
 
-static void every_capability_answers_and_refuses_null(void **state)
+static void every_capability_reports_and_rejects_null(void **state)
 {
 	const cap_fn caps[] = {
 		doca_comch_cap_get_max_name_len,	   doca_comch_cap_get_max_msg_size,
@@ -251,7 +251,7 @@ static void consumer_wants_a_started_writable_mmap_with_the_device(void **state)
 	assert_int_equal(doca_comch_consumer_create(client.connection, good, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_null(consumer);
 	assert_int_equal(doca_comch_consumer_create(client.connection, good, &consumer), DOCA_SUCCESS);
-	assert_int_not_equal(doca_mmap_stop(good), DOCA_SUCCESS); /* held */
+	assert_int_not_equal(doca_mmap_stop(good), DOCA_SUCCESS); /* in use by the consumer */
 	assert_int_equal(doca_comch_consumer_destroy(consumer), DOCA_SUCCESS);
 	doca_mmap_destroy(unstarted);
 	doca_mmap_destroy(read_only);
@@ -309,7 +309,7 @@ static void producer_arguments_and_states(void **state)
 	data_fini(&producer);
 }
 
-static void list_longer_than_the_capability_is_refused(void **state)
+static void a_list_longer_than_the_capability_is_rejected(void **state)
 {
 	struct doca_comch_producer_task_send *task;
 	struct data_side producer;
@@ -388,17 +388,17 @@ static void completion_for_a_dpa_can_be_configured_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IDLE(create_refuses_bad_names_and_devices),
+		IDLE(create_rejects_invalid_names_and_devices),
 		IDLE(sizes_are_within_the_capabilities),
-		IDLE(setters_refuse_null),
-		CONNECTED(setters_refuse_a_started_context),
+		IDLE(setters_reject_null),
+		CONNECTED(setters_reject_a_started_context),
 		IDLE(connection_only_while_running),
 		IDLE(start_wants_a_progress_engine),
 		IDLE(server_and_client_capabilities_follow_the_node),
-		IDLE(every_capability_answers_and_refuses_null),
+		IDLE(every_capability_reports_and_rejects_null),
 		CONNECTED(consumer_wants_a_started_writable_mmap_with_the_device),
 		CONNECTED(producer_arguments_and_states),
-		CONNECTED(list_longer_than_the_capability_is_refused),
+		CONNECTED(a_list_longer_than_the_capability_is_rejected),
 		CONNECTED(consumer_settings),
 		CONNECTED(completion_for_a_dpa_can_be_configured_only),
 	};

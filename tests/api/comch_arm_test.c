@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a consumer on the CPU goes to sleep: what comes meanwhile, through its endpoint or from a source besides, wakes it. */
+/* Arming of a consumer on the CPU: what arrives meanwhile, through its endpoint or another source, wakes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "comch/inbound.h"
 
-/* ---- what the path calls and these tests do not reach ---- */
+/* ---- called by the code under test, but not reached here ---- */
 
 doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attach *attach)
 {
@@ -34,7 +34,7 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival) {}
 void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *task, doca_error_t status) {}
 
-/* ---- an endpoint that hears rings while it is armed, and a source whose producer rings as soon as it is asked to ---- */
+/* ---- an endpoint that notices rings while it is armed, and a source whose producer rings as soon as it is armed ---- */
 
 static bool ep_armed, ep_due, woken, source_ready;
 
@@ -54,7 +54,7 @@ static void flush_recvs(struct sf_ep *ep) {}
 static const struct sf_fabric_ops provider = {.ep_arm = ep_arm, .ep_flush_recvs = flush_recvs};
 static struct sf_ep ep = {.ops = &provider};
 
-static bool source_rings_at_once(struct comch_inbound *inbound)
+static bool source_rings_when_armed(struct comch_inbound *inbound)
 {
 	ring();
 	return source_ready;
@@ -81,18 +81,18 @@ static bool arm(bool (*source_arm)(struct comch_inbound *))
 static void ring_while_arming_wakes(void **state)
 {
 	ep_due = source_ready = false;
-	assert_false(arm(source_rings_at_once));
+	assert_false(arm(source_rings_when_armed));
 	assert_true(woken);
 }
 
-static void what_is_there_is_due(void **state)
+static void existing_messages_are_due(void **state)
 {
 	ep_due = false;
 	source_ready = true;
-	assert_true(arm(source_rings_at_once));
+	assert_true(arm(source_rings_when_armed));
 	ep_due = true;
 	source_ready = false;
-	assert_true(arm(source_rings_at_once));
+	assert_true(arm(source_rings_when_armed));
 }
 
 static void source_without_arm_is_always_due(void **state)
@@ -101,7 +101,7 @@ static void source_without_arm_is_always_due(void **state)
 	assert_true(arm(NULL));
 }
 
-static void receives_asked_back_while_arming_are_due(void **state)
+static void receives_flushed_while_arming_are_due(void **state)
 {
 	ep_due = source_ready = false;
 	assert_true(arm(source_wants_receives));
@@ -111,9 +111,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ring_while_arming_wakes),
-		cmocka_unit_test(what_is_there_is_due),
+		cmocka_unit_test(existing_messages_are_due),
 		cmocka_unit_test(source_without_arm_is_always_due),
-		cmocka_unit_test(receives_asked_back_while_arming_are_due),
+		cmocka_unit_test(receives_flushed_while_arming_are_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

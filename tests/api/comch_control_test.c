@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/comch_side.h"
+#include "support/test_dev.h"
 
 static struct comch_side server, client;
 
@@ -26,7 +27,7 @@ static void end_both(void)
 	side_fini(&server, NULL);
 }
 
-static void server_runs_at_once_and_client_starts(void **state)
+static void a_server_runs_immediately_and_a_client_is_starting(void **state)
 {
 	(void)state;
 	side_init_server(&server, "control");
@@ -76,7 +77,7 @@ static void stop_of_a_starting_client(void **state)
 	end_both();
 }
 
-static void second_server_of_a_name_is_refused(void **state)
+static void a_second_server_of_a_name_is_rejected(void **state)
 {
 	struct comch_side second, other_name;
 
@@ -96,7 +97,7 @@ static void second_server_of_a_name_is_refused(void **state)
 
 static void server_wants_a_representor_of_its_device(void **state)
 {
-	struct doca_dev *port0 = side_open_dev(DPU_DEV), *port1 = side_open_dev("03:00.1");
+	struct doca_dev *port0 = test_dev_open_pci(DPU_DEV), *port1 = test_dev_open_pci("03:00.1");
 	struct doca_dev_rep *rep = side_open_rep(port0, HOST_DEV);
 	struct doca_comch_server *none = NULL;
 
@@ -117,7 +118,7 @@ static void server_serves_the_function_of_its_representor_only(void **state)
 	side_init_server(&server, "control");
 	assert_int_equal(doca_ctx_start(server.ctx), DOCA_SUCCESS);
 	memset(&other, 0, sizeof(other));
-	other.dev = side_open_dev("d8:00.1");
+	other.dev = test_dev_open_pci("d8:00.1");
 	assert_int_equal(doca_comch_client_create(other.dev, "control", &other.client), DOCA_SUCCESS);
 	other.ctx = doca_comch_client_as_ctx(other.client);
 	assert_int_equal(doca_pe_create(&other.pe), DOCA_SUCCESS);
@@ -213,7 +214,7 @@ static void lower_message_size_of_both_sides_holds(void **state)
 	end_both();
 }
 
-/* The size lies in the task, so a ctx that runs a second time with a larger one needs larger tasks. */
+/* The task holds the size, so a ctx that is started again with a larger one needs larger tasks. */
 static void message_size_grows_between_two_runs(void **state)
 {
 	uint8_t msg[4000];
@@ -242,7 +243,7 @@ static doca_error_t submit_once(struct comch_side *side, struct doca_comch_task_
 	return doca_task_submit(doca_comch_task_send_as_task(*task));
 }
 
-static void full_peer_is_told_by_again(void **state)
+static void a_full_peer_makes_submit_return_again(void **state)
 {
 	struct doca_comch_task_send *task;
 	uint32_t num = 0;
@@ -259,7 +260,7 @@ static void full_peer_is_told_by_again(void **state)
 	assert_true(num >= 4);
 	SIDE_WAIT(server.num_msgs == num, server.pe, NULL, NULL, NULL);
 	assert_int_equal(doca_task_submit(doca_comch_task_send_as_task(task)),
-			 DOCA_SUCCESS); /* the peer's doing, no poll of ours */
+			 DOCA_SUCCESS); /* cleared by the peer; this side does not poll */
 	SIDE_WAIT(server.num_msgs == num + 1, server.pe, client.pe, NULL, NULL);
 	end_both();
 }
@@ -271,7 +272,7 @@ static void client_stop_is_a_disconnect_event(void **state)
 	assert_int_equal(side_send(&client, "last", 4), DOCA_SUCCESS);
 	(void)doca_ctx_stop(client.ctx);
 	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, NULL, NULL);
-	assert_int_equal(server.num_msgs, 1); /* what was sent before came first */
+	assert_int_equal(server.num_msgs, 1); /* messages sent before the disconnect arrive first */
 	end_both();
 }
 
@@ -349,7 +350,7 @@ static void stop_with_sends_in_flight(void **state)
 	while (num < 8 && submit_once(&client, &task) == DOCA_SUCCESS)
 		num++;
 	assert_int_equal(doca_ctx_stop(client.ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE, client.pe, NULL, NULL, NULL); /* without the peer's help */
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE, client.pe, NULL, NULL, NULL); /* without progress of the peer */
 	assert_int_equal(client.num_sent + client.num_send_errors, num);
 	SIDE_WAIT(server.num_disconnects == 1, server.pe, NULL, NULL, NULL);
 	end_both();
@@ -487,11 +488,11 @@ static void disconnect_from_the_message_callback(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(server_runs_at_once_and_client_starts),
+		cmocka_unit_test(a_server_runs_immediately_and_a_client_is_starting),
 		cmocka_unit_test(client_without_server_ends_idle),
 		cmocka_unit_test(client_tries_again_after_its_server_came),
 		cmocka_unit_test(stop_of_a_starting_client),
-		cmocka_unit_test(second_server_of_a_name_is_refused),
+		cmocka_unit_test(a_second_server_of_a_name_is_rejected),
 		cmocka_unit_test(server_wants_a_representor_of_its_device),
 		cmocka_unit_test(server_serves_the_function_of_its_representor_only),
 		cmocka_unit_test(device_in_use_is_not_closed),
@@ -500,7 +501,7 @@ int main(void)
 		cmocka_unit_test(message_buffer_may_die_after_submit),
 		cmocka_unit_test(lower_message_size_of_both_sides_holds),
 		cmocka_unit_test(message_size_grows_between_two_runs),
-		cmocka_unit_test(full_peer_is_told_by_again),
+		cmocka_unit_test(a_full_peer_makes_submit_return_again),
 		cmocka_unit_test(client_stop_is_a_disconnect_event),
 		cmocka_unit_test(connection_events_by_their_name_of_2_6),
 		cmocka_unit_test(server_stop_takes_the_client_to_idle),

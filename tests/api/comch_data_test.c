@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/comch_side.h"
+#include "support/test_dev.h"
 
 #define MEMORY (64 * 1024)
 
@@ -50,11 +51,11 @@ static void end_pair(void)
 	data_fini(&consumer);
 }
 
-static void consumer_starts_and_the_peer_is_told(void **state)
+static void a_consumer_starts_and_the_peer_is_notified(void **state)
 {
 	(void)state;
 	data_init_consumer(&consumer, &server, NULL, 4, MEMORY);
-	assert_int_equal(consumer.id, 1); /* readable before start */
+	assert_int_equal(consumer.id, 1); /* readable before the start */
 	data_start(&consumer, server.pe, client.pe);
 	assert_int_equal(client.num_new_consumers, 1);
 	assert_int_equal(client.new_consumer_id, 1);
@@ -92,13 +93,13 @@ static void ids_count_from_one_on_each_side(void **state)
 	assert_int_equal(producer.id, 1);
 	data_fini(&producer);
 	data_init_producer(&producer, &client, NULL, 1, 4096);
-	assert_int_equal(producer.id, 2); /* ids are not used again */
+	assert_int_equal(producer.id, 2); /* ids are not reused */
 	data_fini(&producer);
 	for (uint32_t i = 0; i < 6; i++)
 		data_fini(&sides[i]);
 }
 
-/* A program tells its consumer's id by a message of its own: the peer knows the consumer before that message. */
+/* A program may send its consumer's id in a message: the peer learns of the consumer before that message arrives. */
 static void consumer_is_known_before_a_message_sent_after_its_start(void **state)
 {
 	(void)state;
@@ -150,7 +151,7 @@ static void send_without_a_posted_receive_is_again_and_clears_by_itself(void **s
 {
 	(void)state;
 	start_pair(4, MEMORY);
-	/* The route must be up before AGAIN can only mean that no receive is posted. */
+	/* First the route must be up: only then does AGAIN mean that no receive is posted. */
 	data_post(&consumer, 0, 64);
 	assert_int_equal(data_send(&producer, 0, 8, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(consumer.num_done == 1 && producer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
@@ -214,7 +215,7 @@ static void send_into_a_consumer_that_just_stopped(void **state)
 	data_post(&consumer, 0, 64);
 	assert_int_equal(data_send(&producer, 0, 8, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(consumer.num_done == 1 && producer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
-	(void)doca_ctx_stop(consumer.ctx); /* the control side does not know yet */
+	(void)doca_ctx_stop(consumer.ctx); /* the control side does not know it yet */
 	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE, consumer.pe, producer.pe, NULL, NULL);
 	assert_int_equal(data_send(&producer, 0, 8, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(producer.num_errors == 1, producer.pe, NULL, NULL, NULL);
@@ -267,7 +268,7 @@ static void immediate_data_alone(void **state)
 	data_post(&consumer, 0, 64);
 	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, NULL, imm, sizeof(imm), consumer.id, &task),
 			 DOCA_SUCCESS);
-	memset(imm, 0, sizeof(imm)); /* it was copied */
+	memset(imm, 0, sizeof(imm)); /* the submit copied it */
 	SIDE_WAIT(doca_task_submit(doca_comch_producer_task_send_as_task(task)) == DOCA_SUCCESS, producer.pe, NULL, NULL, NULL);
 	SIDE_WAIT(consumer.num_done == 1 && producer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
 	assert_int_equal(consumer.data_len, 0);
@@ -296,7 +297,7 @@ static void immediate_data_over_the_consumers_limit_fails(void **state)
 	end_pair();
 }
 
-static void post_of_a_buffer_from_another_mmap_is_refused(void **state)
+static void a_post_of_a_buffer_from_another_mmap_is_rejected(void **state)
 {
 	struct doca_comch_consumer_task_post_recv *task;
 	struct doca_buf *buf;
@@ -311,8 +312,8 @@ static void post_of_a_buffer_from_another_mmap_is_refused(void **state)
 	end_pair();
 }
 
-/* One address, two mmaps: what was found of the first says nothing about the second. */
-static void mmap_started_again_without_the_device_is_refused(void **state)
+/* Two mmaps have the same address: what was cached for the first does not apply to the second. */
+static void an_mmap_restarted_without_the_device_is_rejected(void **state)
 {
 	struct doca_mmap *mmap;
 	struct doca_dev *other;
@@ -320,7 +321,7 @@ static void mmap_started_again_without_the_device_is_refused(void **state)
 	(void)state;
 	start_pair(4, MEMORY);
 	mmap = producer.memory.mmap;
-	other = side_open_dev(DPU_DEV);
+	other = test_dev_open_pci(DPU_DEV);
 	data_post(&consumer, 0, 64);
 	assert_int_equal(data_send(&producer, 0, 64, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(producer.num_done == 1 && consumer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
@@ -333,8 +334,8 @@ static void mmap_started_again_without_the_device_is_refused(void **state)
 	assert_int_equal(doca_dev_close(other), DOCA_SUCCESS);
 }
 
-/* Bufs outlive a stop only where nobody counts them. */
-static void buffer_of_a_stopped_mmap_is_refused(void **state)
+/* A buf outlives the stop only if its references are not counted. */
+static void a_buffer_of_a_stopped_mmap_is_rejected(void **state)
 {
 	struct doca_comch_producer_task_send *task;
 	struct doca_task *base;
@@ -381,7 +382,7 @@ static void quiet(struct doca_comch_consumer_task_post_recv *task, union doca_da
 	assert_int_equal(doca_buf_dec_refcount(doca_comch_consumer_task_post_recv_get_buf(task), NULL), DOCA_SUCCESS);
 }
 
-/* As a published program has it: its callbacks leave the tasks alone. */
+/* As in a published program whose callbacks do not touch the tasks. */
 static void receives_freed_in_flight(void **state)
 {
 	(void)state;
@@ -395,7 +396,7 @@ static void receives_freed_in_flight(void **state)
 		doca_task_free(data_post(&consumer, i * 64, 64));
 	assert_int_equal(data_send(&producer, 0, 32, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(num_quiet == 1 && producer.num_done == 1, server.pe, client.pe, consumer.pe, producer.pe);
-	doca_task_free(data_post(&consumer, 0, 64)); /* the place of the one that is over */
+	doca_task_free(data_post(&consumer, 0, 64)); /* in the place of a finished task */
 	assert_int_equal(doca_ctx_stop(consumer.ctx), DOCA_ERROR_IN_PROGRESS);
 	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE, consumer.pe, NULL, NULL, NULL);
 	assert_int_equal(num_quiet, 5);
@@ -413,7 +414,7 @@ static void stop_with_sends_in_flight(void **state)
 	assert_int_equal(doca_ctx_stop(producer.ctx), DOCA_ERROR_IN_PROGRESS);
 	SIDE_WAIT(side_state(producer.ctx) == DOCA_CTX_STATE_IDLE, producer.pe, NULL, NULL, NULL);
 	assert_int_equal(producer.num_done + producer.num_errors, 4);
-	SIDE_WAIT(consumer.num_done == producer.num_done, consumer.pe, NULL, NULL, NULL); /* what was sent arrives */
+	SIDE_WAIT(consumer.num_done == producer.num_done, consumer.pe, NULL, NULL, NULL); /* messages in flight arrive */
 	end_pair();
 }
 
@@ -423,7 +424,7 @@ static void lost_connection_ends_consumers_and_producers(void **state)
 	start_pair(4, MEMORY);
 	data_post(&consumer, 0, 64);
 	assert_int_equal(doca_comch_server_disconnect(server.server, server.connection), DOCA_ERROR_IN_USE);
-	(void)doca_ctx_stop(client.ctx); /* with its producer alive: the wrong order, which must not hang */
+	(void)doca_ctx_stop(client.ctx); /* while its producer exists: the wrong order, which must not hang */
 	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, producer.pe,
 		  NULL);
 	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE && side_state(producer.ctx) == DOCA_CTX_STATE_IDLE, server.pe,
@@ -436,13 +437,13 @@ static void lost_connection_ends_consumers_and_producers(void **state)
 	end_pair();
 }
 
-static void consumer_on_a_dead_connection_is_refused(void **state)
+static void a_consumer_on_a_dead_connection_is_rejected(void **state)
 {
 	struct doca_comch_connection *dead = server.connection;
 	struct doca_comch_producer *none;
 
 	(void)state;
-	data_init_producer(&producer, &server, NULL, 1, 4096); /* keeps the connection's memory */
+	data_init_producer(&producer, &server, NULL, 1, 4096); /* keeps a reference to the connection */
 	(void)doca_ctx_stop(client.ctx);
 	SIDE_WAIT(server.num_disconnects == 1, server.pe, client.pe, NULL, NULL);
 	assert_int_equal(doca_comch_producer_create(dead, &none), DOCA_ERROR_BAD_STATE);
@@ -564,7 +565,7 @@ static void completion_before_arming_is_noticed(void **state)
 	end_pair();
 }
 
-/* Both control engines and the consumer's sleep; only wake-ups move the start on. */
+/* Both control engines and the consumer sleep; only wake-ups advance the start. */
 static void consumer_starts_between_sleeping_engines(void **state)
 {
 	struct doca_pe *engines[3];
@@ -602,7 +603,7 @@ static void consumer_starts_between_sleeping_engines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(consumer_starts_and_the_peer_is_told),
+		TEST(a_consumer_starts_and_the_peer_is_notified),
 		TEST(consumer_waits_for_the_peer_to_progress),
 		TEST(ids_count_from_one_on_each_side),
 		TEST(consumer_is_known_before_a_message_sent_after_its_start),
@@ -616,14 +617,14 @@ int main(void)
 		TEST(chained_buffers_are_gathered_and_scattered),
 		TEST(immediate_data_alone),
 		TEST(immediate_data_over_the_consumers_limit_fails),
-		TEST(post_of_a_buffer_from_another_mmap_is_refused),
-		TEST(mmap_started_again_without_the_device_is_refused),
-		TEST(buffer_of_a_stopped_mmap_is_refused),
+		TEST(a_post_of_a_buffer_from_another_mmap_is_rejected),
+		TEST(an_mmap_restarted_without_the_device_is_rejected),
+		TEST(a_buffer_of_a_stopped_mmap_is_rejected),
 		TEST(stop_with_receives_posted_flushes_them),
 		TEST(receives_freed_in_flight),
 		TEST(stop_with_sends_in_flight),
 		TEST(lost_connection_ends_consumers_and_producers),
-		TEST(consumer_on_a_dead_connection_is_refused),
+		TEST(a_consumer_on_a_dead_connection_is_rejected),
 		TEST(many_messages_in_order),
 		TEST(many_consumers_and_producers_on_a_connection),
 		TEST(sleeping_consumer_is_woken),

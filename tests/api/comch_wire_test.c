@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Comch says on the wire: what is understood, and what is not. */
+/* Comch's messages on the wire: which are valid, and which are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,11 @@
 
 #include "comch/control.h"
 
-static void hello_is_read_back(void **state)
+static void handshake_is_read_back(void **state)
 {
 	const struct comch_handshake hello = {4080, 16};
 	struct comch_handshake back;
-	uint8_t wire[COMCH_HELLO_SIZE];
+	uint8_t wire[COMCH_HANDSHAKE_SIZE];
 
 	(void)state;
 	assert_int_equal(comch_handshake_pack(&hello, wire), sizeof(wire));
@@ -23,12 +23,12 @@ static void hello_is_read_back(void **state)
 	assert_int_equal(back.recv_queue_size, 16);
 }
 
-static void hello_of_another_version_or_size_is_refused(void **state)
+static void handshake_of_another_version_or_size_is_rejected(void **state)
 {
 	const struct comch_handshake none = {0, 16}, large = {COMCH_MSG_SIZE_MAX + 1, 16}, queue = {16, COMCH_RECV_QUEUE_MAX + 1};
 	const struct comch_handshake hello = {100, 1};
 	struct comch_handshake back;
-	uint8_t wire[COMCH_HELLO_SIZE];
+	uint8_t wire[COMCH_HANDSHAKE_SIZE];
 
 	(void)state;
 	comch_handshake_pack(&none, wire);
@@ -46,7 +46,7 @@ static void hello_of_another_version_or_size_is_refused(void **state)
 	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void refusal_gives_its_reason_or_aborted(void **state)
+static void rejection_has_its_reason_or_aborted(void **state)
 {
 	uint8_t wire[COMCH_REFUSAL_SIZE];
 
@@ -54,7 +54,7 @@ static void refusal_gives_its_reason_or_aborted(void **state)
 	comch_refusal_pack(DOCA_ERROR_FULL, wire);
 	assert_int_equal(comch_refusal_parse(wire, sizeof(wire)), DOCA_ERROR_FULL);
 	assert_int_equal(comch_refusal_parse(wire, 3), DOCA_ERROR_CONNECTION_ABORTED);
-	comch_refusal_pack(DOCA_SUCCESS, wire); /* no reason at all */
+	comch_refusal_pack(DOCA_SUCCESS, wire); /* no reason */
 	assert_int_equal(comch_refusal_parse(wire, sizeof(wire)), DOCA_ERROR_CONNECTION_ABORTED);
 }
 
@@ -152,9 +152,9 @@ static void data_header_length_must_match(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hello_is_read_back),
-		cmocka_unit_test(hello_of_another_version_or_size_is_refused),
-		cmocka_unit_test(refusal_gives_its_reason_or_aborted),
+		cmocka_unit_test(handshake_is_read_back),
+		cmocka_unit_test(handshake_of_another_version_or_size_is_rejected),
+		cmocka_unit_test(rejection_has_its_reason_or_aborted),
 		cmocka_unit_test(control_header_checks_type_id_and_payload),
 		cmocka_unit_test(advertisement_is_read_back_and_truncations_are_not),
 		cmocka_unit_test(largest_advertisement_fits),

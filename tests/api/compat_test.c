@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in for headers that other C libraries lack (src/compat) does what those headers do. */
+/* src/compat replaces headers that other C libraries lack, and behaves as they do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ TAILQ_HEAD(tailq, item);
 static struct item items[NUM];
 static struct item *const a = &items[0], *const b = &items[1], *const c = &items[2], *const d = &items[3];
 
-/* The names in a list, in its order. */
+/* The names of a list's elements, in order. */
 #define NAMES(kind, head, field)                                                                                                 \
 	({                                                                                                                       \
 		struct item *item;                                                                                               \
@@ -124,7 +124,7 @@ static void tailq(void **state)
 	assert_string_equal(NAMES(TAILQ, &head, tailq), "ab");
 }
 
-static void a_wait_ends_when_its_clock_says_so(void **state)
+static void a_wait_ends_at_the_time_of_its_clock(void **state)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
@@ -149,7 +149,7 @@ int main(void)
 		cmocka_unit_test(list),
 		cmocka_unit_test(stailq),
 		cmocka_unit_test(tailq),
-		cmocka_unit_test(a_wait_ends_when_its_clock_says_so),
+		cmocka_unit_test(a_wait_ends_at_the_time_of_its_clock),
 	};
 
 	return cmocka_run_group_tests(tests, name_items, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deflate in both directions against zlib: all sizes, checksums, streams that are corrupt or cut short, destinations that are too
+/* Deflate in both directions against zlib: all sizes, checksums, corrupt or truncated streams, destinations that are too
  * small. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void result_is_appended(void **state)
 	rig_put(dst);
 }
 
-/* One byte less than the stream needs is too small; as many as it needs are enough. */
+/* One byte less than the stream needs is too small; exactly its size is enough. */
 static void compression_into_too_little_room(void **state)
 {
 	struct rig *rig = *state;
@@ -104,7 +104,7 @@ static void compression_into_too_little_room(void **state)
 
 /* ---- decompression ---- */
 
-static void what_zlib_compressed_is_read(void **state)
+static void streams_of_zlib_are_decompressed(void **state)
 {
 	static const int levels[] = {0, 1, 6, 9};
 	struct rig *rig = *state;
@@ -135,7 +135,7 @@ static void what_follows_the_stream_is_ignored(void **state)
 	expect_plain(rig, RIG_INFLATE, PACKED_AT, packed + 50000, 70000, 5);
 }
 
-/* Small sources that become large: many slices, or nothing but the end of them. */
+/* Small sources with large results: many slices, or only the end of the result. */
 static void bytes_that_compress_well(void **state)
 {
 	struct rig *rig = *state;
@@ -165,7 +165,7 @@ static void decompression_into_too_little_room(void **state)
 	}
 }
 
-static void streams_cut_short(void **state)
+static void truncated_streams(void **state)
 {
 	struct rig *rig = *state;
 
@@ -178,7 +178,7 @@ static void streams_cut_short(void **state)
 	expect_failure(rig, RIG_INFLATE, PACKED_AT, 1, 100000, DOCA_ERROR_IO_FAILED);
 }
 
-/* Each has another fault. */
+/* Each stream has another fault. */
 static void corrupt_streams(void **state)
 {
 	static const uint8_t corrupt[][12] = {
@@ -200,7 +200,7 @@ static void corrupt_streams(void **state)
 	}
 }
 
-/* Damage in the middle of large streams: what zlib takes gives its bytes, what it refuses fails. */
+/* Damage in the middle of large streams: the result is what zlib returns, an error included. */
 static void damaged_streams(void **state)
 {
 	struct rig *rig = *state;
@@ -240,11 +240,11 @@ int main(void)
 		T(nothing_is_compressed_to_an_empty_stream),
 		T(result_is_appended),
 		T(compression_into_too_little_room),
-		T(what_zlib_compressed_is_read),
+		T(streams_of_zlib_are_decompressed),
 		T(what_follows_the_stream_is_ignored),
 		T(bytes_that_compress_well),
 		T(decompression_into_too_little_room),
-		T(streams_cut_short),
+		T(truncated_streams),
 		T(corrupt_streams),
 		T(damaged_streams),
 	};

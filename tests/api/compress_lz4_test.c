@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LZ4 streams and blocks that liblz4 made, and what may be wrong with them. Runs with and without engine threads. */
+/* LZ4 streams and blocks made by liblz4, and invalid ones. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ static const size_t lengths[] = {1, 13, 100, 65535, 65536, 65537, 300001, PLAIN_
 
 #define NUM_LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
 
-/* Of the plain bytes: a stream of LZ4 at PACKED_AT + *at, with the flags of the rig. */
+/* Packs the plain bytes into an LZ4 stream at PACKED_AT + *at, with the rig's flags. */
 static size_t pack_stream(struct rig *rig, size_t len, LZ4F_blockSizeID_t block_size, size_t *at)
 {
 	size_t stream_len;
@@ -57,7 +57,7 @@ static void streams_of_all_forms(void **state)
 	}
 }
 
-static void end_mark_may_be_there(void **state)
+static void the_end_mark_is_optional(void **state)
 {
 	struct rig *rig = *state;
 	size_t at;
@@ -71,7 +71,7 @@ static void end_mark_may_be_there(void **state)
 	expect_failure(rig, RIG_LZ4_STREAM, at, len + 8, 200000, DOCA_ERROR_IO_FAILED);
 }
 
-/* Blocks that refer to those before them are no independent ones, and a checksum that is not expected is no block. */
+/* Dependent blocks fail if the flags promise independent ones, and an unexpected checksum is no valid block. */
 static void streams_with_other_flags(void **state)
 {
 	struct rig *rig = *state;
@@ -110,7 +110,7 @@ static void flags_of_a_task(void **state)
 	assert_int_equal(doca_compress_task_decompress_lz4_stream_get_has_block_checksum(task), 1);
 	assert_int_equal(doca_compress_task_decompress_lz4_stream_get_are_blocks_independent(task), 0);
 	ok(doca_task_submit(doca_compress_task_decompress_lz4_stream_as_task(task)));
-	doca_compress_task_decompress_lz4_stream_set_has_block_checksum(task, 0); /* it is in flight */
+	doca_compress_task_decompress_lz4_stream_set_has_block_checksum(task, 0); /* ignored, because the task is in flight */
 	assert_int_equal(doca_compress_task_decompress_lz4_stream_get_has_block_checksum(task), 1);
 	RIG_WAIT(rig, rig->num_good == 1);
 	assert_memory_equal(rig->memory + ROOM_AT, rig->memory, 200000);
@@ -137,7 +137,7 @@ static void streams_into_too_little_room(void **state)
 	}
 }
 
-static void streams_cut_short(void **state)
+static void truncated_streams(void **state)
 {
 	struct rig *rig = *state;
 	size_t at;
@@ -164,15 +164,15 @@ static void corrupt_streams(void **state)
 
 	size_t len = pack_stream(rig, 100000, LZ4F_max256KB, &at);
 
-	rig->memory[at + len / 2] ^= 1; /* the block's checksum tells */
+	rig->memory[at + len / 2] ^= 1; /* noticed by the checksum of the block */
 	expect_failure(rig, RIG_LZ4_STREAM, at, len, 100000, DOCA_ERROR_IO_FAILED);
 	rig->memory[at + len / 2] ^= 1;
-	rig->memory[at + len - 1] ^= 1; /* the checksum itself */
+	rig->memory[at + len - 1] ^= 1; /* in the checksum itself */
 	expect_failure(rig, RIG_LZ4_STREAM, at, len, 100000, DOCA_ERROR_IO_FAILED);
 	set_flags(rig, 2);
 	memcpy(packed, "\x01\x00\x40\x00 and so on..", 16); /* a block of more than 4 MiB */
 	expect_failure(rig, RIG_LZ4_STREAM, PACKED_AT, 16, 100000, DOCA_ERROR_IO_FAILED);
-	memcpy(packed, "\x05\x00\x00\x00\x10x\xff\xff\x00", 9); /* refers to what is before the beginning */
+	memcpy(packed, "\x05\x00\x00\x00\x10x\xff\xff\x00", 9); /* refers to bytes before the beginning */
 	expect_failure(rig, RIG_LZ4_STREAM, PACKED_AT, 9, 100000, DOCA_ERROR_IO_FAILED);
 }
 
@@ -194,7 +194,7 @@ static void blocks_of_all_lengths(void **state)
 	}
 }
 
-/* The end of a block is that of its source, so each other length is wrong. */
+/* A block ends where its source ends, so any other length is wrong. */
 static void blocks_cut_short_or_too_long(void **state)
 {
 	struct rig *rig = *state;
@@ -212,7 +212,7 @@ static void blocks_cut_short_or_too_long(void **state)
 
 /* ---- the task of the releases before 2.9 ---- */
 
-static void frames_and_blocks_by_the_old_task(void **state)
+static void frames_and_blocks_with_the_task_of_older_releases(void **state)
 {
 	struct rig *rig = *state;
 	size_t at, stream_len;
@@ -236,15 +236,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(streams_of_all_forms),
-		T(end_mark_may_be_there),
+		T(the_end_mark_is_optional),
 		T(streams_with_other_flags),
 		T(flags_of_a_task),
 		T(streams_into_too_little_room),
-		T(streams_cut_short),
+		T(truncated_streams),
 		T(corrupt_streams),
 		T(blocks_of_all_lengths),
 		T(blocks_cut_short_or_too_long),
-		T(frames_and_blocks_by_the_old_task),
+		T(frames_and_blocks_with_the_task_of_older_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

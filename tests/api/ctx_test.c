@@ -17,7 +17,7 @@ struct fixture {
 
 static void keep(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data) {}
 
-static void free_it(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void task_freed(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	doca_task_free(task);
 }
@@ -162,7 +162,7 @@ static void failed_asynchronous_start_drains_first(void **state)
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(state_of(f), STARTING);
 	f->test.start_fail = false;
-	f->test.start_done = true; /* too late */
+	f->test.start_done = true; /* without effect: too late */
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(state_of(f), STARTING);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
@@ -236,7 +236,7 @@ static void setters_outside_idle_are_bad_state(void **state)
 	assert_int_equal(doca_ctx_set_user_data(&f->test.base, data), DOCA_SUCCESS);
 }
 
-static void user_data_is_given_back(void **state)
+static void user_data_is_kept(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 42};
@@ -298,7 +298,7 @@ static void stop_flushes_tasks_with_their_error_callback(void **state)
 
 	num_failed = 0;
 	f->test.hold_tasks = true;
-	assert_int_equal(test_task_set_conf(&f->test, free_it, count_failed_and_free, 8), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, task_freed, count_failed_and_free, 8), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
@@ -308,7 +308,7 @@ static void stop_flushes_tasks_with_their_error_callback(void **state)
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(f->test.num_cancel, 1);
 	assert_int_equal(num_failed, 0);
-	/* The last task is freed in its callback: IDLE within the same call. */
+	/* The callback frees the last task: IDLE is reached within the same call. */
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(num_failed, 3);
 	assert_int_not_equal(failed_status, DOCA_SUCCESS);
@@ -374,7 +374,7 @@ static void stop_from_the_only_tasks_callback(void **state)
 	struct fixture *f = *state;
 	struct doca_task *task;
 
-	assert_int_equal(test_task_set_conf(&f->test, stop_in_callback, free_it, 1), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, stop_in_callback, task_freed, 1), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
@@ -400,14 +400,14 @@ static void stop_from_an_event_callback_ends_in_the_same_call(void **state)
 	assert_int_equal(f->test.num_stop, 1);
 }
 
-static void fatal_error_stops_without_being_asked(void **state)
+static void a_fatal_error_stops_the_context(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
 
 	num_failed = 0;
 	f->test.hold_tasks = true;
-	assert_int_equal(test_task_set_conf(&f->test, free_it, count_failed_and_free, 8), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, task_freed, count_failed_and_free, 8), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
@@ -481,7 +481,7 @@ static void progress_when_stopping(struct test_ctx *test, enum doca_ctx_states n
 	assert_int_equal(test_ctx_fini(test), DOCA_ERROR_IN_USE);
 }
 
-/* Stop goes on after its callback, so the ctx must not end in it. */
+/* Stop continues after its callback, so the ctx must not end inside it. */
 static void progress_from_the_stopping_callback_of_stop(void **state)
 {
 	struct fixture *f = *state;
@@ -508,7 +508,7 @@ static void submit_from_the_running_callback(void **state)
 	size_t num;
 
 	f->test.on_state = submit_when_running;
-	assert_int_equal(test_task_set_conf(&f->test, free_it, free_it, 8), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, task_freed, task_freed, 8), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_get_num_inflight_tasks(&f->test.base, &num), DOCA_SUCCESS);
 	assert_int_equal(num, 1);
@@ -576,7 +576,7 @@ static void stop_the_victims(struct test_ctx *test)
 		assert_int_equal(doca_ctx_stop(&victims[i]->base), DOCA_SUCCESS);
 }
 
-/* The engine walks its list while a callback takes contexts off it: before, at and after the place where it is. */
+/* The engine walks its list while a callback removes contexts: before, at and after the current one. */
 static void callback_destroys_other_contexts(void **state)
 {
 	struct fixture *f = *state;
@@ -666,7 +666,7 @@ int main(void)
 		T(start_twice_is_bad_state),
 		T(stop_in_idle_is_no_transition),
 		T(setters_outside_idle_are_bad_state),
-		T(user_data_is_given_back),
+		T(user_data_is_kept),
 		T(runs_again_after_idle),
 		T(destroy_outside_idle_is_in_use),
 		T(stop_flushes_tasks_with_their_error_callback),
@@ -674,7 +674,7 @@ int main(void)
 		T(stop_from_a_task_callback_is_in_progress),
 		T(stop_from_the_only_tasks_callback),
 		T(stop_from_an_event_callback_ends_in_the_same_call),
-		T(fatal_error_stops_without_being_asked),
+		T(a_fatal_error_stops_the_context),
 		T(stop_from_the_running_callback_of_a_synchronous_start),
 		T(stop_from_the_running_callback_of_an_asynchronous_start),
 		T(stop_from_the_stopping_callback),

@@ -53,7 +53,7 @@ static struct doca_dev *open_dev(const char *pci)
 
 /* ---- lists and properties ---- */
 
-static void a_process_without_node_sees_every_device(void **state)
+static void a_process_without_a_node_lists_every_device(void **state)
 {
 	static const char *const expected[] = {"0000:03:00.0", "0000:03:00.1", "0000:d8:00.0",
 					       "0000:d8:00.2", "0000:d8:00.3", "0000:d8:00.1"};
@@ -80,7 +80,7 @@ static void lists_are_snapshots_of_their_own(void **state)
 	assert_int_equal(doca_dev_open(other[0], &dev), DOCA_SUCCESS);
 	assert_int_equal(doca_devinfo_destroy_list(other), DOCA_SUCCESS);
 
-	/* The device outlives the list it came from, and its info with it. */
+	/* The device outlives the list that it came from, and so does its info. */
 	assert_int_equal(doca_devinfo_get_pci_addr_str(doca_dev_as_devinfo(dev), addr), DOCA_SUCCESS);
 	assert_string_equal(addr, "0000:03:00.0");
 	assert_int_equal(doca_dev_close(dev), DOCA_SUCCESS);
@@ -140,7 +140,7 @@ static void properties_of_a_device(void **state)
 	assert_int_equal(doca_devinfo_get_uplink_ib_port(port, &id), DOCA_SUCCESS);
 	assert_int_equal(id, 1);
 	assert_int_equal(doca_devinfo_get_data_direct_pci_dev(port, ibdev), DOCA_ERROR_NOT_FOUND);
-	assert_string_equal(ibdev, "mlx5_0"); /* left alone */
+	assert_string_equal(ibdev, "mlx5_0"); /* unchanged */
 }
 
 static void interfaces_without_a_kernel_have_no_index(void **state)
@@ -155,7 +155,7 @@ static void interfaces_without_a_kernel_have_no_index(void **state)
 	assert_int_equal(doca_devinfo_get_iface_index(NULL, &index), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void small_buffers_are_refused_untouched(void **state)
+static void small_buffers_are_rejected_unchanged(void **state)
 {
 	struct doca_devinfo *port = info("03:00.0");
 	char text[DOCA_DEVINFO_IFACE_NAME_SIZE] = "untouched";
@@ -195,7 +195,7 @@ static void capabilities_of_ports_and_host_functions(void **state)
 	}
 }
 
-static void null_arguments_are_refused(void **state)
+static void null_arguments_are_rejected(void **state)
 {
 	struct doca_devinfo *port = info("03:00.0"), **devs;
 	struct doca_devinfo_rep **reps;
@@ -284,7 +284,7 @@ static void *open_and_close(void *arg)
 		failures += doca_dev_open(arg, &dev) != DOCA_SUCCESS;
 		sf_dev_hold(dev);
 		sf_dev_release(dev);
-		/* Another thread may just hold it. */
+		/* Another thread may still hold it. */
 		while (doca_dev_close(dev) == DOCA_ERROR_IN_USE)
 			;
 	}
@@ -348,7 +348,7 @@ static void filters_choose_representors(void **state)
 	assert_int_equal(doca_dev_close(p1), DOCA_SUCCESS);
 }
 
-static void wrong_representor_lists_are_refused(void **state)
+static void wrong_representor_lists_are_rejected(void **state)
 {
 	struct doca_dev *host = open_dev("d8:00.0"), *port = open_dev("03:00.0");
 	struct doca_devinfo_rep **reps;
@@ -410,7 +410,7 @@ static void representor_opens_are_counted_and_holds_respected(void **state)
 	assert_int_equal(doca_dev_close(port), DOCA_SUCCESS);
 }
 
-/* Programs close the device and its representors in either order. */
+/* Programs close the device and its representors in any order. */
 static void a_representor_outlives_its_devices_close(void **state)
 {
 	struct doca_dev *port = open_dev("03:00.0");
@@ -421,14 +421,14 @@ static void a_representor_outlives_its_devices_close(void **state)
 	assert_int_equal(doca_devinfo_rep_create_list(port, DOCA_DEVINFO_REP_FILTER_ALL, &reps, &len), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_close(port), DOCA_SUCCESS);
 	assert_string_equal(sf_dev_desc(sf_dev_rep_dev(rep))->key, "dpu0/0000:03:00.0");
-	assert_int_equal(doca_dev_close(port), DOCA_ERROR_INVALID_VALUE); /* once too often */
+	assert_int_equal(doca_dev_close(port), DOCA_ERROR_INVALID_VALUE); /* one close too many */
 	assert_ptr_equal(open_dev("03:00.0"), port);			  /* the same device as before */
 	assert_int_equal(doca_dev_close(port), DOCA_SUCCESS);
 	assert_int_equal(doca_devinfo_rep_destroy_list(reps), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_rep_close(rep), DOCA_SUCCESS);
 }
 
-/* ---- what a node sees ---- */
+/* ---- what a node has ---- */
 
 static const char *folder_of_topologies;
 
@@ -499,7 +499,7 @@ static void check_indices(const struct doca_devinfo_rep *rep, uint32_t host, uin
 	CHECK(is_uplink == 0);
 }
 
-/* An SF of the port's own, the host's PF and its VFs. */
+/* An SF of the port itself, the host's PF and its VFs. */
 static void indices_of_representors_body(void)
 {
 	char vuid[DOCA_DEVINFO_REP_VUID_SIZE], pf_vuid[DOCA_DEVINFO_REP_VUID_SIZE];
@@ -539,7 +539,7 @@ static void indices_of_representors_body(void)
 	CHECK_OK(doca_devinfo_destroy_list(devs));
 }
 
-/* A topology file may name what the kernel has. */
+/* A topology file may name an interface of the kernel. */
 static void interface_of_the_kernel_body(void)
 {
 	static const char text[] = "{\"nodes\": [{\"name\": \"host\", \"kind\": \"host\"}],"
@@ -559,7 +559,7 @@ static void interface_of_the_kernel_body(void)
 	CHECK_OK(doca_devinfo_destroy_list(devs));
 }
 
-/* Two ports and two SFs; behind each port its own half of the picture. */
+/* Two ports and two SFs; each port has its own half of them. */
 static void core_guide_dpu_body(void)
 {
 	struct doca_devinfo **devs;
@@ -625,21 +625,21 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_devices),
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_without_node_sees_every_device),
+		cmocka_unit_test(a_process_without_a_node_lists_every_device),
 		cmocka_unit_test(lists_are_snapshots_of_their_own),
 		cmocka_unit_test(pci_addresses_compare_in_both_spellings),
 		cmocka_unit_test(properties_of_a_device),
 		cmocka_unit_test(interfaces_without_a_kernel_have_no_index),
-		cmocka_unit_test(small_buffers_are_refused_untouched),
+		cmocka_unit_test(small_buffers_are_rejected_unchanged),
 		cmocka_unit_test(capabilities_of_ports_and_host_functions),
-		cmocka_unit_test(null_arguments_are_refused),
+		cmocka_unit_test(null_arguments_are_rejected),
 		cmocka_unit_test(opens_are_counted),
 		cmocka_unit_test(a_device_in_use_cannot_be_closed),
 		cmocka_unit_test(reclaim_is_not_supported),
 		cmocka_unit_test(a_device_has_one_domain),
 		cmocka_unit_test(threads_may_open_the_same_device),
 		cmocka_unit_test(filters_choose_representors),
-		cmocka_unit_test(wrong_representor_lists_are_refused),
+		cmocka_unit_test(wrong_representor_lists_are_rejected),
 		cmocka_unit_test(properties_of_a_representor),
 		cmocka_unit_test(representor_opens_are_counted_and_holds_respected),
 		cmocka_unit_test(a_representor_outlives_its_devices_close),
@@ -650,9 +650,9 @@ int main(int argc, char **argv)
 	folder_of_topologies = argv[1];
 	unsetenv("SOFTFIELD_TOPOLOGY");
 	unsetenv("SOFTFIELD_NODE");
-	setenv("SOFTFIELD_FABRIC", "loop", 1); /* the smallest */
+	setenv("SOFTFIELD_FABRIC", "loop", 1); /* the smallest provider */
 
-	/* First, while this process has read no topology. */
+	/* First, before this process reads a topology. */
 	int failures = cmocka_run_group_tests_name("nodes", children, NULL, NULL);
 
 	return failures + cmocka_run_group_tests_name("devices", tests, create_list, destroy_list);

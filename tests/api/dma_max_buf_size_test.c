@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs allocate what doca_dma_cap_task_memcpy_get_max_buf_size answers: the card's 2 MiB, or what the environment says. */
+/* Programs allocate what doca_dma_cap_task_memcpy_get_max_buf_size returns: the card's 2 MiB, or the value of the environment
+ * variable. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 #define CARD (UINT64_C(2) << 20)
 
-/* The environment is read once, so each case is a process. */
+/* A process reads the environment once, so each case is a child. */
 static int child(const char *text, uint64_t expected)
 {
 	struct doca_devinfo **list;
@@ -47,14 +48,14 @@ static void expect(const char *text, uint64_t expected)
 	assert_int_equal(status, 0);
 }
 
-static void is_that_of_the_card(void **state)
+static void the_default_is_that_of_the_card(void **state)
 {
 	(void)state;
 	expect(NULL, CARD);
 	expect("", CARD);
 }
 
-static void is_what_the_environment_says(void **state)
+static void the_environment_sets_it(void **state)
 {
 	(void)state;
 	expect("1", 1);
@@ -62,7 +63,7 @@ static void is_what_the_environment_says(void **state)
 	expect("2147483648", UINT64_C(2) << 30);
 }
 
-static void is_not_what_no_task_can_do(void **state)
+static void invalid_values_of_the_environment_are_ignored(void **state)
 {
 	static const char *const wrong[] = {"0", "-1", "2147483649", "99999999999999999999999", "2M", "many", " 5"};
 
@@ -74,9 +75,9 @@ static void is_not_what_no_task_can_do(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_that_of_the_card),
-		cmocka_unit_test(is_what_the_environment_says),
-		cmocka_unit_test(is_not_what_no_task_can_do),
+		cmocka_unit_test(the_default_is_that_of_the_card),
+		cmocka_unit_test(the_environment_sets_it),
+		cmocka_unit_test(invalid_values_of_the_environment_are_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

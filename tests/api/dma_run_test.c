@@ -25,7 +25,7 @@ static void resubmitted_from_its_callback(void **state)
 	rig_put(dst);
 }
 
-static void failure_flushes_what_waits_behind(void **state)
+static void failure_flushes_the_tasks_behind(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src = source(f, 0, 64), *empty = destination(f, 100, 64), *dst[5];
@@ -38,12 +38,12 @@ static void failure_flushes_what_waits_behind(void **state)
 	RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == 5);
 	assert_int_equal(f->rig.num_good, 2);
 	assert_int_equal(f->rig.num_failed, 3);
-	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE); /* of those behind */
+	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE); /* status of the tasks behind it */
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(rig_data_len(dst[i]), i < 2 ? 64 : 0);
 		rig_put(dst[i]);
 	}
-	/* STOPPING until the task that was never submitted is freed, too. */
+	/* Still STOPPING until the task that was never submitted is freed too. */
 	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
 	assert_int_equal(doca_task_submit(left), DOCA_ERROR_BAD_STATE);
 	doca_task_free(left);
@@ -53,7 +53,7 @@ static void failure_flushes_what_waits_behind(void **state)
 	rig_put(empty);
 }
 
-/* A program's mistake, which must not become ours. Engine threads have taken the lists apart before. */
+/* A mistake of the program, which must cause no harm. Engine threads have already read the lists. */
 static void source_cut_short_in_flight(void **state)
 {
 	struct fixture *f = *state;
@@ -69,7 +69,7 @@ static void source_cut_short_in_flight(void **state)
 	rig_put(dst);
 }
 
-/* Contexts of the same device in two threads: with engine threads they share those, which come and go with the contexts. */
+/* Two threads with a context each on the same device: they share its engine threads, which start and end with the contexts. */
 static void *copy_and_stop(void *arg)
 {
 	uint8_t *memory = malloc(2 * LARGE);
@@ -129,7 +129,7 @@ static void stop_with_tasks_in_flight(void **state)
 	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
 	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(f->rig.num_good + f->rig.num_failed, 8);
-	assert_true(f->rig.num_failed >= 6); /* what engine threads had done already is good */
+	assert_true(f->rig.num_failed >= 6); /* engine threads may have finished some already */
 	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE);
 	for (int i = 0; i < 8; i++)
 		rig_put(dst[i]);
@@ -143,7 +143,7 @@ static void stop_with_tasks_in_flight(void **state)
 	rig_put(dst[0]);
 }
 
-static void freed_in_flight(void **state)
+static void tasks_freed_in_flight(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src = source(f, 0, LARGE), *dst = destination(f, LARGE, SIZE - LARGE);
@@ -206,7 +206,7 @@ static void ended_failed(struct doca_dma_task_memcpy *task, union doca_data task
 	rig_ended(task, ctx_user_data, false);
 }
 
-#define ORDERED_TASKS 12 /* every third is large */
+#define ORDERED_TASKS 12 /* every third task is large */
 
 struct ordered {
 	struct doca_buf *src[ORDERED_TASKS], *dst[ORDERED_TASKS];
@@ -251,13 +251,13 @@ static void ordered_completions_come_as_submitted(void **state)
 	wait_by_events(f, ORDERED_TASKS);
 	for (size_t i = 0; i < ORDERED_TASKS; i++)
 		assert_int_equal(rig_data_len(o.dst[i]), i % 3 == 0 ? LARGE : 64);
-	assert_memory_equal(f->memory + (4 << 20), f->memory + 9, LARGE); /* the last large one */
+	assert_memory_equal(f->memory + (4 << 20), f->memory + 9, LARGE); /* the last large task */
 	assert_memory_equal(f->memory + (7 << 20) + 4096 + 64 * 11, f->memory + 11, 64);
 	ordered_expect(&o, ORDERED_TASKS);
 }
 
-/* What a peer may wait for is done without a completion, but not before what was submitted first: it may be the flag behind it.
- */
+/* A peer may wait for a task's effect without a completion, but a later task must not take effect before an earlier one: it
+ * may be the flag that the peer polls. */
 static void ordered_tasks_are_done_as_submitted(void **state)
 {
 	struct fixture *f = *state;
@@ -267,9 +267,9 @@ static void ordered_tasks_are_done_as_submitted(void **state)
 	memset(first, 0xee, LARGE);
 	memset(second, 0xee, 64);
 	ordered_submit(f, &o, 2);
-	sf_ctx_send_pending(f->rig.ctx); /* as a submit that finds a peer full */
+	sf_ctx_send_pending(f->rig.ctx); /* as a submit that finds the peer full does */
 	if (memcmp(second, f->memory + 1, 64) == 0)
-		assert_memory_equal(first + LARGE - 64, f->memory + LARGE - 64, 64); /* its end is copied last */
+		assert_memory_equal(first + LARGE - 64, f->memory + LARGE - 64, 64); /* its last bytes are copied last */
 	wait_by_events(f, 2);
 	assert_memory_equal(second, f->memory + 1, 64);
 	ordered_expect(&o, 2);
@@ -281,7 +281,7 @@ static void ordered_completions_of_a_stop(void **state)
 	struct ordered o;
 
 	ordered_submit(f, &o, ORDERED_TASKS);
-	(void)doca_pe_progress(f->rig.pe); /* engine threads have the first */
+	(void)doca_pe_progress(f->rig.pe); /* engine threads have the first task */
 	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
 	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(f->rig.num_good + f->rig.num_failed, ORDERED_TASKS);
@@ -351,7 +351,7 @@ static void events_for_small_and_large(void **state)
 	}
 }
 
-static void idle_context_wakes_nobody(void **state)
+static void an_idle_context_causes_no_event(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src = source(f, 0, 64), *dst = destination(f, 1000, 64);
@@ -360,7 +360,7 @@ static void idle_context_wakes_nobody(void **state)
 	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
 	assert_false(readable(handle, 20));
-	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS); /* after the request */
+	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS); /* after the notification request */
 	assert_true(readable(handle, 0));
 	assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
 	RIG_WAIT(&f->rig, f->rig.num_good == 1);
@@ -368,7 +368,7 @@ static void idle_context_wakes_nobody(void **state)
 	rig_put(dst);
 }
 
-/* Stopped while asleep: the last flushed task and IDLE are events too. */
+/* Stopped while asleep: the last flushed task and the change to IDLE cause events too. */
 static void stop_by_events(void **state)
 {
 	struct fixture *f = *state;
@@ -398,13 +398,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(stop_with_tasks_in_flight),
-		T(freed_in_flight),
+		T(tasks_freed_in_flight),
 		T(stop_waits_for_tasks_to_be_freed),
 		T(events_for_small_and_large),
-		T(idle_context_wakes_nobody),
+		T(an_idle_context_causes_no_event),
 		T(stop_by_events),
 		T(resubmitted_from_its_callback),
-		T(failure_flushes_what_waits_behind),
+		T(failure_flushes_the_tasks_behind),
 		T(source_cut_short_in_flight),
 		cmocka_unit_test(contexts_of_two_threads),
 		T(ordered_completions_come_as_submitted),

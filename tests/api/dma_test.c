@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA within one process: what is copied, each error, imported memory. Runs with and without engine threads. */
+/* DMA within one process: copies, each error, imported memory. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,8 +130,8 @@ static void fields_are_kept_when_freed(void **state)
 	rig_put(dst);
 }
 
-/* Behind it in its inventory are others that were never taken. */
-static void a_released_buffer_is_refused(void **state)
+/* The inventory has further bufs behind it that were never allocated. */
+static void a_released_buffer_is_rejected(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src, *dst = destination(f, 100, 10);
@@ -161,7 +161,7 @@ static void data_is_appended(void **state)
 	uint8_t before[400];
 	void *head, *data;
 
-	/* Headrooms of both, and data that the destination has. */
+	/* Both have headroom, and the destination has data already. */
 	assert_int_equal(doca_buf_set_data(src, f->memory + 1050, 100), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_set_data(dst, f->memory + 5020, 30), DOCA_SUCCESS);
 	memcpy(before, f->memory + 5000, sizeof(before));
@@ -268,7 +268,7 @@ static void destination_list_is_filled_in_order(void **state)
 	rig_put(dst);
 }
 
-/* ---- what is wrong with a task ---- */
+/* ---- wrong tasks ---- */
 
 static void source_without_data(void **state)
 {
@@ -296,7 +296,7 @@ static void destination_too_small(void **state)
 	struct doca_buf *src = source(f, 0, 100), *dst = destination(f, 1000, 150);
 
 	assert_int_equal(rig_copy(&f->rig, src, dst), DOCA_SUCCESS);
-	expect_wrong(f, src, dst, DOCA_ERROR_INVALID_VALUE); /* 50 are left */
+	expect_wrong(f, src, dst, DOCA_ERROR_INVALID_VALUE); /* 50 bytes are left */
 	assert_int_equal(rig_data_len(dst), 100);
 	rig_put(src);
 	rig_put(dst);
@@ -358,7 +358,7 @@ static void memory_map_without_the_device(void **state)
 	assert_int_equal(doca_dev_close(other.dev), DOCA_SUCCESS);
 }
 
-/* ---- imported memory, of this very process ---- */
+/* ---- memory imported from this same process ---- */
 
 static struct doca_mmap *export_and_import(struct fixture *f, uint32_t permissions, struct doca_mmap **exported)
 {
@@ -375,7 +375,7 @@ static struct doca_mmap *export_and_import(struct fixture *f, uint32_t permissio
 	return imported;
 }
 
-static void export_that_ended_is_neither_source_nor_destination(void **state)
+static void an_ended_export_is_neither_source_nor_destination(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *exported, *imported = export_and_import(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE, &exported);
@@ -403,7 +403,7 @@ static void export_that_ended_is_neither_source_nor_destination(void **state)
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 }
 
-static void export_for_writing_is_no_source(void **state)
+static void a_write_only_export_is_no_source(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *exported, *imported = export_and_import(f, DOCA_ACCESS_FLAG_RDMA_WRITE, &exported);
@@ -437,8 +437,8 @@ static void buf_outside_the_imported_range(void **state)
 	assert_int_equal(doca_mmap_destroy(exported), DOCA_SUCCESS);
 }
 
-/* More memory maps than a context remembers, each destroyed and made again: what it remembers of one is never another's. */
-static void more_memory_maps_than_are_remembered(void **state)
+/* More memory maps than a context caches, each destroyed and created again: an entry of one must not be used for another. */
+static void more_memory_maps_than_are_cached(void **state)
 {
 	struct fixture *f = *state;
 
@@ -479,7 +479,7 @@ int main(void)
 		T(start_needs_a_progress_engine),
 		T(as_many_tasks_as_configured),
 		T(fields_are_kept_when_freed),
-		T(a_released_buffer_is_refused),
+		T(a_released_buffer_is_rejected),
 		T(data_is_appended),
 		T(large_copy_is_done_in_slices),
 		T(overlapping_copy_is_a_move),
@@ -491,10 +491,10 @@ int main(void)
 		T(buffer_outside_its_memory),
 		T(destination_that_is_read_only),
 		T(memory_map_without_the_device),
-		T(export_that_ended_is_neither_source_nor_destination),
-		T(export_for_writing_is_no_source),
+		T(an_ended_export_is_neither_source_nor_destination),
+		T(a_write_only_export_is_no_source),
 		T(buf_outside_the_imported_range),
-		T(more_memory_maps_than_are_remembered),
+		T(more_memory_maps_than_are_cached),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

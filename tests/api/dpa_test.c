@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No device has a DPA: what the API of one answers, and an RDMA instance that is asked for it. */
+/* No device has a DPA: results of the DPA API, and of an RDMA instance that requests one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define assert_invalid(call) assert_int_equal((call), DOCA_ERROR_INVALID_VALUE)
 #define assert_refused(call) assert_int_equal((call), DOCA_ERROR_NOT_SUPPORTED)
 
-/* What a program can only have made up: never looked into. */
+/* No program can have created such an object; the functions must not read it. */
 static char made_up[8];
 static struct doca_dpa *const dpa = (struct doca_dpa *)made_up;
 static struct doca_dpa_completion *const completion = (struct doca_dpa_completion *)made_up;
@@ -77,7 +77,7 @@ static void no_device_has_a_message_queue(void **state)
 	assert_ok(doca_dev_close(dev));
 }
 
-static void a_dpa_is_refused(void **state)
+static void a_dpa_is_rejected(void **state)
 {
 	struct doca_dpa_completion *made = NULL;
 	struct doca_dpa_app *of = NULL;
@@ -106,7 +106,7 @@ static void a_dpa_is_refused(void **state)
 	assert_true(handle == 5 && seconds == 5 && number == 5);
 }
 
-static void a_completion_is_refused(void **state)
+static void a_completion_is_rejected(void **state)
 {
 	doca_dpa_dev_completion_t handle = 5;
 
@@ -170,7 +170,7 @@ static void an_rdma_instance_has_no_data_path_there(void **state)
 	assert_refused(doca_rdma_dpa_completion_attach(rdma, completion));
 	assert_refused(doca_ctx_set_datapath_on_dpa(ctx, dpa));
 	assert_int_equal(doca_rdma_get_dpa_handle(rdma, &handle), DOCA_ERROR_BAD_STATE);
-	assert_ok(doca_ctx_start(ctx)); /* on the CPU, as if nobody had asked */
+	assert_ok(doca_ctx_start(ctx)); /* on the CPU, as if no DPA had been requested */
 	assert_int_equal(doca_rdma_get_dpa_handle(rdma, &handle), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_rdma_dpa_completion_attach(rdma, completion), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_ctx_set_datapath_on_dpa(ctx, dpa), DOCA_ERROR_BAD_STATE);
@@ -185,7 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_device_has_one), cmocka_unit_test(no_device_has_a_message_queue),
-		cmocka_unit_test(a_dpa_is_refused),  cmocka_unit_test(a_completion_is_refused),
+		cmocka_unit_test(a_dpa_is_rejected), cmocka_unit_test(a_completion_is_rejected),
 		cmocka_unit_test(null_arguments),    cmocka_unit_test(an_rdma_instance_has_no_data_path_there),
 	};
 

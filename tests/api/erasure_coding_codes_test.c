@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Erasure codes against their definition: every loss and every update of small codes, random ones of large codes. */
+/* Erasure codes against their definition: every loss and every update for small codes, random ones for large codes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static const enum doca_ec_matrix_type types[] = {DOCA_EC_MATRIX_TYPE_CAUCHY, DOCA_EC_MATRIX_TYPE_VANDERMONDE};
 
-/* A code: its blocks lie one behind the other at the beginning of the memory, data first, and what tasks compute behind them. */
+/* A code: its blocks lie in a row at the start of the memory, data blocks first; what tasks compute follows. */
 struct code {
 	enum doca_ec_matrix_type type;
 	size_t num_data, num_rdnc, size;
@@ -35,7 +35,7 @@ static uint8_t *computed(struct fixture *f, const struct code *code)
 	return block(f, code, code->num_data + code->num_rdnc);
 }
 
-/* Fills the data blocks, has the redundancy blocks made, and compares them. */
+/* Fills the data blocks, computes the redundancy blocks by a task, and checks them. */
 static void code_begin(struct fixture *f, struct code *code, uint32_t seed)
 {
 	struct doca_buf *src, *dst;
@@ -61,7 +61,7 @@ static void code_end(struct code *code)
 	ok(doca_ec_matrix_destroy(code->matrix));
 }
 
-/* The blocks that a recover task reads: a list of one buffer for each run of blocks. */
+/* The blocks that a recover task reads, as a list with one buffer for each run of blocks. */
 static struct doca_buf *survivors(struct fixture *f, const struct code *code, const bool *lost)
 {
 	struct doca_buf *head = NULL;
@@ -93,8 +93,8 @@ static void recover(struct fixture *f, const struct code *code, const struct doc
 	put(dst);
 }
 
-/* Loses these blocks; returns whether they came back. */
-static bool lose(struct fixture *f, const struct code *code, const bool *lost)
+/* Recovers these blocks; returns whether the result is right. */
+static bool loss_recovered(struct fixture *f, const struct code *code, const bool *lost)
 {
 	bool possible = ref_recoverable(code->type, code->num_data, lost);
 	struct doca_ec_matrix *matrix;
@@ -128,7 +128,8 @@ static void every_loss(struct fixture *f, struct code *code)
 			continue;
 		for (size_t i = 0; i < num; i++)
 			lost[i] = pattern >> i & 1;
-		assert_true(lose(f, code, lost) || (code->type == DOCA_EC_MATRIX_TYPE_VANDERMONDE && code->num_rdnc > 3));
+		assert_true(loss_recovered(f, code, lost) ||
+			    (code->type == DOCA_EC_MATRIX_TYPE_VANDERMONDE && code->num_rdnc > 3));
 	}
 	code_end(code);
 }
@@ -143,7 +144,7 @@ static void every_loss_of_small_codes(void **state)
 	}
 }
 
-/* Changes these data blocks, and has the redundancy blocks brought up to date where they lie. */
+/* Changes these data blocks, and updates the redundancy blocks in place. */
 static void change(struct fixture *f, const struct code *code, uint32_t pattern)
 {
 	uint8_t *old = computed(f, code), *rdnc = block(f, code, code->num_data);
@@ -188,7 +189,7 @@ static void every_update_of_small_codes(void **state)
 
 /* ---- large codes ---- */
 
-/* As many redundancy blocks as fit, and any size of blocks. A list has 64 buffers, so no more runs of survivors than that. */
+/* As many redundancy blocks as fit, and blocks of any size. A list has 64 buffers, which limits the runs of survivors. */
 static struct code random_code(int round)
 {
 	struct code code = {.type = types[round % 2]};
@@ -215,14 +216,14 @@ static void random_losses_of_large_codes(void **state)
 
 			while (num-- > 0)
 				lost[(size_t)rand() % (code.num_data + code.num_rdnc)] = true;
-			num_recovered += lose(f, &code, lost);
+			num_recovered += loss_recovered(f, &code, lost);
 		}
 		code_end(&code);
 	}
 	assert_true(num_recovered > 2 * LARGE_ROUNDS);
 }
 
-/* The numbers of blocks, and the size, at their limits. */
+/* The numbers of blocks, and their size, at the limits. */
 static void codes_at_the_limits(void **state)
 {
 	static const size_t counts[][2] = {{1, 255}, {255, 1}, {128, 128}, {2, 1}};
@@ -234,15 +235,15 @@ static void codes_at_the_limits(void **state)
 			bool lost[BLOCKS_MAX] = {[0] = true};
 
 			code_begin(f, &code, (uint32_t)i);
-			assert_true(lose(f, &code, lost));
+			assert_true(loss_recovered(f, &code, lost));
 			code_end(&code);
 		}
 	}
 }
 
-/* ---- matrices of the caller's ---- */
+/* ---- matrices of the caller ---- */
 
-/* The same matrix, one time as coefficients: all is the same. */
+/* The same matrix, once by type and once by coefficients: all results are equal. */
 static void raw_matrix_is_the_same(void **state)
 {
 	struct fixture *f = *state;
@@ -258,10 +259,10 @@ static void raw_matrix_is_the_same(void **state)
 			raw[i * 3 + j] = ref_coefficient(code.type, 6, i, j);
 	}
 	ok(doca_ec_matrix_create_from_raw(f->ec, raw, 6, 3, &matrix));
-	memset(raw, 0, sizeof(raw)); /* it keeps none of it */
+	memset(raw, 0, sizeof(raw)); /* the library has copied the coefficients */
 	src = source(f, f->memory, 6 * code.size);
 	dst = destination(f, again, 3 * code.size);
-	for (int kind = 0; kind < KINDS; kind++) { /* a coding matrix suits all of them */
+	for (int kind = 0; kind < KINDS; kind++) { /* a coding matrix works for every kind of task */
 		ok(doca_buf_reset_data_len(dst));
 		memset(again, 0, 3 * code.size);
 		ok(run_new(f, (enum kind)kind, matrix, src, dst));
@@ -269,13 +270,13 @@ static void raw_matrix_is_the_same(void **state)
 	}
 	code_end(&code);
 	code.matrix = matrix;
-	assert_true(lose(f, &code, lost));
+	assert_true(loss_recovered(f, &code, lost));
 	code_end(&code);
 	put(src);
 	put(dst);
 }
 
-/* The most blocks that a task can have, with random coefficients, 0 among them. */
+/* The most blocks that a task can have, with random coefficients, zeros included. */
 static void raw_matrix_at_the_limit(void **state)
 {
 	enum { INPUTS = 512, OUTPUTS = 256, LEN = 64 };
@@ -301,12 +302,12 @@ static void raw_matrix_at_the_limit(void **state)
 	put(dst);
 }
 
-/* What is lost and what is only not needed: a recover task reads the first blocks that are not listed. */
+/* Blocks that are lost, and blocks that are merely not needed: a recover task reads the first blocks that are not listed. */
 static void redundancy_blocks_that_are_not_needed_need_not_be_listed(void **state)
 {
 	struct fixture *f = *state;
 	struct code code = {DOCA_EC_MATRIX_TYPE_CAUCHY, 4, 4, 64};
-	bool lost[8] = {[2] = true, [4] = true}; /* block 6 and 7 as well, but block 5 is read in the place of block 2 */
+	bool lost[8] = {[2] = true, [4] = true}; /* blocks 6 and 7 are lost too, but block 5 is read in place of block 2 */
 	uint32_t missing[] = {2, 4};
 	struct doca_ec_matrix *matrix;
 
@@ -318,7 +319,7 @@ static void redundancy_blocks_that_are_not_needed_need_not_be_listed(void **stat
 	code_end(&code);
 }
 
-/* A changed byte of a block changes what is recovered: no recovery without a look at every block. */
+/* A changed byte in a block changes what is recovered, so a recovery reads every block. */
 static void altered_blocks_are_not_recovered_from(void **state)
 {
 	struct fixture *f = *state;

@@ -57,7 +57,7 @@ static void null_arguments(void **state)
 		assert_int_equal(allocate(f, (enum kind)kind, NULL, buf, buf, &task), DOCA_ERROR_INVALID_VALUE);
 		assert_int_equal(allocate(f, (enum kind)kind, matrix, NULL, buf, &task), DOCA_ERROR_INVALID_VALUE);
 		assert_int_equal(allocate(f, (enum kind)kind, matrix, buf, NULL, &task), DOCA_ERROR_INVALID_VALUE);
-		assert_null(task); /* as_task of NULL */
+		assert_null(task); /* doca_..._as_task(NULL) */
 	}
 	assert_int_equal(doca_ec_task_create_set_conf(NULL, NULL, NULL, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ec_task_create_allocate_init(f->ec, matrix, buf, buf, (union doca_data){0}, NULL),
@@ -176,7 +176,7 @@ static void wrong_indices(void **state)
 	ok(doca_ec_matrix_destroy(coding));
 }
 
-/* Which matrix goes with which task, and with which other matrix. */
+/* Which matrix fits which task, and which other matrix. */
 static void matrices_of_other_types(void **state)
 {
 	struct fixture *f = *state;
@@ -215,7 +215,7 @@ static void matrices_of_other_types(void **state)
 	put(dst);
 }
 
-/* An update of so many blocks that it would read more than 512 is refused; one of as many as possible is right. */
+/* An update is rejected if it would read more than 512 blocks; with exactly 512 it succeeds. */
 static void updates_of_many_blocks(void **state)
 {
 	struct fixture *f = *state;
@@ -247,7 +247,7 @@ static void updates_of_many_blocks(void **state)
 		doca_ec_task_##type##_set_##src_name(task, src[1]);                                                              \
 		doca_ec_task_##type##_set_##dst_name(task, dst[1]);                                                              \
 		ok(doca_task_submit(doca_ec_task_##type##_as_task(task)));                                                       \
-		doca_ec_task_##type##_set_##matrix_name(task, matrix[0]); /* in flight: not set */                               \
+		doca_ec_task_##type##_set_##matrix_name(task, matrix[0]); /* ignored: the task is in flight */                   \
 		doca_ec_task_##type##_set_##src_name(task, src[0]);                                                              \
 		doca_ec_task_##type##_set_##dst_name(task, dst[0]);                                                              \
 		assert_ptr_equal(doca_ec_task_##type##_get_##matrix_name(task), matrix[1]);                                      \
@@ -289,7 +289,7 @@ static void setters_and_getters(void **state)
 	}
 }
 
-/* What a setter took is looked at by the submit. */
+/* The submit checks what the setters accepted. */
 static void task_without_a_part(void **state)
 {
 	struct fixture *f = *state;
@@ -309,7 +309,7 @@ static void task_without_a_part(void **state)
 		else if (part == 2)
 			doca_ec_task_create_set_rdnc_blocks(task, NULL);
 		else
-			doca_ec_task_create_set_coding_matrix(task, recover); /* is for recover tasks */
+			doca_ec_task_create_set_coding_matrix(task, recover); /* a matrix for recover tasks */
 		expect_wrong(f, doca_ec_task_create_as_task(task), DOCA_ERROR_INVALID_VALUE);
 	}
 	ok(doca_ec_matrix_destroy(matrix));
@@ -318,8 +318,8 @@ static void task_without_a_part(void **state)
 	put(dst);
 }
 
-/* Tasks of all types and of all sizes, at once. */
-static void many_at_once(void **state)
+/* Tasks of all types and sizes in flight together. */
+static void many_tasks_in_flight(void **state)
 {
 	enum { NUM = KINDS * TASKS };
 	struct fixture *f = *state;
@@ -351,8 +351,8 @@ static void many_at_once(void **state)
 	ok(doca_ec_matrix_destroy(matrix));
 }
 
-/* A large task takes many progress calls, so others have their turn. */
-static void large_tasks_take_turns(void **state)
+/* A large task takes many progress calls, so other tasks make progress. */
+static void large_tasks_leave_time_for_others(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_ec_matrix *matrix = matrix_of(f, DOCA_EC_MATRIX_TYPE_CAUCHY, 2, 1);
@@ -393,7 +393,7 @@ static void no_wake_up_is_lost(void **state)
 		ok(doca_buf_reset_data_len(dst));
 		ok(doca_task_submit(tasks[i % 8 == 7]));
 		while (f->num_good != i + 1) {
-			for (uint32_t spin = 0; spin < i % 64 * 16; spin++) /* ends at another point of the request each time */
+			for (uint32_t spin = 0; spin < i % 64 * 16; spin++) /* each task ends at another point of the request */
 				__asm__ volatile("");
 			ok(doca_pe_request_notification(f->pe));
 			assert_int_equal(poll(&fd, 1, WAIT_S * 1000), 1);
@@ -438,7 +438,7 @@ static void stop_with_tasks_in_flight(void **state)
 	put(dst);
 }
 
-/* Matrices may be made before the start, and outlive their context. */
+/* Matrices may be created before the start, and outlive their context. */
 static void matrices_outlive_their_context(void **state)
 {
 	struct fixture *f = *state;
@@ -467,8 +467,8 @@ int main(void)
 		T(updates_of_many_blocks),
 		T(setters_and_getters),
 		T(task_without_a_part),
-		T(many_at_once),
-		T(large_tasks_take_turns),
+		T(many_tasks_in_flight),
+		T(large_tasks_leave_time_for_others),
 		T(no_wake_up_is_lost),
 		T(stop_with_tasks_in_flight),
 		T(matrices_outlive_their_context),

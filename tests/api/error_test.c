@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 
-static void names_are_the_enumerators(void **state)
+static void names_equal_the_enumerators(void **state)
 {
 	assert_string_equal(doca_error_get_name(DOCA_SUCCESS), "DOCA_SUCCESS");
 	assert_string_equal(doca_error_get_name(DOCA_ERROR_UNKNOWN), "DOCA_ERROR_UNKNOWN");
@@ -29,14 +29,14 @@ static void every_code_has_a_name_and_a_sentence_of_its_own(void **state)
 	}
 }
 
-static void a_code_that_does_not_exist_is_safe(void **state)
+static void an_unknown_code_is_safe(void **state)
 {
 	static const int codes[] = {DOCA_ERROR_DEVICE_FATAL_ERROR + 1, -1, 1000000};
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		doca_error_t code;
 
-		/* Not by a cast: the value is outside the enumeration. */
+		/* No cast: the value is outside the enumeration. */
 		memcpy(&code, &codes[i], sizeof(code));
 		assert_non_null(doca_error_get_name(code));
 		assert_string_not_equal(doca_error_get_name(code), "DOCA_SUCCESS");
@@ -72,10 +72,8 @@ static void errno_values_become_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_the_enumerators),
-		cmocka_unit_test(every_code_has_a_name_and_a_sentence_of_its_own),
-		cmocka_unit_test(a_code_that_does_not_exist_is_safe),
-		cmocka_unit_test(propagate_keeps_the_first_error),
+		cmocka_unit_test(names_equal_the_enumerators), cmocka_unit_test(every_code_has_a_name_and_a_sentence_of_its_own),
+		cmocka_unit_test(an_unknown_code_is_safe),     cmocka_unit_test(propagate_keeps_the_first_error),
 		cmocka_unit_test(errno_values_become_codes),
 	};
 

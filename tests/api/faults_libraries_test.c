@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program of Comch and RDMA sees of the fabric's faults, as docs/faults.md has it. */
+/* What a program of Comch and RDMA sees of the fabric's faults, as documented in docs/faults.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define LEN 64
 
 static char log_text[1024];
-static uint32_t num_faults; /* that the log has told of */
+static uint32_t num_faults; /* faults that were logged */
 
 static void log_line(char *line)
 {
@@ -39,18 +39,18 @@ static struct pair pair;
 static void pair_begin(uint8_t retries)
 {
 	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, retries));
+	CHECK_OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, retries));
 	pair_start(&pair, 1);
 }
 
-/* One message to a receive that is posted; its task's status. */
+/* Sends one message to a posted receive; returns the status of its task. */
 static doca_error_t message(void)
 {
 	struct doca_buf *source = rig_source(&pair.a, 0, LEN), *room = rig_room(&pair.b, 0, LEN);
 	uint32_t ended = pair.a.num_ended;
 
-	OK(rig_receive(&pair.b, room, 1));
-	OK(rig_send(&pair.a, pair.ab[0], source, 0));
+	CHECK_OK(rig_receive(&pair.b, room, 1));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], source, 0));
 	PAIR_WAIT(&pair, pair.a.num_ended == ended + 1);
 	rig_put(source);
 	rig_put(room);
@@ -62,7 +62,7 @@ static doca_error_t write_once(void)
 	struct doca_buf *source = rig_source(&pair.a, 0, LEN), *there = rig_remote_room(&pair.a, 0, LEN);
 	uint32_t ended = pair.a.num_ended;
 
-	OK(rig_write(&pair.a, pair.ab[0], source, there, 0));
+	CHECK_OK(rig_write(&pair.a, pair.ab[0], source, there, 0));
 	PAIR_WAIT(&pair, pair.a.num_ended == ended + 1);
 	rig_put(source);
 	rig_put(there);
@@ -110,8 +110,8 @@ static void rdma_dead(void **state)
 	rdma_peer_ends(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* The first task tells of a connection that was not made. */
-static void rdma_connect_is_refused(void **state)
+/* The first task reports that the connection was not made. */
+static void rdma_connect_is_rejected(void **state)
 {
 	(void)state;
 	pair_begin(7);
@@ -130,12 +130,12 @@ static void rdma_write_fails(void **state)
 	pair_fini(&pair);
 }
 
-static void rdma_device_goes(void **state)
+static void rdma_device_is_removed(void **state)
 {
 	(void)state;
 	pair_begin(7);
 	assert_int_equal(message(), DOCA_SUCCESS);
-	(void)message(); /* it may have left before the device went */
+	(void)message(); /* it may have been sent before the device was removed */
 	PAIR_WAIT(&pair, pair.a.state == DOCA_CTX_STATE_IDLE);
 	pair_fini(&pair);
 }
@@ -214,7 +214,7 @@ static void comch_again_clears(void **state)
 	comch_end();
 }
 
-static void comch_client_is_refused(void **state)
+static void comch_client_is_rejected(void **state)
 {
 	(void)state;
 	side_init_server(&server, "faults");
@@ -232,14 +232,14 @@ static const struct fault_case cases[] = {
 	{"rdma_rnr_without_retries", "conn.rnr after=1", rdma_rnr_without_retries},
 	{"rdma_reset", "conn.reset nth=2", rdma_reset},
 	{"rdma_dead", "peer.dead nth=2", rdma_dead},
-	{"rdma_refused", "conn.refuse rate=1", rdma_connect_is_refused},
+	{"rdma_refused", "conn.refuse rate=1", rdma_connect_is_rejected},
 	{"rdma_write_fails", "op.fail nth=2", rdma_write_fails},
-	{"rdma_device_goes", "device.remove nth=2 on=dpu0", rdma_device_goes},
+	{"rdma_device_is_removed", "device.remove nth=2 on=dpu0", rdma_device_is_removed},
 	{"rdma_export_without_memory", "region.memory nth=1", rdma_export_without_memory},
 	{"comch_reset", "conn.reset nth=2 peer=faults", comch_reset},
 	{"comch_dead", "peer.dead nth=2 peer=faults", comch_dead},
 	{"comch_again", "seed=1; conn.again rate=0.3; submit.again rate=0.3; poll.pause rate=0.1", comch_again_clears},
-	{"comch_refused", "conn.refuse nth=1", comch_client_is_refused},
+	{"comch_refused", "conn.refuse nth=1", comch_client_is_rejected},
 };
 
 #define NUM_CASES (sizeof(cases) / sizeof(cases[0]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SOFTFIELD_FAULTS in the core: each fault shows as the status that docs/faults.md promises, at the occurrence that the rule
- * names, and the same seed repeats it. The variable is read once, so each case is a process of its own: this program, run again
- * with the case's name.
+ * SOFTFIELD_FAULTS in the core: each fault causes the status that docs/faults.md promises, at the occurrence that the rule names,
+ * and the same seed repeats it. A process reads the variable once, so each case is a process of its own: this program, run again
+ * with the name of the case.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@
 #include "dma_fixture.h"
 #include "support/fault_cases.h"
 #include "support/log_lines.h"
+#include "support/test_dev.h"
 
 #define LEN 64
 #define SUBMITS 200
@@ -35,7 +36,7 @@ static struct doca_task *copy_task(struct fixture *f, struct doca_buf **src, str
 	return rig_task(&f->rig, *src, *dst);
 }
 
-/* What each of num submits of one task answered, as '.' and 'A'; those that were taken succeed. */
+/* Submits one task num times; answers gets '.' for success and 'A' for AGAIN. Accepted tasks succeed. */
 static void submits(struct fixture *f, uint32_t num, char *answers)
 {
 	struct doca_buf *src, *dst;
@@ -84,7 +85,7 @@ static void submit_again_elsewhere(void **state)
 	expect_submits(state, "........");
 }
 
-/* For the case that compares runs. */
+/* Run by the case that compares runs. */
 static void submit_again_rate(void **state)
 {
 	char answers[SUBMITS + 1];
@@ -193,25 +194,7 @@ static void alloc_pool(void **state)
 	rig_fini(&rig);
 }
 
-static struct doca_dev *dev_at(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t equal;
-
-	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal), DOCA_SUCCESS);
-		if (equal)
-			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
-	}
-	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
-	assert_non_null(dev);
-	return dev;
-}
-
-/* The host's memory, exported to the DPU, and imported there. */
+/* Exports the host's memory and imports it on the DPU. */
 static struct doca_mmap *mmap_import(struct rig *rig, struct doca_dev *host, uint8_t *memory, struct doca_mmap **exported)
 {
 	struct doca_mmap *imported;
@@ -232,12 +215,12 @@ static void access_fail(void **state)
 {
 	static uint8_t theirs[LEN] = {1}, ours[LEN];
 	static struct rig rig;
-	struct doca_dev *host = dev_at("d8:00.0");
+	struct doca_dev *host = test_dev_open_pci("d8:00.0");
 	struct doca_mmap *exported, *imported, *local;
 	struct doca_buf *src, *dst;
 
 	(void)state;
-	rig_prepare(&rig, dev_at("03:00.0"));
+	rig_prepare(&rig, test_dev_open_pci("03:00.0"));
 	rig_start(&rig);
 	imported = mmap_import(&rig, host, theirs, &exported);
 	local = rig_mmap(&rig, ours, LEN, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
@@ -318,7 +301,7 @@ static void notify_late(void **state)
 	assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
 	assert_false(is_readable(f->rig.pe, 0));
 	assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
-	assert_true(is_readable(f->rig.pe, 0)); /* the rule is about the first one */
+	assert_true(is_readable(f->rig.pe, 0)); /* the rule affects only the first one */
 	assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
 	end(f, src, dst);
 	teardown(state);
@@ -369,9 +352,9 @@ static void device_remove(void **state)
 	teardown(state);
 }
 
-/* ---- texts that make no sense ---- */
+/* ---- invalid rules ---- */
 
-static void expect_refused(const char *what, const char *advice)
+static void expect_rejected(const char *what, const char *advice)
 {
 	struct doca_devinfo **list;
 	struct doca_dev *dev;
@@ -390,34 +373,34 @@ static void expect_refused(const char *what, const char *advice)
 static void unknown_fault(void **state)
 {
 	(void)state;
-	expect_refused("submit.agian is no fault", "did you mean submit.again");
+	expect_rejected("unknown fault submit.agian", "did you mean submit.again");
 }
 
 static void unknown_setting(void **state)
 {
 	(void)state;
-	expect_refused("raet is no setting", "did you mean rate");
+	expect_rejected("unknown fault setting raet", "did you mean rate");
 }
 
 static void unusable_value(void **state)
 {
 	(void)state;
-	expect_refused("rate=2", "0 to 1");
+	expect_rejected("rate=2", "0 to 1");
 }
 
 static void missing_ms(void **state)
 {
 	(void)state;
-	expect_refused("copy.slow needs ms=", "");
+	expect_rejected("copy.slow needs ms=", "");
 }
 
 static void missing_file(void **state)
 {
 	(void)state;
-	expect_refused("/nonexistent/faults", "No such file");
+	expect_rejected("/nonexistent/faults", "No such file");
 }
 
-/* ---- what runs them ---- */
+/* ---- the runner ---- */
 
 static const struct fault_case cases[] = {
 	{"submit_again_nth", "seed=1; submit.again nth=3 on=dma", submit_again_nth},

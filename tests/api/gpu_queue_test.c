@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPU queues: both sides in one thread, the kernel's being the device functions compiled as C. */
+/* GPU queues: both sides in one thread; the kernel's side is the device functions compiled as C. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static int drop_memory(void **state)
 	return 0;
 }
 
-/* ---- a kernel's consumer, with the CPU's sender ---- */
+/* ---- a kernel's consumer and the CPU's sender ---- */
 
 struct to_kernel {
 	struct gpu_queue box;
@@ -91,7 +91,7 @@ static doca_error_t send(struct to_kernel *t, const void *bytes, size_t len, con
 {
 	struct sf_iov iov = {(void *)(uintptr_t)bytes, len};
 
-	return comch_gpu_sender_send(&t->sender, &iov, 1, imm, imm_len);
+	return comch_gpu_sender_send(&t->sender, NULL, &iov, 1, imm, imm_len);
 }
 
 static void expect(struct to_kernel *t, const uint8_t *bytes, uint32_t len, const uint8_t *imm, uint32_t imm_len)
@@ -185,7 +185,7 @@ static void receives_of_several_lengths_keep_their_order(void **state)
 	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_TOO_BIG);
 	assert_int_equal(send(t, bytes, 16, NULL, 0), DOCA_SUCCESS);
 	assert_int_equal(send(t, bytes, 1, NULL, 0), DOCA_SUCCESS);
-	assert_int_equal(send(t, bytes, 1000, NULL, 0), DOCA_ERROR_AGAIN); /* granted when the first two are used up */
+	assert_int_equal(send(t, bytes, 1000, NULL, 0), DOCA_ERROR_AGAIN); /* gets credits when the first two are used up */
 	expect(t, bytes, 16, NULL, 0);
 	expect(t, bytes, 1, NULL, 0);
 	assert_int_equal(send(t, bytes, 1000, NULL, 0), DOCA_SUCCESS);
@@ -195,7 +195,7 @@ static void receives_of_several_lengths_keep_their_order(void **state)
 	drop_to_kernel(t);
 }
 
-/* A second producer comes while the first, which takes no lock, is sending. */
+/* A second producer joins while the first, which takes no lock, is sending. */
 #define JOINED_SENDS 200000u
 
 struct joined {
@@ -271,7 +271,7 @@ static void full_arena_clears_by_receiving(void **state)
 	drop_to_kernel(t);
 }
 
-static void kernel_refuses_a_line_that_lies(void **state)
+static void kernel_rejects_an_invalid_line(void **state)
 {
 	static const uint32_t places[][2] = {{ARENA, 1}, {0, ARENA + 1}, {UINT32_MAX & ~63u, 64}, {ARENA - 64, 65}, {0, 2049}};
 
@@ -294,8 +294,8 @@ static void kernel_refuses_a_line_that_lies(void **state)
 	}
 }
 
-/* What the peer says of lengths is checked before anything is read or written by it. */
-static void kernel_refuses_lengths_that_lie(void **state)
+/* Lengths from the peer are checked before they are used. */
+static void kernel_rejects_invalid_lengths(void **state)
 {
 	static const uint32_t lengths[][2] = {{SOFTFIELD_INLINE_MAX + 1, 0}, {255, 0}, {120, 32}, {0, 33}, {101, 0}};
 
@@ -314,8 +314,8 @@ static void kernel_refuses_lengths_that_lie(void **state)
 	}
 }
 
-/* A sender that is between line and overflow slot: the message is not there yet, whatever earlier generations left in the
- * overflow slot. */
+/* The sender has stored the line but not yet the overflow slot: the message is not there yet, whatever earlier generations
+ * left in that slot. */
 static void kernel_waits_for_the_overflow(void **state)
 {
 	struct to_kernel *t = to_kernel(0);
@@ -325,7 +325,7 @@ static void kernel_waits_for_the_overflow(void **state)
 	uint32_t mkey, len;
 	uintptr_t addr;
 
-	for (uint32_t i = 0; i < 128 * DEPTH + 3; i++) { /* long enough for the generation byte to come round */
+	for (uint32_t i = 0; i < 128 * DEPTH + 3; i++) { /* long enough for the generation byte to wrap */
 		fill(bytes, sizeof(bytes), i);
 		post(t, 1, 100);
 		assert_int_equal(send(t, bytes, i == 3 ? 100 : 48, NULL, 0), DOCA_SUCCESS);
@@ -344,13 +344,13 @@ static void kernel_waits_for_the_overflow(void **state)
 	drop_to_kernel(t);
 }
 
-static void sender_believes_no_mad_grant(void **state)
+static void sender_ignores_invalid_credits(void **state)
 {
 	struct to_kernel *t = to_kernel(0);
 	struct softfield_slot16 mad = {{DEPTH + 1, 4096, 5, 0}};
 	uint8_t byte = 1;
 
-	softfield_store_slot16(&t->box.head->grant, mad); /* more than the ring, and done with what was not sent */
+	softfield_store_slot16(&t->box.head->grant, mad); /* more than the ring, and more completions than sends */
 	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
 	mad = (struct softfield_slot16){{2, 4096, 0, 1}};
 	softfield_store_slot16(&t->box.head->grant, mad);
@@ -358,7 +358,7 @@ static void sender_believes_no_mad_grant(void **state)
 	drop_to_kernel(t);
 }
 
-static void stopped_consumer_says_so(void **state)
+static void a_stopped_consumer_is_reported(void **state)
 {
 	struct to_kernel *t = to_kernel(0);
 	doca_error_t result = DOCA_ERROR_AGAIN;
@@ -373,7 +373,7 @@ static void stopped_consumer_says_so(void **state)
 	drop_to_kernel(t);
 }
 
-/* ---- a kernel's producer, with the CPU's receiver ---- */
+/* ---- a kernel's producer and the CPU's receiver ---- */
 
 struct from_kernel {
 	struct doca_comch_gpu_producer producer;
@@ -414,7 +414,7 @@ static doca_error_t kernel_send(struct from_kernel *f, const uint8_t *bytes, uin
 	return softfield_producer_send(&f->producer, (uintptr_t)bytes, len, NULL, 0, 7, id);
 }
 
-static void kernel_sends_what_is_granted(void **state)
+static void kernel_sends_up_to_its_credits(void **state)
 {
 	struct from_kernel *f = from_kernel();
 	struct gpu_arrival arrival;
@@ -480,7 +480,7 @@ static void receiver_waits_for_the_overflow(void **state)
 	comch_gpu_receiver_give_credits(&f->receiver, 1, 100);
 	assert_int_equal(kernel_send(f, bytes, 100, 0), DOCA_SUCCESS);
 	overflow->slot16[4].w[3]--;
-	assert_true(comch_gpu_receiver_ready(&f->receiver)); /* whoever sees it looks again rather than sleeps */
+	assert_true(comch_gpu_receiver_ready(&f->receiver)); /* a caller that sees it polls again and does not sleep */
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
 	overflow->slot16[4].w[3]++;
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
@@ -498,7 +498,7 @@ static void sends_wait_for_polls_and_for_the_arena(void **state)
 	comch_gpu_receiver_give_credits(&f->receiver, DEPTH, 1500);
 	assert_int_equal(kernel_send(f, bytes, 1500, 0), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1500, 1), DOCA_SUCCESS);
-	assert_int_equal(kernel_send(f, bytes, 1500, 2), DOCA_ERROR_AGAIN); /* the arena */
+	assert_int_equal(kernel_send(f, bytes, 1500, 2), DOCA_ERROR_AGAIN); /* the arena is full */
 	assert_int_equal(kernel_send(f, bytes, 40, 2), DOCA_SUCCESS);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
@@ -509,7 +509,7 @@ static void sends_wait_for_polls_and_for_the_arena(void **state)
 	for (uint32_t i = 4; i < DEPTH; i++)
 		assert_int_equal(kernel_send(f, bytes, 1, i), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1, DEPTH),
-			 DOCA_ERROR_AGAIN); /* as many as were configured wait to be polled for */
+			 DOCA_ERROR_AGAIN); /* as many completions as configured wait for a poll */
 	assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1, DEPTH), DOCA_SUCCESS);
 	free(f);
@@ -548,7 +548,7 @@ static void lost_peer_ends_the_producer(void **state)
 	free(f);
 }
 
-static void receiver_refuses_what_was_not_granted(void **state)
+static void receiver_rejects_messages_without_credits(void **state)
 {
 	struct from_kernel *f = from_kernel();
 	struct gpu_arrival arrival;
@@ -572,13 +572,13 @@ static void receiver_refuses_what_was_not_granted(void **state)
 
 /* ---- heads ---- */
 
-static void heads_that_lie_are_refused(void **state)
+static void invalid_heads_are_rejected(void **state)
 {
 	struct softfield_gpu_queue *head = (struct softfield_gpu_queue *)memory;
 	struct gpu_queue box;
 
 	comch_gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
-	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
+	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the wrong direction */
 	assert_int_equal(comch_gpu_queue_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(comch_gpu_queue_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(comch_gpu_queue_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
@@ -612,19 +612,19 @@ int main(void)
 		TEST(receives_of_several_lengths_keep_their_order),
 		TEST(producers_that_join_do_not_mix),
 		TEST(full_arena_clears_by_receiving),
-		TEST(kernel_refuses_a_line_that_lies),
-		TEST(kernel_refuses_lengths_that_lie),
+		TEST(kernel_rejects_an_invalid_line),
+		TEST(kernel_rejects_invalid_lengths),
 		TEST(kernel_waits_for_the_overflow),
-		TEST(sender_believes_no_mad_grant),
-		TEST(stopped_consumer_says_so),
-		TEST(kernel_sends_what_is_granted),
+		TEST(sender_ignores_invalid_credits),
+		TEST(a_stopped_consumer_is_reported),
+		TEST(kernel_sends_up_to_its_credits),
 		TEST(kernel_sends_every_length_and_immediate),
 		TEST(receiver_waits_for_the_overflow),
 		TEST(sends_wait_for_polls_and_for_the_arena),
 		TEST(unknown_and_ended_consumers),
 		TEST(lost_peer_ends_the_producer),
-		TEST(receiver_refuses_what_was_not_granted),
-		TEST(heads_that_lie_are_refused),
+		TEST(receiver_rejects_messages_without_credits),
+		TEST(invalid_heads_are_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

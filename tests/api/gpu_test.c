@@ -110,7 +110,7 @@ static void memory_is_aligned_and_zero(void **state)
 
 		assert_int_equal(doca_gpu_mem_alloc(gpu, sizeof(bytes), alignments[i], DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu),
 				 DOCA_SUCCESS);
-		assert_null(cpu); /* device memory has no address for the CPU */
+		assert_null(cpu); /* device memory has no CPU address */
 		assert_int_equal((uintptr_t)addr % (alignments[i] != 0 ? alignments[i] : 1), 0);
 		memset(bytes, 1, sizeof(bytes));
 		assert_int_equal(gpu->ops->copy_from(gpu, bytes, addr, sizeof(bytes)), DOCA_SUCCESS);
@@ -154,7 +154,7 @@ static void wrong_memory_arguments(void **state)
 	assert_int_equal(doca_gpu_mem_free(gpu, NULL), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void double_free_is_refused(void **state)
+static void double_free_is_rejected(void **state)
 {
 	void *addr;
 
@@ -163,7 +163,7 @@ static void double_free_is_refused(void **state)
 	assert_int_equal(doca_gpu_mem_free(gpu, addr), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void dmabuf_is_answered_truthfully(void **state)
+static void dmabuf_is_exported_or_not_supported(void **state)
 {
 	doca_error_t result;
 	void *addr;
@@ -291,7 +291,7 @@ static void kernel_and_cpu_share_a_semaphore(void **state)
 		assert_int_equal(doca_gpu_semaphore_set_status(s, i, DOCA_GPU_SEMAPHORE_STATUS_READY), DOCA_SUCCESS);
 	run(use_semaphore, "use_semaphore", 1, 1, &args);
 	for (uint32_t i = 0; i < 8; i++)
-		assert_int_equal(words[i], 0); /* each of the kernel's own checks held */
+		assert_int_equal(words[i], 0); /* each check of the kernel passed */
 	assert_int_equal(doca_gpu_semaphore_get_status(s, 3, &status), DOCA_SUCCESS);
 	assert_int_equal(status, DOCA_GPU_SEMAPHORE_STATUS_DONE);
 	assert_int_equal(doca_gpu_semaphore_get_custom_info_addr(s, 3, &info), DOCA_SUCCESS);
@@ -300,7 +300,7 @@ static void kernel_and_cpu_share_a_semaphore(void **state)
 	assert_int_equal(doca_gpu_mem_free(gpu, addr), DOCA_SUCCESS);
 }
 
-static void semaphore_in_gpu_memory_is_the_kernels_alone(void **state)
+static void semaphore_in_gpu_memory_has_no_cpu_access(void **state)
 {
 	struct doca_gpu_semaphore *s = semaphore(DOCA_GPU_MEM_TYPE_GPU, 4, 0);
 	enum doca_gpu_semaphore_status status;
@@ -363,7 +363,7 @@ static void fault_is_reported_by_its_name(void **state)
 	void *addr;
 
 	if (is_soft())
-		skip(); /* there it is the process's own fault */
+		skip(); /* there the fault is one of the process itself */
 	assert_int_equal(doca_gpu_mem_alloc(gpu, 4096, 0, DOCA_GPU_MEM_TYPE_GPU, &addr, NULL), DOCA_SUCCESS);
 	assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1, 1, &args, sizeof(args), &launch), DOCA_SUCCESS);
 	assert_int_equal(softfield_gpu_launch_wait(launch, DEADLINE_MS), DOCA_ERROR_IO_FAILED);
@@ -381,15 +381,15 @@ int main(void)
 		cmocka_unit_test(memory_is_aligned_and_zero),
 		cmocka_unit_test(shared_memory_is_seen_by_both),
 		cmocka_unit_test(wrong_memory_arguments),
-		cmocka_unit_test(double_free_is_refused),
-		cmocka_unit_test(dmabuf_is_answered_truthfully),
+		cmocka_unit_test(double_free_is_rejected),
+		cmocka_unit_test(dmabuf_is_exported_or_not_supported),
 		cmocka_unit_test(device_memory_is_known_as_such),
 		cmocka_unit_test(every_thread_runs_once_with_its_index),
 		cmocka_unit_test(block_barrier_holds_all_threads),
 		cmocka_unit_test(persistent_kernel_stops_within_100_ms),
 		cmocka_unit_test(wrong_launch_arguments),
 		cmocka_unit_test(kernel_and_cpu_share_a_semaphore),
-		cmocka_unit_test(semaphore_in_gpu_memory_is_the_kernels_alone),
+		cmocka_unit_test(semaphore_in_gpu_memory_has_no_cpu_access),
 		cmocka_unit_test(wrong_semaphore_arguments),
 		cmocka_unit_test(verbs_are_not_supported),
 		cmocka_unit_test(fault_is_reported_by_its_name),

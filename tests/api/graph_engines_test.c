@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs of DMA and SHA, many instances in flight, the program asleep between events: copy to two places, digest one of the
- * copies, check all of it, again with other bytes. Runs with and without engine threads.
+ * Graphs of DMA and SHA with many instances in flight; the program sleeps between events: copy to two places, digest one of the
+ * copies, check everything, repeat with other bytes. Runs with and without engine threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void ok(doca_error_t result)
 
 /* ---- nodes ---- */
 
-/* New bytes, of another length, for the tasks that follow. */
+/* New bytes of another length for the tasks that follow. */
 static doca_error_t prepare(void *cookie)
 {
 	struct item *item = cookie;
@@ -113,7 +113,7 @@ static void sha_ended(struct doca_sha_task_hash *task, union doca_data task_user
 	fail_msg("a task of a graph called its own callback");
 }
 
-/* ---- building it ---- */
+/* ---- setup ---- */
 
 static void graph_build(struct fixture *f)
 {
@@ -201,7 +201,7 @@ static int teardown(void **state)
 	}
 	ok(doca_sha_destroy(f->sha));
 	rig_stop(&f->rig);
-	assert_int_equal(f->rig.num_good + f->rig.num_failed, 0); /* no callback of a task */
+	assert_int_equal(f->rig.num_good + f->rig.num_failed, 0); /* no task's own callback ran */
 	ok(doca_mmap_destroy(f->mmap));
 	rig_fini(&f->rig);
 	free(f->memory);
@@ -210,8 +210,8 @@ static int teardown(void **state)
 
 /* ---- running ---- */
 
-/* Everything that is due, then asleep until something is. */
-static void turn(struct fixture *f)
+/* Progresses until nothing is due, then sleeps until something is. */
+static void progress_and_sleep(struct fixture *f)
 {
 	doca_notification_handle_t handle;
 
@@ -233,31 +233,31 @@ static void instances_run_while_the_program_sleeps(void **state)
 	for (int i = 0; i < INSTANCES; i++)
 		ok(doca_graph_instance_submit(f->items[i].instance));
 	while (f->num_completed < INSTANCES * f->rounds)
-		turn(f);
+		progress_and_sleep(f);
 	assert_int_equal(f->num_checks, INSTANCES * f->rounds);
 	assert_int_equal(f->num_failed, 0);
 	for (int i = 0; i < INSTANCES; i++)
 		tasks_free(&f->items[i]);
 }
 
-/* Each instance fails, and frees its tasks in its callback: so the context comes to its end. */
+/* Each instance fails and frees its tasks in its callback, so the context can reach IDLE. */
 static void a_context_stopped_in_the_middle_ends_all_instances(void **state)
 {
 	struct fixture *f = *state;
 
-	f->rounds = 1000000; /* always something due, so progress never comes to rest by itself */
+	f->rounds = 1000000; /* something is always due, so progress alone never finishes */
 	for (int i = 0; i < INSTANCES; i++)
 		ok(doca_graph_instance_submit(f->items[i].instance));
 	RIG_WAIT(&f->rig, f->num_completed >= INSTANCES);
 	doca_ctx_stop(f->rig.ctx);
 	while (f->num_failed < INSTANCES)
-		turn(f);
+		progress_and_sleep(f);
 	while (doca_pe_progress(f->rig.pe))
 		;
 	assert_int_equal(f->rig.state, DOCA_CTX_STATE_IDLE);
 }
 
-/* A DMA task that fails stops its context; the instance ends with the task's status. */
+/* A failing DMA task stops its context; the instance ends with the status of the task. */
 static void a_failing_copy_fails_its_instance(void **state)
 {
 	struct fixture *f = *state;
@@ -267,7 +267,7 @@ static void a_failing_copy_fails_its_instance(void **state)
 	for (int i = 0; i < INSTANCES; i++)
 		ok(doca_graph_instance_submit(f->items[i].instance));
 	while (f->num_completed + f->num_failed < INSTANCES)
-		turn(f);
+		progress_and_sleep(f);
 	assert_in_range(f->num_failed, 1, INSTANCES);
 	assert_int_equal(doca_task_get_status(doca_dma_task_memcpy_as_task(f->items[0].task_copy)), DOCA_ERROR_INVALID_VALUE);
 	for (int i = 0; i < INSTANCES; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Graphs: nodes that fail, contexts without room or that stop, tasks in wrong hands, event-driven mode, the 2.2 API's side. */
+/* Graphs: nodes that fail, contexts without room or that stop, misused tasks, event-driven mode, the interface for the 2.2
+ * API. */
 #include "graph_fixture.h"
 
 #include <sys/resource.h>
@@ -23,7 +24,7 @@ static void a_failing_task_stops_new_nodes_and_running_ones_drain(void **state)
 	f->b.hold_tasks = true;
 	ok(doca_graph_instance_submit(instance));
 	fixture_drain(f);
-	assert_int_equal(f->num_failed, 0); /* b runs still */
+	assert_int_equal(f->num_failed, 0); /* b still runs */
 	assert_int_equal(doca_graph_instance_destroy(instance), DOCA_ERROR_IN_USE);
 	f->b.hold_tasks = false;
 	fixture_drain(f);
@@ -36,7 +37,7 @@ static void a_failing_task_stops_new_nodes_and_running_ones_drain(void **state)
 	assert_int_equal(state_of(instance, b), SF_GRAPH_STEP_COMPLETED);
 	assert_int_equal(state_of(instance, after_a), SF_GRAPH_STEP_IDLE);
 	assert_int_equal(state_of(instance, after_b), SF_GRAPH_STEP_IDLE);
-	/* and it can be submitted again, with success */
+	/* it can be submitted again, and succeeds */
 	f->a.task_status = DOCA_SUCCESS;
 	ok(doca_graph_instance_submit(instance));
 	fixture_drain(f);
@@ -60,13 +61,13 @@ static void the_result_of_a_user_node_is_the_instances(void **state)
 	fixture_drain(f);
 	assert_int_equal(f->num_failed, 1);
 	assert_int_equal(f->last_status, DOCA_ERROR_AUTHENTICATION);
-	assert_int_equal(num_calls, 1); /* the other had its turn still to come */
+	assert_int_equal(num_calls, 1); /* the other instance had not run yet */
 	assert_int_equal(state_of(instance, other), SF_GRAPH_STEP_IDLE);
 	assert_int_equal(f->a.num_submit, 0);
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void a_refused_submit_fails_the_instance(void **state)
+static void a_rejected_submit_fails_the_instance(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->b);
@@ -91,7 +92,7 @@ static doca_error_t fail_one(const struct doca_task *task)
 	return task == the_failing ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
 }
 
-/* A chain of tasks and functions, each failing in turn. */
+/* A chain of tasks and functions: each node fails in turn. */
 static void each_node_of_a_chain_fails_in_turn(void **state)
 {
 	enum { LEN = 8 };
@@ -124,6 +125,18 @@ static void each_node_of_a_chain_fails_in_turn(void **state)
 }
 
 /* ---- contexts without room ---- */
+
+/* An instance of one node, on a context that rejects every submit with AGAIN. */
+static struct doca_graph_instance *instance_without_room(struct fixture *f)
+{
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	return instance;
+}
 
 static void an_overloaded_context_makes_instances_wait_their_turn(void **state)
 {
@@ -169,7 +182,7 @@ static void a_node_that_waits_goes_before_later_ones(void **state)
 	f->a.on_submit = note_submit;
 	f->a.submit_result = DOCA_ERROR_AGAIN;
 	ok(doca_graph_instance_submit(first));
-	f->a.submit_result = DOCA_SUCCESS; /* there is room now, but somebody waits for it */
+	f->a.submit_result = DOCA_SUCCESS; /* there is room now, but another node waits for it */
 	ok(doca_graph_instance_submit(second));
 	assert_int_equal(num_submitted, 0);
 	fixture_drain(f);
@@ -184,12 +197,8 @@ static void a_node_that_waits_goes_before_later_ones(void **state)
 static void a_context_that_never_has_room_ends_with_its_stop(void **state)
 {
 	struct fixture *f = *state;
-	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	struct doca_graph_instance *instance = instance_without_room(f);
 
-	ok(doca_graph_start(f->graph));
-	struct doca_graph_instance *instance = fixture_instance(f->graph);
-	fixture_task(instance, a, &f->a);
-	f->a.submit_result = DOCA_ERROR_AGAIN;
 	ok(doca_graph_instance_submit(instance));
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(doca_pe_progress(f->pe), 0);
@@ -200,7 +209,7 @@ static void a_context_that_never_has_room_ends_with_its_stop(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void a_failure_takes_waiting_nodes_out(void **state)
+static void a_failure_removes_waiting_nodes(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
@@ -216,7 +225,7 @@ static void a_failure_takes_waiting_nodes_out(void **state)
 	assert_int_equal(f->num_failed, 1);
 	assert_int_equal(f->last_status, DOCA_ERROR_IO_FAILED);
 	ok(doca_graph_instance_destroy(instance));
-	/* nothing waits any more, so nothing keeps the program awake */
+	/* no node waits any more, so nothing wakes the program */
 	rest(f);
 	assert_false(wakes(f));
 	f->a.submit_result = DOCA_SUCCESS;
@@ -250,10 +259,10 @@ static void a_stopping_context_fails_the_instance_and_reaches_idle(void **state)
 	assert_int_equal(doca_ctx_stop(&f->a.base), DOCA_ERROR_IN_PROGRESS);
 	fixture_drain(f);
 	assert_int_equal(f->num_failed, 1);
-	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE); /* what the context flushes with */
+	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE); /* the status with which the context flushes */
 	ok(doca_ctx_get_state(&f->a.base, &ctx_state));
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE);
-	/* started anew, its tasks are others */
+	/* after a new start it has other tasks */
 	ok(doca_ctx_start(&f->a.base));
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
 	fixture_task(instance, first, &f->a);
@@ -276,7 +285,8 @@ static void a_context_that_stopped_fails_later_nodes(void **state)
 	fixture_task(instance, a, &f->a);
 	fixture_task(instance, b, &f->b);
 	ok(doca_graph_instance_submit(instance));
-	assert_int_equal(doca_ctx_stop(&f->b.base), DOCA_ERROR_IN_PROGRESS); /* its task is claimed, so it cannot become IDLE */
+	assert_int_equal(doca_ctx_stop(&f->b.base),
+			 DOCA_ERROR_IN_PROGRESS); /* a task of it is in an instance, so it cannot become IDLE */
 	fixture_drain(f);
 	assert_int_equal(f->num_failed, 1);
 	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE);
@@ -284,7 +294,7 @@ static void a_context_that_stopped_fails_later_nodes(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-/* ---- tasks in wrong hands ---- */
+/* ---- misused tasks ---- */
 
 static void a_task_in_an_instance_cannot_be_freed_or_submitted(void **state)
 {
@@ -299,16 +309,16 @@ static void a_task_in_an_instance_cannot_be_freed_or_submitted(void **state)
 	assert_int_equal(doca_task_submit(running), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_task_submit(later), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_task_try_submit(later), DOCA_ERROR_BAD_STATE);
-	doca_task_free(running); /* logged, ignored */
+	doca_task_free(running); /* logged and ignored */
 	doca_task_free(later);
 	fixture_drain(f);
 	assert_int_equal(f->num_completed, 1);
-	ok(doca_task_submit(later)); /* the program's again */
+	ok(doca_task_submit(later)); /* free for the program again */
 	fixture_drain(f);
 	assert_int_equal(f->num_task_callbacks, 1);
 	doca_task_free(later);
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
-	ok(doca_task_submit(running)); /* the refused submit let go of it */
+	ok(doca_task_submit(running)); /* the rejected submit released it */
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_IN_USE);
 	fixture_drain(f);
 	ok(doca_graph_instance_destroy(instance));
@@ -388,7 +398,7 @@ static void a_user_node_that_is_due_wakes(void **state)
 	assert_int_equal(f->num_completed, 1);
 	assert_false(wakes(f));
 	fixture_drain(f);
-	ok(doca_graph_instance_submit(instance)); /* before it */
+	ok(doca_graph_instance_submit(instance)); /* before the request */
 	ok(doca_pe_request_notification(f->pe));
 	assert_true(wakes(f));
 	rest(f);
@@ -397,40 +407,32 @@ static void a_user_node_that_is_due_wakes(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void a_node_that_waits_for_room_wakes_the_program_now_and_then(void **state)
+static void a_node_that_waits_for_room_wakes_the_program_periodically(void **state)
 {
 	struct fixture *f = *state;
-	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	struct doca_graph_instance *instance = instance_without_room(f);
 
-	ok(doca_graph_start(f->graph));
-	struct doca_graph_instance *instance = fixture_instance(f->graph);
-	fixture_task(instance, a, &f->a);
-	f->a.submit_result = DOCA_ERROR_AGAIN;
 	rest(f);
 	assert_false(wakes(f));
-	ok(doca_graph_instance_submit(instance)); /* after the request: what it waits for is not armed */
+	ok(doca_graph_instance_submit(instance)); /* after the request: the node that waits has armed nothing */
 	assert_true(wakes(f));
 	for (int i = 0; i < 3; i++) {
 		rest(f);
 		assert_true(wakes_within(f, 5000));
 	}
-	f->a.submit_result = DOCA_SUCCESS; /* the peer's doing: nothing tells */
+	f->a.submit_result = DOCA_SUCCESS; /* the peer causes it, without a notification */
 	rest(f);
 	assert_int_equal(f->num_completed, 1);
-	assert_false(wakes_within(f, 2)); /* and no timer is left */
+	assert_false(wakes_within(f, 2)); /* no timer is left */
 	ok(doca_graph_instance_destroy(instance));
 }
 
-/* Programs look once more after the request, at once or when the timer has run out already, and then wait. */
+/* Programs progress once more after the request, either immediately or after the timer has expired, and then wait. */
 static void a_progress_call_leaves_the_timer_of_a_node_that_waits_for_room(void **state)
 {
 	struct fixture *f = *state;
-	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	struct doca_graph_instance *instance = instance_without_room(f);
 
-	ok(doca_graph_start(f->graph));
-	struct doca_graph_instance *instance = fixture_instance(f->graph);
-	fixture_task(instance, a, &f->a);
-	f->a.submit_result = DOCA_ERROR_AGAIN;
 	ok(doca_graph_instance_submit(instance));
 	for (int i = 0; i < 20; i++) {
 		rest(f);
@@ -452,7 +454,7 @@ static void a_node_that_waits_without_a_timer_keeps_the_program_awake(void **sta
 	struct fixture *f = *state;
 	struct rlimit before, none = {0};
 
-	ok(doca_graph_destroy(f->graph)); /* the last one: the next has a timer of its own */
+	ok(doca_graph_destroy(f->graph)); /* the last graph: the next one gets a new timer */
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -477,7 +479,7 @@ static void a_node_that_waits_without_a_timer_keeps_the_program_awake(void **sta
 	ok(doca_graph_instance_destroy(instance));
 }
 
-/* ---- the 2.2 API's side ---- */
+/* ---- the interface for the 2.2 API ---- */
 
 static struct sf_graph_step *work_step;
 static doca_error_t work_result;
@@ -555,7 +557,7 @@ static doca_error_t roomy_start(struct sf_graph_step *step, void *data)
 	return roomy_starts > 2 ? DOCA_ERROR_IO_FAILED : roomy_starts > 1 ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
 }
 
-static void a_work_that_waits_holds_up_no_other(void **state)
+static void a_waiting_work_does_not_block_others(void **state)
 {
 	static const struct sf_graph_work full = {.start = full_start}, roomy = {.start = roomy_start};
 	struct fixture *f = *state;
@@ -576,7 +578,7 @@ static void a_work_that_waits_holds_up_no_other(void **state)
 	assert_int_equal(roomy_starts, 2);
 	assert_int_equal(state_of(instance, second), SF_GRAPH_STEP_RUNNING);
 	assert_int_equal(state_of(instance, first), SF_GRAPH_STEP_WAITING);
-	sf_graph_step_end(work_step, DOCA_ERROR_IO_FAILED); /* which takes the other out */
+	sf_graph_step_end(work_step, DOCA_ERROR_IO_FAILED); /* removes the other one */
 	assert_int_equal(f->num_failed, 1);
 	ok(doca_graph_instance_submit(instance));
 	fixture_drain(f);
@@ -591,12 +593,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_failing_task_stops_new_nodes_and_running_ones_drain),
 		T(the_result_of_a_user_node_is_the_instances),
-		T(a_refused_submit_fails_the_instance),
+		T(a_rejected_submit_fails_the_instance),
 		T(each_node_of_a_chain_fails_in_turn),
 		T(an_overloaded_context_makes_instances_wait_their_turn),
 		T(a_node_that_waits_goes_before_later_ones),
 		T(a_context_that_never_has_room_ends_with_its_stop),
-		T(a_failure_takes_waiting_nodes_out),
+		T(a_failure_removes_waiting_nodes),
 		T(a_stopping_context_fails_the_instance_and_reaches_idle),
 		T(a_context_that_stopped_fails_later_nodes),
 		T(a_task_in_an_instance_cannot_be_freed_or_submitted),
@@ -604,11 +606,11 @@ int main(void)
 		T(a_task_serves_several_nodes_one_after_the_other),
 		T(a_task_of_two_nodes_at_once_fails_the_instance),
 		T(a_user_node_that_is_due_wakes),
-		T(a_node_that_waits_for_room_wakes_the_program_now_and_then),
+		T(a_node_that_waits_for_room_wakes_the_program_periodically),
 		T(a_progress_call_leaves_the_timer_of_a_node_that_waits_for_room),
 		T(a_node_that_waits_without_a_timer_keeps_the_program_awake),
 		T(work_nodes_of_a_graph_without_an_engine),
-		T(a_work_that_waits_holds_up_no_other),
+		T(a_waiting_work_does_not_block_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

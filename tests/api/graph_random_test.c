@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random graphs with sub-graphs, many instances in flight and plain tasks among them, on contexts that complete late, have little
- * room, fail tasks, or stop; held against a model that knows which node may start when. The seed is printed; SEED repeats a run.
+ * room, fail tasks, or stop. They are checked against a model that knows which node may start when. The seed is printed; SEED
+ * repeats a run.
  */
 #include "graph_fixture.h"
 
@@ -19,13 +20,13 @@
 
 enum kind { TASK_A, TASK_B, USER, SUB };
 
-/* Of a graph, as the test knows it. */
+/* A graph, as the test knows it. */
 struct model {
 	struct doca_graph *graph;
-	struct model *sub; /* what its SUB nodes run */
+	struct model *sub; /* graph of its SUB nodes */
 	int num_nodes;
 	enum kind kind[NODES_MAX];
-	uint32_t parents[NODES_MAX]; /* bits of the nodes that each waits for */
+	uint32_t parents[NODES_MAX]; /* bit mask of the nodes that each node depends on */
 	struct doca_graph_node *node[NODES_MAX];
 };
 
@@ -36,19 +37,19 @@ struct step {
 	int node;
 };
 
-/* Of an instance. */
+/* An instance. */
 struct run {
 	struct model *model;
 	struct doca_graph_instance *instance;
-	struct run *parent; /* that runs it as this node */
+	struct run *parent; /* the run that has this one as that node */
 	int parent_node;
 	struct run *sub[NODES_MAX];
 	struct step step[NODES_MAX];
-	uint32_t started, ended; /* in this run */
+	uint32_t started, ended; /* bit masks of the nodes in this run */
 	bool has_failed;
-	doca_error_t status; /* of the first that failed */
-	bool in_flight;	     /* of one that is submitted by itself */
-	int num_left;	     /* times that its callback submits it again */
+	doca_error_t status; /* of the first node that failed */
+	bool in_flight;	     /* for one that was submitted directly */
+	int num_left;	     /* how often its callback still submits it again */
 };
 
 static struct model models[LEVELS];
@@ -57,7 +58,7 @@ static struct test_ctx ctx[2];
 static uint64_t random_state;
 static uint32_t fail_percent;
 static int num_in_flight, num_plain_in_flight;
-static uint64_t num_runs, num_failed_runs, num_steps; /* how much happened at all */
+static uint64_t num_runs, num_failed_runs, num_steps; /* how often anything happened */
 
 static uint32_t below(uint32_t limit)
 {
@@ -72,7 +73,7 @@ static bool chance(uint32_t percent)
 	return below(100) < percent;
 }
 
-/* ---- what must always be true ---- */
+/* ---- invariants ---- */
 
 static struct run *top_of(struct run *run)
 {
@@ -81,8 +82,8 @@ static struct run *top_of(struct run *run)
 	return run;
 }
 
-/* A node starts: its parents have ended well, nothing of its instance has failed, and the same holds for the node that it is
- * a part of. */
+/* A node starts: its parents have succeeded, no node of its instance has failed, and the same holds for the node that contains
+ * it. */
 static void started(struct run *run, int node)
 {
 	assert_true(top_of(run)->in_flight);
@@ -97,7 +98,7 @@ static void started(struct run *run, int node)
 		assert_false(run->parent->ended & (1u << run->parent_node));
 }
 
-/* As the engine does: nothing starts any more, here and in the sub-graphs under way. */
+/* As the engine does: no more nodes start, here and in running sub-graphs. */
 static void failed(struct run *run, doca_error_t status)
 {
 	if (run->has_failed)
@@ -138,7 +139,7 @@ static void run_reset(struct run *run)
 	}
 }
 
-/* Nothing of it runs any more. */
+/* None of its nodes runs any more. */
 static void check_quiet(const struct run *run)
 {
 	for (int i = 0; i < run->model->num_nodes; i++) {
@@ -196,7 +197,7 @@ static void on_submit(const struct doca_task *task)
 {
 	struct step *step = doca_task_get_user_data(task).ptr;
 
-	if (step != NULL) /* else a plain one */
+	if (step != NULL) /* else it is a plain task */
 		started(step->run, step->node);
 }
 
@@ -215,7 +216,7 @@ static doca_error_t user_node(void *cookie)
 
 static void plain_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
-	assert_null(task_user_data.ptr); /* never one of a graph's */
+	assert_null(task_user_data.ptr); /* never a task of a graph */
 	num_plain_in_flight--;
 	if (!stopping && chance(90)) {
 		doca_error_t result = doca_task_submit(task);
@@ -235,7 +236,7 @@ static void model_create(struct model *model, struct model *sub)
 	uint32_t edge_percent = below(60);
 	ok(doca_graph_create(pe, &model->graph));
 	for (int i = 0; i < model->num_nodes; i++) {
-		int j = (int)below((uint32_t)i + 1); /* the order of dependencies is not that of creation */
+		int j = (int)below((uint32_t)i + 1); /* dependencies do not follow the order of creation */
 
 		order[i] = order[j];
 		order[j] = i;
@@ -276,7 +277,7 @@ static void run_destroy(struct run *run)
 	free(run);
 }
 
-/* NULL when the contexts have no tasks left. */
+/* NULL if the contexts have no tasks left. */
 static struct run *run_create(struct model *model, struct run *parent, int parent_node)
 {
 	struct run *run = calloc(1, sizeof(*run));
@@ -315,7 +316,7 @@ static struct run *run_create(struct model *model, struct run *parent, int paren
 
 /* ---- sequences ---- */
 
-static void disturb(void)
+static void disturb_contexts(void)
 {
 	for (int i = 0; i < 2; i++) {
 		ctx[i].hold_tasks = chance(20);
@@ -373,7 +374,7 @@ static void sequence(void)
 		model_create(&models[i], i > 0 ? &models[i - 1] : NULL);
 	while (num < wanted && (runs[num] = run_create(&models[LEVELS - 1 - (int)below(2)], NULL, 0)) != NULL)
 		runs[num++]->num_left = (int)below(10);
-	disturb();
+	disturb_contexts();
 	for (int i = 0; i < num; i++)
 		run_submit(runs[i]);
 	for (int i = 0; i < PLAIN && test_task_alloc(&ctx[i % 2], &task) == DOCA_SUCCESS; i++)
@@ -381,7 +382,7 @@ static void sequence(void)
 	bool stop = chance(20);
 	while (num_in_flight > 0) {
 		if (calls < 500 && chance(10))
-			disturb();
+			disturb_contexts();
 		else if (calls == 500)
 			calm();
 		if (stop && calls == 20) {
@@ -413,10 +414,10 @@ static void random_graphs_run_in_the_order_of_their_dependencies(void **state)
 	assert_true(num_runs > SEQUENCES && num_failed_runs > 0 && num_failed_runs < num_runs);
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-/* By the definition: take away nodes without parents until none is left, or none can go. */
-static bool has_circle(const uint32_t *parents, int num)
+/* By definition: remove nodes without parents until none is left, or none can be removed. */
+static bool has_cycle(const uint32_t *parents, int num)
 {
 	uint32_t left = (uint32_t)((1ull << num) - 1);
 
@@ -432,7 +433,7 @@ static bool has_circle(const uint32_t *parents, int num)
 	return left != 0;
 }
 
-static void random_circles_are_found(void **state)
+static void random_cycles_are_found(void **state)
 {
 	int num_circles = 0;
 
@@ -456,7 +457,7 @@ static void random_circles_are_found(void **state)
 			ok(doca_graph_add_dependency(graph, node[from], node[to]));
 			parents[to] |= 1u << from;
 		}
-		bool circle = has_circle(parents, num);
+		bool circle = has_cycle(parents, num);
 		num_circles += circle;
 		assert_int_equal(doca_graph_start(graph), circle ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);
 		ok(doca_graph_stop(graph));
@@ -464,7 +465,7 @@ static void random_circles_are_found(void **state)
 	}
 	contexts_stop();
 	ok(doca_pe_destroy(pe));
-	print_message("%d of 3000 graphs had a circle\n", num_circles);
+	print_message("%d of 3000 graphs had a cycle\n", num_circles);
 	assert_true(num_circles > 100 && num_circles < 2900);
 }
 
@@ -472,7 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs_run_in_the_order_of_their_dependencies),
-		cmocka_unit_test(random_circles_are_found),
+		cmocka_unit_test(random_cycles_are_found),
 	};
 	const char *seed = getenv("SEED");
 

@@ -35,7 +35,7 @@ static void nest_destroy(struct nest *nest)
 	ok(doca_graph_destroy(nest->graph));
 }
 
-/* The fixture's graph, destroyed: before its sub-graphs. */
+/* Destroys the fixture's graph, which must precede its sub-graphs. */
 static void graph_destroy(struct fixture *f, struct doca_graph_instance *instance)
 {
 	ok(doca_graph_instance_destroy(instance));
@@ -80,7 +80,7 @@ static void a_sub_graph_runs_between_other_nodes(void **state)
 		assert_int_equal(f->num_completed, i);
 	}
 	assert_int_equal(num_nest_callbacks, 0);
-	ok(doca_graph_instance_submit(nest.instance)); /* by itself it has its callback */
+	ok(doca_graph_instance_submit(nest.instance)); /* submitted directly, it has its callback */
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_IN_USE);
 	fixture_drain(f);
 	assert_int_equal(num_nest_callbacks, 1);
@@ -138,12 +138,12 @@ static void sub_graph_arguments_and_states(void **state)
 	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(nest.instance, sub, nest.instance),
 			 DOCA_ERROR_NOT_PERMITTED);
 	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
-	/* claims of a sub-graph are undone when a later node has no data */
+	/* if a later node has no data, the claims of a sub-graph are undone */
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
 	ok(doca_task_submit(task));
 	fixture_drain(f);
 	fixture_task(instance, a, &f->a);
-	/* destroyed, and another one in its place */
+	/* destroyed, and replaced by another one */
 	ok(doca_graph_instance_destroy(nest.instance));
 	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
@@ -200,7 +200,7 @@ static void a_failing_sub_graph_fails_its_parent(void **state)
 	fixture_drain(f);
 	assert_int_equal(f->num_failed, 2);
 	assert_int_equal(f->last_status, DOCA_ERROR_TOO_BIG);
-	f->a.submit_result = DOCA_ERROR_FULL; /* at once, from inside submit */
+	f->a.submit_result = DOCA_ERROR_FULL; /* inline, from inside submit */
 	ok(doca_graph_instance_submit(instance));
 	assert_int_equal(f->num_failed, 2);
 	fixture_drain(f);
@@ -232,7 +232,7 @@ static void a_failure_beside_a_sub_graph_stops_it(void **state)
 	fixture_drain(f);
 	assert_int_equal(f->num_failed, 1);
 	assert_int_equal(num_calls, 0); /* the user node of the sub-graph did not start */
-	/* and one that waits for room ends at once */
+	/* and one that waits for room ends immediately */
 	f->a.submit_result = DOCA_ERROR_AGAIN;
 	ok(doca_graph_instance_submit(instance));
 	fixture_drain(f);
@@ -241,7 +241,7 @@ static void a_failure_beside_a_sub_graph_stops_it(void **state)
 	nest_destroy(&nest);
 }
 
-static void one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once(void **state)
+static void one_sub_graph_instance_serves_nodes_in_turn_but_not_together(void **state)
 {
 	struct fixture *f = *state;
 	struct nest nest;
@@ -271,7 +271,7 @@ static void one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once(void **s
 	nest_destroy(&nest);
 }
 
-static void sub_graphs_go_as_deep_as_they_may_and_no_deeper(void **state)
+static void sub_graphs_nest_up_to_the_limit(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph *graph[SF_GRAPH_DEPTH_MAX + 1];
@@ -322,8 +322,8 @@ int main(void)
 		T(graphs_cannot_be_nodes_of_each_other),
 		T(a_failing_sub_graph_fails_its_parent),
 		T(a_failure_beside_a_sub_graph_stops_it),
-		T(one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once),
-		T(sub_graphs_go_as_deep_as_they_may_and_no_deeper),
+		T(one_sub_graph_instance_serves_nodes_in_turn_but_not_together),
+		T(sub_graphs_nest_up_to_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Graphs: every function and its errors, failures, stops, claims, event-driven mode. Orders are graph_random_test's. */
+/* Graphs: every function and its errors, failures, stops, claims, event-driven mode. graph_random_test covers the order of
+ * nodes. */
 #include "graph_fixture.h"
 
 #include <doca_log.h>
@@ -62,7 +63,7 @@ static void null_arguments(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void user_data_is_kept_and_given_back(void **state)
+static void user_data_is_kept(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 1};
@@ -131,7 +132,7 @@ static void start_needs_the_contexts_of_its_nodes_running(void **state)
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_BAD_STATE);
 	ok(doca_ctx_start(&other.base));
 	ok(doca_graph_start(f->graph));
-	ok(doca_ctx_stop(&other.base)); /* the graph does not keep it running */
+	ok(doca_ctx_stop(&other.base)); /* the graph does not keep the context running */
 	assert_int_equal(test_ctx_fini(&other), DOCA_ERROR_IN_USE);
 	ok(doca_graph_stop(f->graph));
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_BAD_STATE);
@@ -265,7 +266,7 @@ static void submit_without_data_is_invalid_and_claims_nothing(void **state)
 	struct doca_task *task = fixture_task(instance, first, &f->a);
 	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(f->a.num_submit, 0);
-	ok(doca_task_submit(task)); /* still the program's */
+	ok(doca_task_submit(task)); /* it still belongs to the program */
 	fixture_drain(f);
 	assert_int_equal(f->num_task_callbacks, 1);
 	fixture_task(instance, second, &f->b);
@@ -275,7 +276,7 @@ static void submit_without_data_is_invalid_and_claims_nothing(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
 static char log_text[1024], log_seen[1024];
 
@@ -284,7 +285,7 @@ static void log_written(char *buf)
 	memcpy(log_seen, buf, sizeof(log_seen) - 1);
 }
 
-static void a_circle_is_refused_and_named(void **state)
+static void a_cycle_is_rejected_and_named(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *node[6];
@@ -296,7 +297,7 @@ static void a_circle_is_refused_and_named(void **state)
 	ok(doca_graph_add_dependency(f->graph, node[2], node[3]));
 	ok(doca_graph_add_dependency(f->graph, node[3], node[4]));
 	ok(doca_graph_add_dependency(f->graph, node[4], node[2]));
-	ok(doca_graph_add_dependency(f->graph, node[4], node[5])); /* behind the circle, not on it */
+	ok(doca_graph_add_dependency(f->graph, node[4], node[5])); /* after the cycle, not in it */
 	struct doca_log_backend *backend;
 	ok(doca_log_backend_create_with_buf_sdk(log_text, sizeof(log_text), log_written, &backend));
 	ok(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_ERROR));
@@ -322,7 +323,7 @@ static void nodes_run_in_order_and_task_callbacks_do_not(void **state)
 
 	ok(doca_graph_add_dependency(f->graph, a, check));
 	ok(doca_graph_add_dependency(f->graph, b, check));
-	ok(doca_graph_add_dependency(f->graph, b, check)); /* twice is once */
+	ok(doca_graph_add_dependency(f->graph, b, check)); /* adding it twice counts once */
 	ok(doca_graph_add_dependency(f->graph, check, last));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -332,7 +333,7 @@ static void nodes_run_in_order_and_task_callbacks_do_not(void **state)
 	ok(doca_graph_instance_set_user_node_data(instance, check, &when));
 	f->b.hold_tasks = true;
 	ok(doca_graph_instance_submit(instance));
-	assert_int_equal(f->a.num_submit, 1); /* at once */
+	assert_int_equal(f->a.num_submit, 1); /* both start immediately */
 	assert_int_equal(f->b.num_submit, 1);
 	fixture_drain(f);
 	assert_int_equal(num_calls, 0); /* waits for both */
@@ -417,7 +418,7 @@ static void an_instance_in_flight_cannot_be_changed(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-/* As many nodes as there may be, in one row: a walk that is a recursion in disguise would need a deep stack. */
+/* A chain of the maximum number of nodes: a recursive walk would need a deep stack. */
 static void the_longest_chain_runs_and_one_node_more_is_no_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -439,7 +440,7 @@ static void the_longest_chain_runs_and_one_node_more_is_no_memory(void **state)
 	assert_int_equal(f->num_completed, 1);
 	assert_int_equal(num_calls, SF_GRAPH_NODES_MAX - 1);
 	ok(doca_graph_instance_destroy(instance));
-	/* and closed to a circle */
+	/* now closed to a cycle */
 	ok(doca_graph_stop(f->graph));
 	ok(doca_graph_add_dependency(f->graph, last, first));
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE);
@@ -481,7 +482,7 @@ static void an_instance_is_submitted_again_from_its_callback(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void resubmitting_what_fails_at_once_does_not_hang_progress(void **state)
+static void resubmitting_after_an_immediate_failure_does_not_hang_progress(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
@@ -531,7 +532,7 @@ static void destroy_all_run(struct fixture *f, bool from_user_node)
 	fixture_drain(f);
 	assert_int_equal(f->num_completed, 1);
 	for (const struct doca_ctx *ctx = f->pe->connected; ctx != NULL; ctx = ctx->next_in_pe)
-		assert_string_not_equal(ctx->ops->name, "graph"); /* what ran it went with it */
+		assert_string_not_equal(ctx->ops->name, "graph"); /* its implementation was destroyed with it */
 }
 
 static void everything_is_destroyed_from_the_callback_of_a_task(void **state)
@@ -588,7 +589,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(null_arguments),
-		T(user_data_is_kept_and_given_back),
+		T(user_data_is_kept),
 		T(start_without_configuration_is_bad_state),
 		T(start_without_a_context_node_is_invalid),
 		T(start_needs_the_contexts_of_its_nodes_running),
@@ -599,14 +600,14 @@ int main(void)
 		T(nodes_of_another_graph_or_kind_are_not_permitted),
 		T(a_task_of_another_context_is_invalid),
 		T(submit_without_data_is_invalid_and_claims_nothing),
-		T(a_circle_is_refused_and_named),
+		T(a_cycle_is_rejected_and_named),
 		T(nodes_run_in_order_and_task_callbacks_do_not),
 		T(user_nodes_run_inside_progress_only),
 		T(instances_and_plain_tasks_share_an_engine),
 		T(an_instance_in_flight_cannot_be_changed),
 		T(the_longest_chain_runs_and_one_node_more_is_no_memory),
 		T(an_instance_is_submitted_again_from_its_callback),
-		T(resubmitting_what_fails_at_once_does_not_hang_progress),
+		T(resubmitting_after_an_immediate_failure_does_not_hang_progress),
 		T(everything_is_destroyed_from_the_callback_of_a_task),
 		T(everything_is_destroyed_from_the_callback_of_a_user_node),
 		T(a_user_node_submits_another_instance),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The record of a thread's last error, and how an error line is taken apart. No log backend exists here. */
+/* The record of a thread's last error, and how an error line is split. There is no log backend here. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void the_public_function_is_named(void **state)
 	assert_int_equal(softfield_last_error(&error), DOCA_SUCCESS);
 	assert_string_equal(error.call, "doca_pe_create");
 	assert_string_equal(error.object, "pe");
-	assert_string_equal(error.rule, "what a call needs is given to it, and is not NULL");
+	assert_string_equal(error.rule, "required arguments are not NULL");
 	assert_string_equal(error.fix, "pass the argument");
 }
 
@@ -105,7 +105,7 @@ static void only_error_lines_are_recorded(void **state)
 	assert_string_equal(error.message, "of a peer");
 }
 
-static void errno_is_left_and_shown(void **state)
+static void errno_is_kept_and_shown(void **state)
 {
 	errno = ENOENT;
 	SF_LOG_ERR("cannot open it: %m");
@@ -114,7 +114,7 @@ static void errno_is_left_and_shown(void **state)
 	assert_string_equal(error.message, "cannot open it: No such file or directory");
 }
 
-static void what_is_too_long_is_cut_off(void **state)
+static void long_texts_are_truncated(void **state)
 {
 	char text[2048];
 
@@ -127,7 +127,7 @@ static void what_is_too_long_is_cut_off(void **state)
 	assert_int_equal(strlen(error.message), sizeof(error.message) - 1);
 }
 
-static void a_line_is_taken_apart(void **state)
+static void a_line_is_split(void **state)
 {
 	static const struct {
 		const char *file, *func, *message;
@@ -144,7 +144,7 @@ static void a_line_is_taken_apart(void **state)
 		 "repr is NULL: a server needs the representor it serves", "pass the argument"},
 		{"graph.c", "node_add", "doca_graph_start: the DMA context of node 2 is not started", "graph", "doca_graph_start",
 		 "", "the DMA context of node 2 is not started",
-		 "wait for the state that the call needs (doca_ctx_get_state, the state callback)"},
+		 "wait until the object is in the state that the call needs (doca_ctx_get_state, the state callback)"},
 		{"pe.c", "doca_pe_x", "no progress engine given", "pe", "doca_pe_x", "progress engine",
 		 "no progress engine given", "pass the argument"},
 		{"", "", "", "", "", "", "", ""},
@@ -174,9 +174,9 @@ int main(void)
 		cmocka_unit_test(a_call_that_succeeds_leaves_it),
 		cmocka_unit_test(each_thread_has_its_own),
 		cmocka_unit_test(only_error_lines_are_recorded),
-		cmocka_unit_test(errno_is_left_and_shown),
-		cmocka_unit_test(what_is_too_long_is_cut_off),
-		cmocka_unit_test(a_line_is_taken_apart),
+		cmocka_unit_test(errno_is_kept_and_shown),
+		cmocka_unit_test(long_texts_are_truncated),
+		cmocka_unit_test(a_line_is_split),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

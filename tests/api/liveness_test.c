@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers that are given up, and peers that are waited for. */
+/* When a peer that does not answer counts as lost, and when it is waited for. */
 #include "base/liveness.h"
 
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "support/wait.h"
 
 #define LIMIT_NS UINT64_C(80000000)
 #define OTHERS 4
@@ -57,14 +58,14 @@ static void child_end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* The children begin as copies of this process, which run. */
+/* A child begins as a copy of this process, which is running. */
 static void wait_for_state(pid_t pid, enum sf_process_state state)
 {
 	while (sf_process_state(pid) != state)
 		sched_yield();
 }
 
-/* Returns the time after which the peer was given up, 0 if it was not at so many looks. */
+/* Returns the time after which the peer counted as lost, or 0 if it did not in num_looks checks. */
 static uint64_t time_to_loss(pid_t pid, uint32_t num_looks)
 {
 	struct sf_liveness liveness;
@@ -72,7 +73,7 @@ static uint64_t time_to_loss(pid_t pid, uint32_t num_looks)
 
 	sf_liveness_begin(&liveness);
 	for (uint32_t i = 0; i < num_looks; i++) {
-		usleep((useconds_t)(sf_liveness_interval(LIMIT_NS) / 1000));
+		time_pass_ns(sf_liveness_interval(LIMIT_NS));
 		if (sf_liveness_lost(&liveness, pid, LIMIT_NS))
 			return sf_now_ns() - begin;
 	}
@@ -90,7 +91,7 @@ static void a_stopped_process_is_given_up(void **state)
 	child_end(pid);
 }
 
-static void a_process_that_sleeps_over_the_question_is_given_up(void **state)
+static void a_process_that_sleeps_instead_of_answering_is_given_up(void **state)
 {
 	pid_t pid = child_start(sleep_forever);
 
@@ -100,7 +101,7 @@ static void a_process_that_sleeps_over_the_question_is_given_up(void **state)
 	child_end(pid);
 }
 
-/* It hardly gets a processor, next to others that want them all. */
+/* It gets little CPU time, because other processes use it all. */
 static void a_starved_process_is_waited_for(void **state)
 {
 	pid_t pid = child_start(run_seldom), others[OTHERS];
@@ -114,13 +115,13 @@ static void a_starved_process_is_waited_for(void **state)
 	child_end(pid);
 }
 
-static void a_process_that_cannot_be_seen_gets_longer(void **state)
+static void an_invisible_process_gets_a_longer_limit(void **state)
 {
 	(void)state;
 	assert_true(time_to_loss(0, UINT32_MAX) >= SF_LIVENESS_UNSEEN * LIMIT_NS);
 }
 
-/* This process did not look for long: the peer may have answered meanwhile. */
+/* This process did not check for a long time: the peer may have answered meanwhile. */
 static void our_own_stop_does_not_count(void **state)
 {
 	struct sf_liveness liveness;
@@ -131,7 +132,7 @@ static void our_own_stop_does_not_count(void **state)
 	assert_false(sf_liveness_lost(&liveness, 0, LIMIT_NS));
 }
 
-static void a_process_that_runs_and_never_answers_is_given_up_at_last(void **state)
+static void a_process_that_runs_and_never_answers_is_given_up_eventually(void **state)
 {
 	struct sf_liveness liveness;
 
@@ -191,11 +192,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stopped_process_is_given_up),
-		cmocka_unit_test(a_process_that_sleeps_over_the_question_is_given_up),
+		cmocka_unit_test(a_process_that_sleeps_instead_of_answering_is_given_up),
 		cmocka_unit_test(a_starved_process_is_waited_for),
-		cmocka_unit_test(a_process_that_cannot_be_seen_gets_longer),
+		cmocka_unit_test(an_invisible_process_gets_a_longer_limit),
 		cmocka_unit_test(our_own_stop_does_not_count),
-		cmocka_unit_test(a_process_that_runs_and_never_answers_is_given_up_at_last),
+		cmocka_unit_test(a_process_that_runs_and_never_answers_is_given_up_eventually),
 		cmocka_unit_test(a_child_that_has_ended_is_not_active),
 		cmocka_unit_test(a_thread_that_sleeps_is_given_up),
 	};

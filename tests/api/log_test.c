@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Backends live as long as the process, so most tests here are processes of their own. */
+/* A backend lives as long as the process, so most tests here run in a process of their own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void open_records(void)
 	CHECK(setsockopt(records[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) == 0);
 }
 
-/* The next record, or "" when nothing was written. Valid until the next call. */
+/* Returns the next record, or "" if nothing was written. Valid until the next call. */
 static const char *next_record(void)
 {
 	static char record[2 * RECORD_MAX];
@@ -65,7 +65,7 @@ static struct doca_log_backend *program_backend(void)
 	return backend;
 }
 
-/* Which of the six levels come out, most severe first: "111100" by default. */
+/* Which of the six levels are written, most severe first: "111100" by default. */
 static const char *levels_shown(void)
 {
 	static char shown[7];
@@ -145,7 +145,7 @@ static void backend_limits_body(void)
 static void global_limits_body(void)
 {
 	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_ERROR));
-	program_backend(); /* takes the limit that is set */
+	program_backend(); /* the new backend gets the current limit */
 	CHECK(!strcmp(levels_shown(), "110000"));
 	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DEBUG));
 	CHECK(!strcmp(levels_shown(), "111110"));
@@ -167,7 +167,7 @@ static void strict_limits_body(void)
 	CHECK_OK(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_WARNING));
 	CHECK(!strcmp(levels_shown(), "111000"));
 
-	/* Whoever names the backend means it. */
+	/* A call that names the backend is not limited. */
 	CHECK_OK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_DEBUG));
 	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_CRIT));
 	CHECK(!strcmp(levels_shown(), "111110"));
@@ -198,7 +198,7 @@ static void sdk_and_program_apart_body(void)
 	CHECK(*next_record());
 	CHECK(doca_log_level_get_global_lower_limit() == DOCA_LOG_LEVEL_INFO);
 
-	/* Each kind has its own calls. */
+	/* Each kind of backend has its own calls. */
 	CHECK(doca_log_backend_set_sdk_level(program, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_NOT_PERMITTED);
 	CHECK(doca_log_backend_set_level_lower_limit(sdk, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_NOT_PERMITTED);
 	CHECK(recv(program_records[0], (char[1024]){0}, 1024, MSG_DONTWAIT) > 0);
@@ -244,7 +244,7 @@ static void standard_splits_by_severity_body(void)
 	CHECK(shown_on_err == 2);
 }
 
-static void file_backend_writes_each_record_at_once_body(void)
+static void file_backend_writes_each_record_immediately_body(void)
 {
 	struct doca_log_backend *backend;
 
@@ -366,7 +366,7 @@ static void threads_write_whole_records_body(void)
 	fclose(back);
 }
 
-/* Stand in for the C library's, which the library calls through the symbol table. */
+/* Replace the C library's functions, which the library finds through the symbol table. */
 static char syslog_ident[64], syslog_text[256];
 static int syslog_level;
 
@@ -391,7 +391,7 @@ static void syslog_backends_body(void)
 	char name[] = "program";
 
 	CHECK_OK(doca_log_backend_create_with_syslog(name, &program));
-	name[0] = '?'; /* the name is copied */
+	name[0] = '?'; /* the backend has copied the name */
 	CHECK_OK(doca_log_backend_create_with_syslog_sdk("library", &sdk));
 	DOCA_LOG_ERR("to syslog");
 	CHECK(!strcmp(syslog_ident, "program") && syslog_level == LOG_ERR);
@@ -429,7 +429,7 @@ static void a_window_allows_its_lines_and_counts_the_rest(void **state)
 	window_line_is(&window, 5000, true, 1, 4000 - LOG_RATE_SECONDS);
 }
 
-/* From a machine's first second on, and over the clock's end. */
+/* From the first second of a machine's uptime, and across the wrap of the clock. */
 static void a_window_begins_at_any_second(void **state)
 {
 	struct sf_log_window young = {0}, old = {0};
@@ -460,7 +460,7 @@ static void peer_lines_open(void)
 	CHECK_OK(doca_log_backend_create_with_fd_sdk(records[1], &sdk));
 }
 
-/* How many lines about the peer there are, and the sum of those that the reports name. */
+/* Counts the lines about the peer, and sums up the numbers that the reports name. */
 static void count_peer_lines(unsigned long *logged, unsigned long *suppressed)
 {
 	const char *record;
@@ -485,8 +485,8 @@ static void a_flood_is_limited_and_its_rest_counted_body(void)
 	flood(100000);
 	count_peer_lines(&logged, &suppressed);
 	CHECK(logged >= LOG_RATE_LINES && logged == (unsigned long)evaluated);
-	CHECK(logged < 1000);	   /* even where this takes minutes */
-	sf_log_rate_report(false); /* the flood has stopped a moment ago, or long ago */
+	CHECK(logged < 1000);	   /* even if this takes minutes */
+	sf_log_rate_report(false); /* the flood may have stopped just now, or long ago */
 	sf_log_rate_report(true);
 	count_peer_lines(&logged, &suppressed);
 	CHECK(logged + suppressed == 100000);
@@ -572,14 +572,14 @@ CHILD_TEST(strict_limits)
 CHILD_TEST(sdk_and_program_apart)
 CHILD_TEST(disabled_levels_do_not_evaluate)
 CHILD_TEST(standard_splits_by_severity)
-CHILD_TEST(file_backend_writes_each_record_at_once)
+CHILD_TEST(file_backend_writes_each_record_immediately)
 CHILD_TEST(buffer_backend)
 CHILD_TEST(long_records)
 CHILD_TEST(errno_is_kept)
 CHILD_TEST(threads_write_whole_records)
 CHILD_TEST(syslog_backends)
 
-static void wrong_arguments_are_refused(void **state)
+static void wrong_arguments_are_rejected(void **state)
 {
 	struct doca_log_backend *backend;
 	char memory[16];
@@ -599,7 +599,7 @@ static void wrong_arguments_are_refused(void **state)
 	assert_int_equal(doca_log_level_set_global_sdk_limit(1000), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void wrong_records_are_refused_body(void)
+static void wrong_records_are_rejected_body(void)
 {
 	program_backend();
 	CHECK(doca_log(DOCA_LOG_LEVEL_INFO, log_source, NULL, 1, "f", "x") == DOCA_ERROR_INVALID_VALUE);
@@ -609,7 +609,7 @@ static void wrong_records_are_refused_body(void)
 	CHECK(doca_log(35, log_source, "f", 1, "f", "x") == DOCA_ERROR_INVALID_VALUE);
 	CHECK(!*next_record());
 }
-CHILD_TEST(wrong_records_are_refused)
+CHILD_TEST(wrong_records_are_rejected)
 
 static void sources_have_numbers_of_their_own(void **state)
 {
@@ -630,7 +630,7 @@ static void sources_have_numbers_of_their_own(void **state)
 
 /* ---- loggers ---- */
 
-/* A, A::B, A::B::C, A::BB and D, beside this file's own LOG_TEST::LINES. */
+/* Loggers A, A::B, A::B::C, A::BB and D, besides LOG_TEST::LINES of this file. */
 static int sources[5];
 
 static int loggers_setup(void **state)
@@ -698,7 +698,7 @@ static void loggers_are_a_tree_of_names(void **state)
 	assert_null(logger_named("A::"));
 }
 
-static void levels_propagate_if_asked(void **state)
+static void levels_propagate_on_request(void **state)
 {
 	assert_int_equal(level_of("A"), DOCA_LOG_LEVEL_TRACE);
 	assert_int_equal(doca_logger_set_level(logger_named("A"), DOCA_LOG_LEVEL_ERROR, 0), DOCA_SUCCESS);
@@ -735,7 +735,7 @@ static void a_logger_passes_on_its_levels_body(void)
 }
 CHILD_TEST(a_logger_passes_on_its_levels)
 
-static void loggers_that_are_gone_or_wrong_are_refused(void **state)
+static void destroyed_or_wrong_loggers_are_rejected(void **state)
 {
 	struct doca_logger *gone = logger_named("D"), **list;
 	char name[DOCA_LOGGER_NAME_SIZE];
@@ -759,7 +759,7 @@ static void loggers_that_are_gone_or_wrong_are_refused(void **state)
 	assert_null(doca_logger_find_by_name(NULL, "A"));
 }
 
-static void long_names_are_cut(void **state)
+static void long_names_are_truncated(void **state)
 {
 	char wanted[2 * DOCA_LOGGER_NAME_SIZE], name[DOCA_LOGGER_NAME_SIZE];
 	int source;
@@ -809,20 +809,20 @@ int main(void)
 		cmocka_unit_test(sdk_and_program_apart),
 		cmocka_unit_test(disabled_levels_do_not_evaluate),
 		cmocka_unit_test(standard_splits_by_severity),
-		cmocka_unit_test(file_backend_writes_each_record_at_once),
+		cmocka_unit_test(file_backend_writes_each_record_immediately),
 		cmocka_unit_test(buffer_backend),
 		cmocka_unit_test(long_records),
 		cmocka_unit_test(errno_is_kept),
 		cmocka_unit_test(threads_write_whole_records),
 		cmocka_unit_test(syslog_backends),
-		cmocka_unit_test(wrong_arguments_are_refused),
-		cmocka_unit_test(wrong_records_are_refused),
+		cmocka_unit_test(wrong_arguments_are_rejected),
+		cmocka_unit_test(wrong_records_are_rejected),
 		cmocka_unit_test(sources_have_numbers_of_their_own),
 		T_LOGGERS(loggers_are_a_tree_of_names),
-		T_LOGGERS(levels_propagate_if_asked),
+		T_LOGGERS(levels_propagate_on_request),
 		cmocka_unit_test(a_logger_passes_on_its_levels),
-		T_LOGGERS(loggers_that_are_gone_or_wrong_are_refused),
-		T_LOGGERS(long_names_are_cut),
+		T_LOGGERS(destroyed_or_wrong_loggers_are_rejected),
+		T_LOGGERS(long_names_are_truncated),
 		cmocka_unit_test(backends_have_a_maximum),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mistake of the program's is answered by one line in the SDK's log, which says what is wrong and what to do. */
+/* A mistake of the program logs one line: what is wrong and what to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,8 @@
 #include <doca_pe.h>
 #include <doca_sha.h>
 #include <doca_sync_event.h>
+
+#include "support/test_dev.h"
 
 static struct doca_log_backend *backend;
 static struct doca_dev *dev;
@@ -36,7 +38,7 @@ static void quiet(void)
 	last[0] = '\0';
 }
 
-/* One line has come, with all of these words. */
+/* Exactly one line was logged, and it contains both texts. */
 static void assert_line(const char *what, const char *advice)
 {
 	assert_int_equal(num_lines, 1);
@@ -47,21 +49,10 @@ static void assert_line(const char *what, const char *advice)
 
 static int open_side(void **state)
 {
-	struct doca_devinfo **list;
-	uint32_t num;
-	uint8_t equal = 0;
-
 	(void)state;
 	assert_int_equal(doca_log_backend_create_with_buf_sdk(text, sizeof(text), written, &backend), DOCA_SUCCESS);
 	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_ERROR), DOCA_SUCCESS);
-	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], "03:00.0", &equal), DOCA_SUCCESS);
-		if (equal)
-			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
-	}
-	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
-	assert_non_null(dev);
+	dev = test_dev_open_pci("03:00.0");
 	quiet();
 	return 0;
 }
@@ -73,7 +64,7 @@ static int close_side(void **state)
 	return 0;
 }
 
-static void descriptor_of_a_mmap_cut_short(void **state)
+static void truncated_descriptor_of_a_mmap(void **state)
 {
 	uint8_t bytes[20] = {0};
 	struct doca_mmap *mmap;
@@ -83,14 +74,14 @@ static void descriptor_of_a_mmap_cut_short(void **state)
 	assert_line("20 bytes is too short", "pass on what the export call gave");
 }
 
-static void descriptor_of_a_sync_event_cut_short(void **state)
+static void truncated_descriptor_of_a_sync_event(void **state)
 {
 	uint8_t bytes[20] = {0};
 	struct doca_sync_event *event;
 
 	(void)state;
 	assert_int_equal(doca_sync_event_create_from_export(dev, bytes, sizeof(bytes), &event), DOCA_ERROR_INVALID_VALUE);
-	assert_line("20 bytes is too short", "what doca_sync_event_export_to_remote_pci gave");
+	assert_line("20 bytes is too short", "the bytes of doca_sync_event_export_to_remote_pci");
 }
 
 static void sync_event_without_locations(void **state)
@@ -129,7 +120,7 @@ static void sync_event_exported_without_a_remote_location(void **state)
 static void sha_task_of_no_algorithm_or_without_a_source(void **state)
 {
 	uint8_t memory[64];
-	struct doca_buf *buf = (struct doca_buf *)memory; /* never looked into */
+	struct doca_buf *buf = (struct doca_buf *)memory; /* never read */
 	struct doca_sha_task_hash *task;
 	struct doca_sha *sha;
 
@@ -137,10 +128,10 @@ static void sha_task_of_no_algorithm_or_without_a_source(void **state)
 	assert_int_equal(doca_sha_create(dev, &sha), DOCA_SUCCESS);
 	assert_int_equal(doca_sha_task_hash_alloc_init(sha, (enum doca_sha_algorithm)77, buf, buf, (union doca_data){0}, &task),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("no algorithm 77", "use one of enum doca_sha_algorithm");
+	assert_line("algorithm 77 is unknown", "use one of enum doca_sha_algorithm");
 	assert_int_equal(doca_sha_task_hash_alloc_init(sha, DOCA_SHA_ALGORITHM_SHA1, NULL, buf, (union doca_data){0}, &task),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_line("sha hash", "the source given is NULL");
+	assert_line("sha hash", "src_buf is NULL");
 	assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
 }
 
@@ -178,14 +169,14 @@ static void task_submitted_while_its_context_stops(void **state)
 	assert_int_equal(doca_dma_task_memcpy_alloc_init(dma, NULL, NULL, (union doca_data){0}, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(doca_dma_as_ctx(dma)), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(doca_task_submit(doca_dma_task_memcpy_as_task(task)), DOCA_ERROR_BAD_STATE);
-	assert_line("its dma does not run", "start it");
+	assert_line("its dma is not running", "start it");
 	doca_task_free(doca_dma_task_memcpy_as_task(task));
 	doca_pe_progress(pe); /* STOPPING to IDLE */
 	assert_int_equal(doca_dma_destroy(dma), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 
-/* Published programs stop a memory map that they exported before they destroy it: that is no mistake. */
+/* Published programs stop an exported memory map before they destroy it: that is no mistake. */
 static void shutdown_in_good_order_logs_no_error(void **state)
 {
 	static uint8_t memory[4096];
@@ -206,7 +197,7 @@ static void shutdown_in_good_order_logs_no_error(void **state)
 	assert_int_equal(num_lines, 0);
 }
 
-/* Published programs close devices before the objects that use them, ignore the answer, and then destroy those. */
+/* Published programs close devices before the objects that use them, ignore the result, and then destroy those objects. */
 static void devices_closed_before_their_users_log_no_error(void **state)
 {
 	struct doca_devinfo_rep **list;
@@ -225,15 +216,15 @@ static void devices_closed_before_their_users_log_no_error(void **state)
 	assert_int_equal(doca_dev_close(dev), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_comch_server_destroy(server), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_rep_close(rep), DOCA_SUCCESS);
-	assert_int_equal(doca_dev_rep_close(NULL), DOCA_ERROR_INVALID_VALUE); /* a client's, which opened none */
+	assert_int_equal(doca_dev_rep_close(NULL), DOCA_ERROR_INVALID_VALUE); /* as a client does, which opened none */
 	assert_int_equal(num_lines, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(descriptor_of_a_mmap_cut_short),
-		cmocka_unit_test(descriptor_of_a_sync_event_cut_short),
+		cmocka_unit_test(truncated_descriptor_of_a_mmap),
+		cmocka_unit_test(truncated_descriptor_of_a_sync_event),
 		cmocka_unit_test(sync_event_without_locations),
 		cmocka_unit_test(sync_event_exported_without_a_remote_location),
 		cmocka_unit_test(sha_task_of_no_algorithm_or_without_a_source),

@@ -16,7 +16,7 @@
 #include "buf_fixture.h"
 
 #define NUM_TASKS 4
-#define HOST_DEVICE 2 /* in the default topology's list; the first is a DPU's */
+#define HOST_DEVICE 2 /* index in the default topology's list, whose first entry is a DPU's */
 
 struct advice {
 	struct fixture *f;
@@ -25,7 +25,7 @@ struct advice {
 	struct doca_ctx *ctx;
 	uint32_t num_done, num_failed;
 	doca_error_t status;
-	struct doca_task *again; /* submitted by the next success */
+	struct doca_task *again; /* submitted again by the next completion callback */
 };
 
 static void done(struct doca_mmap_advise_task_invalidate_cache *task, union doca_data task_data, union doca_data ctx_data)
@@ -90,8 +90,8 @@ static struct doca_task *base(struct doca_mmap_advise_task_invalidate_cache *tas
 	return doca_mmap_advise_task_invalidate_cache_as_doca_task(task);
 }
 
-/* try_submit refuses it, and submit ends it with an error that the context survives. */
-static void expect_refused(struct advice *a, struct doca_mmap_advise_task_invalidate_cache *task)
+/* try_submit fails; submit accepts the task, which fails without stopping the context. */
+static void expect_rejected(struct advice *a, struct doca_mmap_advise_task_invalidate_cache *task)
 {
 	enum doca_ctx_states state;
 
@@ -147,7 +147,7 @@ static void submitted_again_in_its_callback(void **state)
 	put(buf);
 }
 
-static void lists_count_whole(void **state)
+static void a_list_counts_as_a_whole(void **state)
 {
 	struct advice *a = *state;
 	struct doca_buf *first = get(a->f, 0, 64), *second = get(a->f, 100, 3);
@@ -159,7 +159,7 @@ static void lists_count_whole(void **state)
 	assert_int_equal(doca_pe_progress(a->pe), 1);
 	assert_int_equal(a->num_done, 1);
 	doca_mmap_advise_task_invalidate_cache_set_buf(task, second);
-	expect_refused(a, task); /* not the head */
+	expect_rejected(a, task); /* not the head of the list */
 	doca_task_free(base(task));
 	put(first);
 }
@@ -171,10 +171,10 @@ static void without_data_or_buf_it_fails(void **state)
 	struct doca_mmap_advise_task_invalidate_cache *task = task_of(a, buf);
 
 	assert_int_equal(doca_buf_reset_data_len(buf), DOCA_SUCCESS);
-	expect_refused(a, task);
+	expect_rejected(a, task);
 	doca_mmap_advise_task_invalidate_cache_set_buf(task, NULL);
 	assert_null(doca_mmap_advise_task_invalidate_cache_get_buf(task));
-	expect_refused(a, task);
+	expect_rejected(a, task);
 	doca_task_free(base(task));
 	put(buf);
 }
@@ -194,15 +194,15 @@ static void memory_of_another_device_fails(void **state)
 	assert_int_equal(doca_buf_inventory_buf_get_by_data(a->f->inventory, mmap, a->f->memory, 64, &buf), DOCA_SUCCESS);
 	struct doca_mmap_advise_task_invalidate_cache *task = task_of(a, buf);
 
-	expect_refused(a, task);
+	expect_rejected(a, task);
 	doca_task_free(base(task));
 	put(buf);
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_close(other), DOCA_SUCCESS);
 }
 
-/* Address space without memory is enough: nothing may touch it. */
-static void the_largest_task_is_the_one_that_the_capability_tells(void **state)
+/* Address space without memory suffices, because nothing may access it. */
+static void the_largest_task_has_the_size_of_the_capability(void **state)
 {
 	struct advice *a = *state;
 	struct doca_mmap *map;
@@ -220,7 +220,7 @@ static void the_largest_task_is_the_one_that_the_capability_tells(void **state)
 	assert_int_equal(doca_buf_inventory_buf_get_by_data(a->f->inventory, map, space, max + 1, &buf), DOCA_SUCCESS);
 	struct doca_mmap_advise_task_invalidate_cache *task = task_of(a, buf);
 
-	expect_refused(a, task);
+	expect_rejected(a, task);
 	assert_int_equal(doca_buf_set_data(buf, space, max), DOCA_SUCCESS);
 	assert_int_equal(doca_task_try_submit(base(task)), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(a->pe), 1);
@@ -315,7 +315,7 @@ static void tasks_need_a_running_context(void **state)
 	put(buf);
 }
 
-static void a_host_device_takes_none_as_its_capability_says(void **state)
+static void a_host_device_does_not_support_the_task(void **state)
 {
 	struct doca_dev *host = test_dev_open(HOST_DEVICE);
 	struct doca_mmap_advise *advise;
@@ -336,16 +336,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(completes_from_progress_and_leaves_memory_alone),
 		TEST(submitted_again_in_its_callback),
-		TEST(lists_count_whole),
+		TEST(a_list_counts_as_a_whole),
 		TEST(without_data_or_buf_it_fails),
 		TEST(memory_of_another_device_fails),
-		TEST(the_largest_task_is_the_one_that_the_capability_tells),
+		TEST(the_largest_task_has_the_size_of_the_capability),
 		TEST(tasks_are_as_many_as_configured),
 		TEST(stop_with_tasks_in_flight),
 		TEST(set_conf_only_while_idle),
 		TEST(null_is_an_invalid_value),
 		TEST(tasks_need_a_running_context),
-		cmocka_unit_test(a_host_device_takes_none_as_its_capability_says),
+		cmocka_unit_test(a_host_device_does_not_support_the_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps exported and made from an export: the rules in one process, the memory between two. */
+/* Memory maps that are exported and imported: the rules in one process, the memory between two. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +21,7 @@
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
 #include "support/check.h"
+#include "support/test_dev.h"
 
 static int exportable_setup(void **state)
 {
@@ -65,7 +66,7 @@ static void capabilities_say_yes(void **state)
 	assert_int_equal(supported, 1);
 }
 
-static void export_is_refused(void **state)
+static void export_is_rejected(void **state)
 {
 	struct fixture *f = *state;
 	const void *desc;
@@ -154,7 +155,7 @@ static void import_for_rdma_ends_with_its_stop(void **state)
 	assert_int_equal(doca_mmap_stop(imported), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(imported), DOCA_ERROR_NOT_PERMITTED);
 	assert_false(sf_mmap_contains(imported, f->memory, 1));
-	assert_true(sf_mmap_contains(again, f->memory, 1)); /* the others go on */
+	assert_true(sf_mmap_contains(again, f->memory, 1)); /* the other imports are not affected */
 	assert_int_equal(doca_mmap_get_exported(f->mmap, &still_exported), DOCA_SUCCESS);
 	assert_int_equal(still_exported, 1);
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
@@ -165,8 +166,8 @@ static void import_for_rdma_ends_with_its_stop(void **state)
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 }
 
-/* A host's memory that its DPU offers to the network. */
-static void import_over_pci_is_passed_on_for_rdma(void **state)
+/* A DPU exports a host's memory to the network. */
+static void an_import_over_pci_is_exported_for_rdma(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *imported, *remote, *again;
@@ -188,10 +189,10 @@ static void import_over_pci_is_passed_on_for_rdma(void **state)
 	assert_int_equal(sf_mmap_permissions(remote),
 			 DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC);
 	assert_int_equal(doca_mmap_export_rdma(remote, f->dev2, &desc, &size), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS); /* who passed it on is not needed any more */
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS); /* the DPU's import is not needed any more */
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev2, &again), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS); /* the owner's end is the end for all */
+	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS); /* when the owner ends, so does every import */
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev2, &again), DOCA_ERROR_NOT_PERMITTED);
 	f->mmap = NULL;
 	assert_int_equal(doca_mmap_destroy(remote), DOCA_SUCCESS);
@@ -242,7 +243,7 @@ static void export_for_rdma_stays_while_bufs_are_out(void **state)
 	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
 }
 
-/* A kernel of the peer has to know whether its writes may overtake each other. It is no right by itself. */
+/* A kernel of the peer must know whether its writes may be reordered. The flag alone permits nothing. */
 static void relaxed_ordering_is_passed_on(void **state)
 {
 	struct fixture *f = *state;
@@ -284,19 +285,26 @@ static void damaged_descriptor_is_invalid(void **state)
 	}
 }
 
-/* A descriptor that is sound but whose owner has something else there. */
-static void lying_descriptor_is_invalid(void **state)
+static void started_descriptor(struct fixture *f, struct sf_mmap_descriptor *descriptor)
 {
-	struct fixture *f = *state;
-	struct sf_mmap_descriptor descriptor;
-	struct doca_mmap *mmap;
-	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
 	const void *desc;
 	size_t len;
 
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
-	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
+	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, descriptor), DOCA_SUCCESS);
+}
+
+/* A well-formed descriptor whose owner has other memory there. */
+static void wrong_descriptor_is_invalid(void **state)
+{
+	struct fixture *f = *state;
+	struct sf_mmap_descriptor descriptor;
+	struct doca_mmap *mmap;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	size_t len;
+
+	started_descriptor(f, &descriptor);
 	descriptor.len *= 2;
 	len = sf_mmap_descriptor_pack(&descriptor, bytes);
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
@@ -341,7 +349,7 @@ static void import_is_ready_and_has_no_setters(void **state)
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
-static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
+static void import_of_a_destroyed_map_is_not_permitted(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *mmap;
@@ -359,7 +367,7 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 
 /* ---- access tokens ---- */
 
-#define TOKEN_AT 24 /* in the descriptor of shm */
+#define TOKEN_AT 24 /* offset in a descriptor of shm */
 
 /* Starts, exports for RDMA, copies the descriptor, and stops. */
 static size_t export_once(struct fixture *f, uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
@@ -411,7 +419,7 @@ static void token_is_the_key_of_the_export(void **state)
 	assert_memory_not_equal(key_in(same[0]), key_in(another), 16);
 }
 
-/* The descriptor as another token would have it: sound in form. */
+/* Imports the descriptor with another token: well-formed. */
 static doca_error_t import_with_key(struct fixture *f, const uint8_t *bytes, size_t len, const uint8_t *key)
 {
 	struct sf_mmap_descriptor descriptor;
@@ -450,7 +458,7 @@ static void import_needs_the_token(void **state)
 	assert_int_equal(import_with_key(f, desc, len, key), DOCA_ERROR_NOT_PERMITTED);
 }
 
-static void token_is_refused(void **state)
+static void token_is_rejected(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *imported;
@@ -479,30 +487,11 @@ static void token_is_refused(void **state)
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 }
 
-/* ---- which device reaches which ---- */
-
-static struct doca_dev *open_pci(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-
-	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		uint8_t is_equal = 0;
-
-		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal), DOCA_SUCCESS);
-		if (is_equal)
-			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	assert_non_null(dev);
-	return dev;
-}
+/* ---- which device reaches the memory of which ---- */
 
 static doca_error_t import_across(struct fixture *f, const char *from, const char *to, uint32_t permissions)
 {
-	struct doca_dev *exporter = open_pci(from), *importer = open_pci(to);
+	struct doca_dev *exporter = test_dev_open_pci(from), *importer = test_dev_open_pci(to);
 	struct doca_mmap *mmap, *imported;
 	const void *desc;
 	size_t len;
@@ -563,12 +552,9 @@ static void descriptor_of_an_unknown_device_is_not_permitted(void **state)
 	struct sf_mmap_descriptor descriptor;
 	struct doca_mmap *mmap;
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
-	const void *desc;
 	size_t len;
 
-	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
-	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
+	started_descriptor(f, &descriptor);
 	strcpy(descriptor.device, "host9/0000:00:00.0");
 	len = sf_mmap_descriptor_pack(&descriptor, bytes);
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_NOT_PERMITTED);
@@ -576,7 +562,7 @@ static void descriptor_of_an_unknown_device_is_not_permitted(void **state)
 
 /* ---- two processes ---- */
 
-/* The other node: reads what the exporter wrote, and writes an answer. */
+/* The other node: reads what the exporter wrote, and writes a reply. */
 static void importer(int socket)
 {
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
@@ -633,27 +619,27 @@ int main(void)
 		T(memory_is_shared_between_two_processes),
 		T(null_arguments),
 		T(capabilities_say_yes),
-		T(export_is_refused),
+		T(export_is_rejected),
 		T(exported_map_stays_started),
 		T(export_for_rdma_ends_with_the_stop),
 		T(import_for_rdma_ends_with_its_stop),
-		T(import_over_pci_is_passed_on_for_rdma),
+		T(an_import_over_pci_is_exported_for_rdma),
 		T(import_may_become_thread_safe),
 		T(export_for_rdma_stays_while_bufs_are_out),
 		T(relaxed_ordering_is_passed_on),
 		T(damaged_descriptor_is_invalid),
-		T(lying_descriptor_is_invalid),
+		T(wrong_descriptor_is_invalid),
 		T(import_is_ready_and_has_no_setters),
-		T(import_of_a_map_that_is_gone_is_not_permitted),
+		T(import_of_a_destroyed_map_is_not_permitted),
 		T_TOKEN(token_is_the_key_of_the_export),
 		T_TOKEN(import_needs_the_token),
-		T_TOKEN(token_is_refused),
+		T_TOKEN(token_is_rejected),
 		T(pci_memory_is_reached_through_the_port_only),
 		T(rdma_memory_is_reached_from_any_device),
 		T(descriptor_of_an_unknown_device_is_not_permitted),
 	};
 
-	/* Before anything here has threads. The importer waits for the descriptor; it ends when the sockets close. */
+	/* Forked before this process has threads. The importer waits for the descriptor, and ends when the sockets close. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return 1;
 	child = fork();

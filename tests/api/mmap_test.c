@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps: their rules, their devices, and what the libraries see of them. */
+/* Memory maps: their rules, their devices, and what the libraries get from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void start_needs_a_range_and_a_device(void **state)
 	assert_int_equal(doca_mmap_start(mmap), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_add_dev(mmap, f->dev), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS); /* nothing to do */
+	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS); /* no effect: it is started */
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
@@ -138,7 +138,7 @@ static void setters_while_started(void **state)
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_ONLY), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_set_max_num_devices(f->mmap, 8), DOCA_ERROR_NOT_PERMITTED); /* was started once */
+	assert_int_equal(doca_mmap_set_max_num_devices(f->mmap, 8), DOCA_ERROR_NOT_PERMITTED); /* it has been started */
 	assert_int_equal(doca_mmap_add_dev(f->mmap, f->dev2), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 }
@@ -192,7 +192,7 @@ static void count_freed(void *addr, size_t len, void *cookie)
 	freed_cookie = cookie;
 }
 
-static void destroy_it(struct fixture *f)
+static void destroy_in_callback(struct fixture *f)
 {
 	num_freed = 0;
 	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
@@ -208,7 +208,7 @@ static void free_callback_runs_in_destroy_once_started(void **state)
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(num_freed, 0);
-	destroy_it(f);
+	destroy_in_callback(f);
 	assert_int_equal(num_freed, 1);
 	assert_ptr_equal(freed_addr, f->memory);
 	assert_int_equal(freed_len, SIZE);
@@ -220,7 +220,7 @@ static void free_callback_does_not_run_when_never_started(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, count_freed, f), DOCA_SUCCESS);
-	destroy_it(f);
+	destroy_in_callback(f);
 	assert_int_equal(num_freed, 0);
 }
 
@@ -231,24 +231,24 @@ static void free_callback_does_not_run_when_set_after_the_start(void **state)
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, count_freed, f), DOCA_SUCCESS);
-	destroy_it(f);
+	destroy_in_callback(f);
 	assert_int_equal(num_freed, 0);
 }
 
-static void give_memory_back(void *addr, size_t len, void *cookie)
+static void memory_release(void *addr, size_t len, void *cookie)
 {
 	num_freed++;
 	free(addr);
 }
 
-/* What programs do: the memory goes in the callback, so nothing may touch it after. */
+/* As programs do: the callback frees the memory, so nothing may access it afterwards. */
 static void free_callback_may_free_the_memory(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(doca_mmap_set_free_cb(f->mmap, give_memory_back, NULL), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_free_cb(f->mmap, memory_release, NULL), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
-	destroy_it(f);
+	destroy_in_callback(f);
 	f->memory = NULL;
 	assert_int_equal(num_freed, 1);
 }
@@ -425,7 +425,7 @@ static void memory_key_is_found_until_stop(void **state)
 	assert_int_equal(sf_mkey_find(mkey, &addr, &len), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_get_mkey(f->mmap, f->dev, &again), DOCA_SUCCESS);
-	assert_int_not_equal(mkey, again); /* an old key does not come back to life */
+	assert_int_not_equal(mkey, again); /* an old key does not become valid again */
 }
 
 static bool owns_everything(const void *addr)
@@ -514,6 +514,6 @@ int main(void)
 		T(there_is_no_dpa),
 	};
 
-	setenv("SOFTFIELD_FABRIC", "loop", 1); /* the reference is enough here */
+	setenv("SOFTFIELD_FABRIC", "loop", 1); /* the provider loop is enough here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA and SHA when memory runs out, at each allocation of create and start in turn; and that tasks allocate nothing, not in
- * libcrypto either. Runs with and without engine threads. */
+/* DMA and SHA when memory runs out, at each allocation of create and start in turn; and tasks allocate nothing, not even
+ * in libcrypto. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,32 +23,11 @@
 #include <doca_sha.h>
 
 #include "support/failing_build.h"
+#include "support/failing_crypto.h"
 #include "support/test_dev.h"
 
 #define LEN (1 << 20)
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
-
-/* libcrypto allocates by the same functions as the library under test. */
-static void *crypto_malloc(size_t size, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return failing_malloc(size);
-}
-
-static void *crypto_realloc(void *old, size_t size, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return failing_realloc(old, size);
-}
-
-static void crypto_free(void *memory, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	failing_free(memory);
-}
 
 struct fixture {
 	struct doca_dev *dev;
@@ -58,8 +37,8 @@ struct fixture {
 	struct doca_buf *src, *dst;
 	uint8_t *memory;
 	uint32_t num_ended;
-	struct doca_dma *dma; /* of build_dma */
-	struct doca_sha *sha; /* of build_sha */
+	struct doca_dma *dma; /* created by build_dma */
+	struct doca_sha *sha; /* created by build_sha */
 };
 
 static void ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -167,7 +146,7 @@ static void dma_without_memory(void **state)
 
 static void sha_without_memory(void **state)
 {
-	ok(build_sha(*state)); /* what libcrypto allocates once and keeps */
+	ok(build_sha(*state)); /* libcrypto allocates some memory once and keeps it */
 	destroy_sha(*state);
 	failing_build(build_sha, destroy_sha, *state, 1);
 }
@@ -228,7 +207,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_allocate_nothing, setup, teardown),
 	};
 
-	if (CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free) != 1)
+	if (!failing_crypto_set())
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static int setup(void **state)
 	assert_int_equal(test_task_set_conf(&f->test, keep, keep, 8), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_get_notification_handle(f->pe, &f->handle), DOCA_SUCCESS);
-	/* as programs do it: the handle inside an epoll set of their own */
+	/* programs add the handle to an epoll set of their own */
 	struct epoll_event event = {.events = EPOLLIN};
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
 	assert_int_equal(epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->handle, &event), 0);
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Is the notification handle readable within the time? */
+/* Returns whether the notification handle becomes readable in time. */
 static bool wakes(struct fixture *f, int timeout_ms)
 {
 	struct epoll_event event;
@@ -207,7 +207,7 @@ static void progress_that_finds_nothing_leaves_the_request(void **state)
 
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(f->pe), 0);
-	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS); /* of nothing */
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS); /* nothing to clear */
 	assert_int_equal(doca_pe_progress(f->pe), 0);
 	assert_false(wakes(f, 0));
 	sf_ctx_kick(&f->test.base);
@@ -225,12 +225,12 @@ static void progress_that_finds_something_wakes(void **state)
 	assert_int_equal(doca_pe_progress(f->pe), 0);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_false(wakes(f, 0));
-	f->test.hold_tasks = false; /* it ends, and nothing tells */
+	f->test.hold_tasks = false; /* the task ends without a notification */
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_true(wakes(f, 0));
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 	assert_false(wakes(f, 0));
-	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS); /* the request was answered: nothing wakes */
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS); /* the progress call disarmed the request: no wake-up */
 	assert_false(wakes(f, 0));
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	doca_task_free(task);
@@ -250,7 +250,7 @@ static void a_second_request_changes_nothing(void **state)
 	assert_false(wakes(f, 0));
 }
 
-/* Clearing what an older request left does not answer the new one. */
+/* A clear for an older request does not disarm the new one. */
 static void a_clear_that_comes_after_the_request_leaves_it(void **state)
 {
 	struct fixture *f = *state;
@@ -267,7 +267,7 @@ static void a_clear_that_comes_after_the_request_leaves_it(void **state)
 	assert_true(wakes(f, 0));
 }
 
-/* The handle in a set that reports edges: each request that is answered is one. */
+/* With an edge-triggered epoll set, each notification is an edge. */
 static void edges_are_reported(void **state)
 {
 	struct fixture *f = *state;
@@ -296,8 +296,8 @@ static void clear_without_a_notification_succeeds(void **state)
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 }
 
-/* Peers hold the eventfd, and with it its O_NONBLOCK and its counter. */
-static void a_doorbell_that_a_peer_spoiled_blocks_nobody(void **state)
+/* Peers have the eventfd, so they can change its O_NONBLOCK and its counter. */
+static void a_doorbell_spoiled_by_a_peer_does_not_block(void **state)
 {
 	const uint64_t full = UINT64_MAX - 1;
 	struct fixture *f = *state;
@@ -365,7 +365,7 @@ static void last_free_of_a_stopping_ctx_wakes(void **state)
 	assert_false(wakes(f, 0));
 	doca_task_free(task);
 	assert_true(wakes(f, 0));
-	/* freed before the request: due already */
+	/* freed before the request: already due */
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_true(wakes(f, 0));
@@ -409,7 +409,7 @@ static void kick_in_progress(struct test_ctx *test)
 	sf_ctx_kick(&test->base);
 }
 
-static void kick_during_progress_asks_for_another_call(void **state)
+static void kick_during_progress_requests_another_call(void **state)
 {
 	struct fixture *f = *state;
 
@@ -460,7 +460,7 @@ static void watched_descriptor_wakes(void **state)
 	assert_true(wakes(f, LONG_MS));
 	sf_ctx_unwatch_fd(&f->test.base, timer);
 	assert_false(wakes(f, 0));
-	/* It answers a request as the engine's own descriptor does: what is due after that makes nothing readable. */
+	/* A watched descriptor disarms a request as the engine's own does: what is due later makes nothing readable. */
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(sf_ctx_watch_fd(&f->test.base, timer), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
@@ -494,13 +494,13 @@ int main(void)
 		T(a_clear_that_comes_after_the_request_leaves_it),
 		T(edges_are_reported),
 		T(clear_without_a_notification_succeeds),
-		T(a_doorbell_that_a_peer_spoiled_blocks_nobody),
+		T(a_doorbell_spoiled_by_a_peer_does_not_block),
 		T(submit_after_the_request_wakes),
 		T(unarmed_ctx_with_tasks_in_flight_is_due),
 		T(last_free_of_a_stopping_ctx_wakes),
 		T(ctx_started_after_the_request_wakes),
 		T(kick_before_and_after_the_request_wakes),
-		T(kick_during_progress_asks_for_another_call),
+		T(kick_during_progress_requests_another_call),
 		T(mode_all_clears_by_the_next_request),
 		T(mode_selective_wakes_until_cleared),
 		T(watched_descriptor_wakes),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SOFTFIELD_PROFILE: what the card lacks is answered NOT_SUPPORTED and refused, its limits hold, and the table is that of
- * docs/profiles.md. The variable is read once, so the test runs once for each value, and each case knows for which it is.
+ * SOFTFIELD_PROFILE: what the card lacks is reported as NOT_SUPPORTED and rejected, its limits apply, and the table is that of
+ * docs/profiles.md. A process reads the variable once, so the test runs once for each value, and each case knows its value.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,8 +121,8 @@ static void figures_have_sources(void **state)
 	free(text);
 }
 
-/* What is only answered, not looked at again, may not be below ours: nothing would hold a program to it. */
-static void limits_that_are_only_answered_are_not_below_ours(void **state)
+/* A limit that is only reported, not enforced, may not be below ours: nothing would hold a program to it. */
+static void limits_that_are_only_reported_are_not_below_ours(void **state)
 {
 	static const enum sf_profile_limit answered[] = {SF_PROFILE_DMA_LIST_LEN, SF_PROFILE_COMCH_MSG_SIZE,
 							 SF_PROFILE_COMCH_BUF_SIZE, SF_PROFILE_RDMA_QUEUE_SIZE,
@@ -137,8 +137,8 @@ static void limits_that_are_only_answered_are_not_below_ours(void **state)
 	}
 }
 
-/* The first column is what Softfield answers. */
-static void column_of_softfield_is_what_it_answers(void **state)
+/* The first column is what Softfield reports. */
+static void column_of_softfield_is_what_it_reports(void **state)
 {
 	struct doca_dev *dev;
 	struct doca_devinfo *info;
@@ -198,8 +198,8 @@ static void unused_partial(struct doca_sha_task_partial_hash *task, union doca_d
 	(void)ctx;
 }
 
-/* The capability is answered silently, the use with a line. */
-static void sha_is_there_or_not(void **state)
+/* The capability query logs nothing; the use logs a line. */
+static void sha_is_supported_or_not(void **state)
 {
 	doca_error_t expected = is_profile("bluefield3") ? DOCA_ERROR_NOT_SUPPORTED : DOCA_SUCCESS;
 	struct doca_dev *dev;
@@ -220,16 +220,16 @@ static void sha_is_there_or_not(void **state)
 	assert_int_equal(doca_sha_create(dev, &sha), DOCA_SUCCESS);
 	assert_int_equal(doca_sha_task_hash_set_conf(sha, unused_hash, unused_hash, 1), expected);
 	if (expected != DOCA_SUCCESS)
-		log_lines_expect("the profile bluefield3 (SOFTFIELD_PROFILE) has no SHA", "", "ask the capability");
+		log_lines_expect("the profile bluefield3 (SOFTFIELD_PROFILE) has no SHA", "", "check the capability");
 	assert_int_equal(doca_sha_task_partial_hash_set_conf(sha, unused_partial, unused_partial, 1), expected);
 	if (expected != DOCA_SUCCESS)
-		log_lines_expect("the profile bluefield3 (SOFTFIELD_PROFILE) has no SHA", "", "ask the capability");
+		log_lines_expect("the profile bluefield3 (SOFTFIELD_PROFILE) has no SHA", "", "check the capability");
 	assert_int_equal(log_lines_num, 0);
 	assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_close(dev), DOCA_SUCCESS);
 }
 
-/* ---- its limits ---- */
+/* ---- limits of the card ---- */
 
 static void limits_are_the_lower_ones(void **state)
 {
@@ -238,11 +238,11 @@ static void limits_are_the_lower_ones(void **state)
 		skip();
 	assert_int_equal(sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, UINT64_C(1) << 31), CARD);
 	assert_int_equal(sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, 4096), 4096);
-	assert_int_equal(sf_profile_limit(SF_PROFILE_AES_GCM_BUF_SIZE, 12345), 12345); /* no source states the card's */
+	assert_int_equal(sf_profile_limit(SF_PROFILE_AES_GCM_BUF_SIZE, 12345), 12345); /* no source states the card's limit */
 }
 
-/* Whatever SOFTFIELD_DMA_MAX_BUF_SIZE says. */
-static void dma_answers_the_size_of_the_card(void **state)
+/* Independent of SOFTFIELD_DMA_MAX_BUF_SIZE. */
+static void dma_reports_the_size_of_the_card(void **state)
 {
 	struct doca_dev *dev;
 	uint64_t size = 0;
@@ -257,7 +257,7 @@ static void dma_answers_the_size_of_the_card(void **state)
 	assert_int_equal(doca_dev_close(dev), DOCA_SUCCESS);
 }
 
-static void dma_takes_the_size_of_the_card_and_not_a_byte_more(void **state)
+static void dma_copies_up_to_the_size_of_the_card(void **state)
 {
 	struct doca_buf *src, *dst, *long_src, *long_dst;
 	struct fixture *f;
@@ -274,7 +274,7 @@ static void dma_takes_the_size_of_the_card_and_not_a_byte_more(void **state)
 	long_dst = destination(f, SIZE / 2, CARD + 1);
 	log_lines_forget();
 	assert_int_equal(rig_copy(&f->rig, long_src, long_dst), DOCA_ERROR_IO_FAILED);
-	log_lines_expect("2097153 bytes are more than the 2097152", getenv("SOFTFIELD_PROFILE"), "several tasks");
+	log_lines_expect("2097153 bytes exceed the 2097152", getenv("SOFTFIELD_PROFILE"), "several tasks");
 	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
 	rig_start(&f->rig);
 	expect_wrong(f, long_src, long_dst, DOCA_ERROR_IO_FAILED);
@@ -285,7 +285,7 @@ static void dma_takes_the_size_of_the_card_and_not_a_byte_more(void **state)
 	teardown(state);
 }
 
-/* ---- a name that is none ---- */
+/* ---- an unknown name ---- */
 
 static void unknown_name_opens_no_device(void **state)
 {
@@ -299,7 +299,7 @@ static void unknown_name_opens_no_device(void **state)
 	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
 	log_lines_forget();
 	assert_int_equal(doca_dev_open(list[0], &dev), DOCA_ERROR_BAD_CONFIG);
-	log_lines_expect("SOFTFIELD_PROFILE is bluefeild3", "no profile", "did you mean bluefield3");
+	log_lines_expect("SOFTFIELD_PROFILE is bluefeild3", "not a profile", "did you mean bluefield3");
 	assert_int_equal(doca_dev_open(list[0], &dev), DOCA_ERROR_BAD_CONFIG);
 	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
 }
@@ -309,14 +309,14 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_those_of_the_docs),
 		cmocka_unit_test(figures_have_sources),
-		cmocka_unit_test(limits_that_are_only_answered_are_not_below_ours),
-		cmocka_unit_test(column_of_softfield_is_what_it_answers),
+		cmocka_unit_test(limits_that_are_only_reported_are_not_below_ours),
+		cmocka_unit_test(column_of_softfield_is_what_it_reports),
 		cmocka_unit_test(unknown_name_opens_no_device),
 		cmocka_unit_test(features_of_the_card),
-		cmocka_unit_test(sha_is_there_or_not),
+		cmocka_unit_test(sha_is_supported_or_not),
 		cmocka_unit_test(limits_are_the_lower_ones),
-		cmocka_unit_test(dma_answers_the_size_of_the_card),
-		cmocka_unit_test(dma_takes_the_size_of_the_card_and_not_a_byte_more),
+		cmocka_unit_test(dma_reports_the_size_of_the_card),
+		cmocka_unit_test(dma_copies_up_to_the_size_of_the_card),
 	};
 
 	if (argc != 2) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bridge to rdma-core: what it answers for a software device, and, on a provider that is only a table of this file's
- * functions, for devices that have a protection domain. For the latter the bridge is compiled into the test, which gives it its
- * own sf_dev_domain and sf_mmap_region; protection domains are addresses that nobody looks behind.
+ * The bridge to rdma-core: its results for a software device, and for devices that have a protection domain. The latter use a
+ * provider that consists of this file's functions. The bridge is compiled into the test, which supplies its own sf_dev_domain and
+ * sf_mmap_region; protection domains are addresses that are never dereferenced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #define KEY 0x1234
 #define FIRST_DEVICE "dpu0/0000:03:00.0"
 
-static struct ibv_pd pds[2]; /* of the first device, and of none */
+static struct ibv_pd pds[2]; /* one of the first device, one of no device */
 static bool is_real;
 static doca_error_t domain_result, region_result;
 
@@ -143,7 +143,7 @@ static void a_stopped_mmap_has_no_key(void **state)
 	assert_int_equal(doca_rdma_bridge_get_mmap_mkey_from_pd(f->mmap, &pds[0], &mkey), DOCA_ERROR_INVALID_VALUE);
 }
 
-static void a_software_device_has_nothing_behind_it(void **state)
+static void a_software_device_has_no_protection_domain(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 64);
@@ -186,7 +186,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_protection_domain_opens_its_device, real_setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_real_device, real_setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stopped_mmap_has_no_key, real_setup, teardown),
-		cmocka_unit_test_setup_teardown(a_software_device_has_nothing_behind_it, software_setup, teardown),
+		cmocka_unit_test_setup_teardown(a_software_device_has_no_protection_domain, software_setup, teardown),
 		cmocka_unit_test_setup_teardown(null_is_an_invalid_value, real_setup, teardown),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong with a connection by address is told by one line on each side that it concerns, and by no more. */
+/* A problem with a connection by address logs exactly one line on each side that is affected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void start(void)
 {
 	rdma_rig_start(&server.rig);
 	rdma_rig_start(&client.rig);
-	OK(doca_rdma_start_listen_to_port(server.rig.rdma, CM_PORT));
+	CHECK_OK(doca_rdma_start_listen_to_port(server.rig.rdma, CM_PORT));
 }
 
 static int teardown(void **state)
@@ -51,7 +51,7 @@ static int teardown(void **state)
 
 #define WAIT(condition) RDMA_RIG_WAIT(&server.rig, &client.rig, condition)
 
-/* One of the lines has both of these words. */
+/* One of the lines contains both texts. */
 static void has_line(const char *what, const char *more)
 {
 	for (uint32_t i = 0; i < num_lines && i < LINES; i++) {
@@ -90,7 +90,7 @@ static void call_in_vain(void)
 	WAIT(client.num_failed == failed + 1);
 }
 
-static void refused_callers(void **state)
+static void rejected_callers(void **state)
 {
 	(void)state;
 	start();
@@ -104,7 +104,7 @@ static void refused_callers(void **state)
 	call_in_vain();
 	two_lines("all connections there are in use", "no connection to", "all 1 connections are in use",
 		  "doca_rdma_set_max_num_connections");
-	OK(doca_rdma_stop_listen_to_port(server.rig.rdma, CM_PORT));
+	CHECK_OK(doca_rdma_stop_listen_to_port(server.rig.rdma, CM_PORT));
 	call_in_vain();
 	one_line("nobody listens there", "doca_rdma_start_listen_to_port");
 }
@@ -116,13 +116,13 @@ static void another_transport(void **state)
 	size_t size;
 
 	(void)state;
-	OK(doca_rdma_set_transport_type(client.rig.rdma, DOCA_RDMA_TRANSPORT_TYPE_DC));
+	CHECK_OK(doca_rdma_set_transport_type(client.rig.rdma, DOCA_RDMA_TRANSPORT_TYPE_DC));
 	start();
 	call_in_vain();
-	two_lines("the transport there is another", "set the same", "transport DC is refused, this instance's is RC",
+	two_lines("its transport differs", "set the same", "rejected a peer with transport DC, this instance's is RC",
 		  "set the same");
-	OK(doca_rdma_export(server.rig.rdma, &details, &size, &connection));
-	OK(doca_rdma_export(client.rig.rdma, &(const void *){NULL}, &(size_t){0}, &connection));
+	CHECK_OK(doca_rdma_export(server.rig.rdma, &details, &size, &connection));
+	CHECK_OK(doca_rdma_export(client.rig.rdma, &(const void *){NULL}, &(size_t){0}, &connection));
 	assert_int_equal(doca_rdma_connect(client.rig.rdma, details, size, connection), DOCA_ERROR_INVALID_VALUE);
 	one_line("the peer's transport is RC, this instance's is DC", "set the same");
 }
@@ -130,10 +130,10 @@ static void another_transport(void **state)
 static void no_answer(void **state)
 {
 	(void)state;
-	OK(doca_rdma_set_connection_request_timeout(client.rig.rdma, 300));
+	CHECK_OK(doca_rdma_set_connection_request_timeout(client.rig.rdma, 300));
 	start();
 	server.policy = CM_WAIT;
-	do { /* on a busy machine a call may be given up before the server's agent has seen it */
+	do { /* on a busy machine a call may time out before the server's agent has seen it */
 		num_lines = 0;
 		call_in_vain();
 	} while (server.num_requests == 0);
@@ -142,14 +142,14 @@ static void no_answer(void **state)
 		one_line("rdma accept: the peer at", "has gone");
 }
 
-/* Disconnected, stopped: nobody did anything wrong. */
+/* Disconnected and stopped without a mistake. */
 static void an_ordinary_end(void **state)
 {
 	(void)state;
 	start();
 	call();
 	WAIT(server.num_established == 1 && client.num_established == 1);
-	OK(doca_rdma_connection_disconnect(client.established));
+	CHECK_OK(doca_rdma_connection_disconnect(client.established));
 	WAIT(server.num_ended == 1 && client.num_ended == 1);
 	call();
 	WAIT(server.num_established == 2 && client.num_established == 2);
@@ -166,14 +166,14 @@ static void mistakes(void **state)
 	(void)state;
 	assert_int_equal(doca_rdma_start_listen_to_port(server.rig.rdma, CM_PORT), DOCA_ERROR_BAD_STATE);
 	one_line("the context is not started", "doca_ctx_start");
-	OK(doca_rdma_set_connection_state_callbacks(client.rig.rdma, NULL, cm_established, cm_failed, cm_ended));
+	CHECK_OK(doca_rdma_set_connection_state_callbacks(client.rig.rdma, NULL, cm_established, cm_failed, cm_ended));
 	start();
 	assert_int_equal(doca_rdma_start_listen_to_port(client.rig.rdma, CM_PORT), DOCA_ERROR_BAD_STATE);
-	one_line("nothing would answer a peer", "request callback");
+	one_line("no callback would answer a peer", "request callback");
 	assert_int_equal(doca_rdma_start_listen_to_port(server.rig.rdma, CM_PORT), DOCA_ERROR_INVALID_VALUE);
-	one_line("rdma listen: port", "is listened to already");
+	one_line("rdma listen: port", "is in use by this instance already");
 	assert_int_equal(doca_rdma_stop_listen_to_port(server.rig.rdma, 1), DOCA_ERROR_INVALID_VALUE);
-	one_line("port 1 is not listened to", "rdma");
+	one_line("the instance does not listen to port 1", "rdma");
 	cm_side_prepare(&other, 2, 1);
 	rdma_rig_start(&other.rig);
 	assert_int_equal(doca_rdma_start_listen_to_port(other.rig.rdma, CM_PORT), DOCA_ERROR_CONNECTION_ABORTED);
@@ -186,7 +186,7 @@ static void mistakes(void **state)
 	call();
 	WAIT(server.num_established == 1 && client.num_established == 1);
 	assert_int_equal(doca_rdma_connection_reject(server.established), DOCA_ERROR_INVALID_VALUE);
-	one_line("has no request that waits for an answer", "rdma reject");
+	one_line("has no pending request", "rdma reject");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -195,10 +195,10 @@ int main(void)
 {
 	struct doca_log_backend *backend;
 	const struct CMUnitTest tests[] = {
-		TEST(refused_callers), TEST(another_transport), TEST(no_answer), TEST(an_ordinary_end), TEST(mistakes),
+		TEST(rejected_callers), TEST(another_transport), TEST(no_answer), TEST(an_ordinary_end), TEST(mistakes),
 	};
 
-	OK(doca_log_backend_create_with_buf_sdk(place, sizeof(place), written, &backend));
-	OK(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING));
+	CHECK_OK(doca_log_backend_create_with_buf_sdk(place, sizeof(place), written, &backend));
+	CHECK_OK(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING));
 	return cmocka_run_group_tests_name("lines about connections by address", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What travels with an RDMA call: seen from a peer that is a bare endpoint of the fabric and says what it likes. */
+/* Messages of an RDMA call: the peer is a plain endpoint of the fabric and sends what it likes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define SERVER_DEVICE 2
 
-/* The bare endpoint. */
+/* The plain endpoint. */
 struct bare {
 	struct sf_domain *domain;
 	struct sf_ep *ep;
@@ -25,7 +25,7 @@ struct bare {
 	doca_error_t status;
 	uint8_t data[SF_PRIVATE_MAX];
 	size_t len;
-	/* of its own listener */
+	/* private data that its own listener answers with */
 	const void *answer;
 	size_t answer_len;
 	bool reject;
@@ -79,7 +79,7 @@ static int setup(void **state)
 	assert_int_equal(sf_ep_open(bare.domain, &handler, 1, bare.event_fd, &bare.ep), DOCA_SUCCESS);
 	cm_side_prepare(&side, SERVER_DEVICE, 1);
 	rdma_rig_start(&side.rig);
-	OK(doca_rdma_start_listen_to_port(side.rig.rdma, CM_PORT));
+	CHECK_OK(doca_rdma_start_listen_to_port(side.rig.rdma, CM_PORT));
 	*state = &side;
 	return 0;
 }
@@ -109,7 +109,7 @@ static void say(struct cm_side *side, const void *data, size_t len)
 	WAIT(bare.num_answers == answers + 1);
 }
 
-static void expect_refusal(enum rdma_cm_reason reason)
+static void expect_rejection(enum rdma_cm_reason reason)
 {
 	enum rdma_cm_reason said;
 
@@ -140,15 +140,15 @@ static void private_data_arrives(void **state)
 	good_call(call);
 	assert_int_equal(sf_conn_connect(bare.ep, server_name, NULL, call, sizeof(call), NULL, &bare.conn), DOCA_SUCCESS);
 	WAIT(side->num_requests == 1);
-	OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
+	CHECK_OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
 	WAIT(bare.num_answers == 1 && side->num_established == 1);
 	assert_int_equal(bare.status, DOCA_SUCCESS);
 	assert_int_equal(rdma_cm_answer_parse(bare.data, bare.len, &answer), DOCA_SUCCESS);
 	assert_int_equal(answer.permissions, RIG_ALL);
 	assert_int_equal(answer.private_len, sizeof(secret));
 	assert_memory_equal(answer.private_data, secret, sizeof(secret));
-	OK(doca_rdma_connection_get_addr(side->established, &addr));
-	OK(doca_rdma_addr_get_params(addr, &type, &text, &port));
+	CHECK_OK(doca_rdma_connection_get_addr(side->established, &addr));
+	CHECK_OK(doca_rdma_addr_get_params(addr, &type, &text, &port));
 	assert_string_equal(text, "10.0.0.1");
 	assert_int_equal(port, 99);
 	sf_conn_close(bare.conn);
@@ -156,8 +156,8 @@ static void private_data_arrives(void **state)
 	WAIT(side->num_ended == 1);
 }
 
-/* Of every length, and with each byte of the head another. The program never hears of it. */
-static void nonsense_is_refused(void **state)
+/* Calls of every length, and with each byte of the head changed. The program is never notified. */
+static void invalid_calls_are_rejected(void **state)
 {
 	struct cm_side *side = *state;
 	uint8_t call[64] = {0};
@@ -167,24 +167,24 @@ static void nonsense_is_refused(void **state)
 		if (len == RDMA_CM_CALL_SIZE)
 			continue;
 		say(side, call, len);
-		expect_refusal(RDMA_CM_NONSENSE);
+		expect_rejection(RDMA_CM_NONSENSE);
 	}
 	for (size_t i = 0; i < 8; i++) {
 		call[i] ^= 0x20;
 		say(side, call, RDMA_CM_CALL_SIZE);
-		expect_refusal(RDMA_CM_NONSENSE);
+		expect_rejection(RDMA_CM_NONSENSE);
 		call[i] ^= 0x20;
 	}
-	call[12] = 3; /* an address of no type */
+	call[12] = 3; /* an unknown type of address */
 	say(side, call, RDMA_CM_CALL_SIZE);
-	expect_refusal(RDMA_CM_NONSENSE);
+	expect_rejection(RDMA_CM_NONSENSE);
 	cm_events_are(side, "");
 	good_call(call);
 	say(side, call, RDMA_CM_CALL_SIZE);
 	assert_int_equal(bare.status, DOCA_SUCCESS);
 }
 
-static void another_transport_is_refused(void **state)
+static void another_transport_is_rejected(void **state)
 {
 	struct cm_side *side = *state;
 	uint8_t call[RDMA_CM_CALL_SIZE];
@@ -192,14 +192,14 @@ static void another_transport_is_refused(void **state)
 	good_call(call);
 	call[8] = DOCA_RDMA_TRANSPORT_TYPE_DC;
 	say(side, call, sizeof(call));
-	expect_refusal(RDMA_CM_TRANSPORT);
+	expect_rejection(RDMA_CM_TRANSPORT);
 	call[8] = 0xff;
 	say(side, call, sizeof(call));
-	expect_refusal(RDMA_CM_TRANSPORT);
+	expect_rejection(RDMA_CM_TRANSPORT);
 	cm_events_are(side, "");
 }
 
-/* A listener that answers with what is no answer. */
+/* A listener whose answers are invalid. */
 static void wrong_answers_fail_the_call(void **state)
 {
 	struct cm_side *side = *state;
@@ -219,7 +219,7 @@ static void wrong_answers_fail_the_call(void **state)
 				continue;
 			bare.reject = reject != 0;
 			bare.answer_len = cut;
-			OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, cut));
+			CHECK_OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, cut));
 			failed++;
 			WAIT(side->num_failed == failed && bare.conn == NULL);
 			assert_int_equal(side->end_data, cut);
@@ -228,12 +228,12 @@ static void wrong_answers_fail_the_call(void **state)
 	assert_int_equal(side->num_established, 0);
 	bare.reject = false;
 	bare.answer_len = len;
-	OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, 0));
+	CHECK_OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, 0));
 	WAIT(side->num_established == 1);
 	sf_listener_close(listener);
 }
 
-/* A peer that goes away as soon as it has called, many times. */
+/* A peer that closes immediately after each of many calls. */
 static void callers_that_leave(void **state)
 {
 	struct cm_side *side = *state;
@@ -250,7 +250,7 @@ static void callers_that_leave(void **state)
 		sf_conn_close(bare.conn);
 		bare.conn = NULL;
 	}
-	/* Each end of one that came to be is told; a request that nobody stands behind any more fails when it is accepted. */
+	/* The end of each established connection is reported; accepting a request whose caller has closed fails. */
 	WAIT(side->num_established == side->num_ended);
 	say(side, call, sizeof(call));
 	assert_int_equal(bare.status, DOCA_SUCCESS);
@@ -260,8 +260,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(private_data_arrives, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_transport_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(invalid_calls_are_rejected, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_transport_is_rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_answers_fail_the_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(callers_that_leave, setup, teardown),
 	};

@@ -22,22 +22,22 @@ static void states_of_a_connection(void **state)
 	rdma_rig_start(&f->b);
 	export_both(f);
 	assert_int_equal(doca_rdma_export(f->a.rdma, &details, &size, &one_more), DOCA_ERROR_FULL);
-	OK(doca_rdma_connection_get_id(f->ab, &id));
+	CHECK_OK(doca_rdma_connection_get_id(f->ab, &id));
 	assert_int_equal(id, 0);
-	OK(doca_rdma_connection_set_user_data(f->ab, (union doca_data){.u64 = 41}));
-	OK(doca_rdma_connection_get_user_data(f->ab, &data));
+	CHECK_OK(doca_rdma_connection_set_user_data(f->ab, (union doca_data){.u64 = 41}));
+	CHECK_OK(doca_rdma_connection_get_user_data(f->ab, &data));
 	assert_int_equal(data.u64, 41);
 	assert_int_equal(rig_send(&f->a, f->ab, NULL, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ba), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_connect(f->a.rdma, f->a_details, f->a_size, f->ab), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
+	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
 	assert_int_equal(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab), DOCA_ERROR_BAD_STATE);
 	rdma_rig_stop(&f->a);
 	rdma_rig_start(&f->a);
-	OK(doca_rdma_export(f->a.rdma, &details, &size, &f->ab));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &details, &size, &f->ab));
 }
 
-static void altered_details_are_refused(void **state)
+static void altered_details_are_rejected(void **state)
 {
 	struct rdma_fixture *f = *state;
 	uint8_t copy[256];
@@ -53,10 +53,10 @@ static void altered_details_are_refused(void **state)
 		copy[len] ^= 0x10;
 		assert_int_equal(doca_rdma_connect(f->a.rdma, copy, len, f->ab), DOCA_ERROR_INVALID_VALUE);
 	}
-	OK(doca_rdma_connect(f->a.rdma, copy, f->b_size, f->ab));
+	CHECK_OK(doca_rdma_connect(f->a.rdma, copy, f->b_size, f->ab));
 }
 
-/* Tasks submitted by the next statement, though the peer connects only later. */
+/* The next statement submits tasks, although the peer connects only later. */
 static void one_side_connects_long_before(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -65,15 +65,15 @@ static void one_side_connects_long_before(void **state)
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
 	export_both(f);
-	OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
-	OK(rig_send(&f->a, f->ab, src, 1));
-	OK(rig_receive(&f->b, dst, 2));
+	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
+	CHECK_OK(rig_send(&f->a, f->ab, src, 1));
+	CHECK_OK(rig_receive(&f->b, dst, 2));
 	WAIT(f->a.num_good == 1 && f->b.num_received == 1);
 	assert_ptr_equal(f->b.from, f->ba);
 	assert_memory_equal(f->b.memory + 1000, f->a.memory, 100);
-	OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
-	OK(rig_receive(&f->a, NULL, 3));
-	OK(rig_send(&f->b, f->ba, NULL, 4));
+	CHECK_OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
+	CHECK_OK(rig_receive(&f->a, NULL, 3));
+	CHECK_OK(rig_send(&f->b, f->ba, NULL, 4));
 	WAIT(f->a.num_received == 1 && f->b.num_good == 2);
 	rig_put(src);
 	rig_put(dst);
@@ -87,23 +87,23 @@ static void several_connections(void **state)
 	size_t a_size, b_size;
 	union doca_data data;
 
-	OK(doca_rdma_set_max_num_connections(f->a.rdma, 8));
-	OK(doca_rdma_set_max_num_connections(f->b.rdma, 8));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->a.rdma, 8));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->b.rdma, 8));
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
 	for (int i = 0; i < 8; i++) {
-		OK(doca_rdma_export(f->a.rdma, &a_details, &a_size, &out[i]));
-		OK(doca_rdma_export(f->b.rdma, &b_details, &b_size, &in[i]));
-		OK(doca_rdma_connection_set_user_data(in[i], (union doca_data){.u64 = 100 + (uint64_t)i}));
-		OK(doca_rdma_connect(f->a.rdma, b_details, b_size, out[i]));
-		OK(doca_rdma_connect(f->b.rdma, a_details, a_size, in[i]));
+		CHECK_OK(doca_rdma_export(f->a.rdma, &a_details, &a_size, &out[i]));
+		CHECK_OK(doca_rdma_export(f->b.rdma, &b_details, &b_size, &in[i]));
+		CHECK_OK(doca_rdma_connection_set_user_data(in[i], (union doca_data){.u64 = 100 + (uint64_t)i}));
+		CHECK_OK(doca_rdma_connect(f->a.rdma, b_details, b_size, out[i]));
+		CHECK_OK(doca_rdma_connect(f->b.rdma, a_details, a_size, in[i]));
 	}
 	for (uint32_t i = 0; i < 8; i++) {
-		OK(rig_receive(&f->b, NULL, 0));
-		OK(rig_send_imm(&f->a, out[i], NULL, i, 0));
+		CHECK_OK(rig_receive(&f->b, NULL, 0));
+		CHECK_OK(rig_send_imm(&f->a, out[i], NULL, i, 0));
 		WAIT(f->b.num_received == i + 1);
 		assert_ptr_equal(f->b.from, in[i]);
-		OK(doca_rdma_connection_get_user_data(f->b.from, &data));
+		CHECK_OK(doca_rdma_connection_get_user_data(f->b.from, &data));
 		assert_int_equal(data.u64, 100 + i);
 	}
 }
@@ -112,7 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(states_of_a_connection, rdma_prepare, rdma_teardown),
-		cmocka_unit_test_setup_teardown(altered_details_are_refused, rdma_prepare, rdma_teardown),
+		cmocka_unit_test_setup_teardown(altered_details_are_rejected, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(one_side_connects_long_before, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(several_connections, rdma_prepare, rdma_teardown),
 	};

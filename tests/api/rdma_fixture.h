@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two RDMA instances of one process, each with the other's memory, for tests on them. Include it after cmocka. */
+/* Two RDMA instances of one process, each with the other's memory imported. Include it after cmocka. */
 #ifndef SF_RDMA_FIXTURE_H
 #define SF_RDMA_FIXTURE_H
 
 #include "support/rdma_rig.h"
 
-#define SIZE (4 << 20) /* bytes of memory of each */
+#define SIZE (4 << 20) /* bytes of memory of each side */
 
 struct rdma_fixture {
 	struct rdma_rig a, b;
@@ -19,26 +19,26 @@ static inline void import_each_other(struct rdma_fixture *f)
 	const void *descriptor;
 	size_t len;
 
-	OK(doca_mmap_export_rdma(f->a.mmap, f->a.dev, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_rdma(f->a.mmap, f->a.dev, &descriptor, &len));
 	rdma_rig_import(&f->b, descriptor, len);
-	OK(doca_mmap_export_rdma(f->b.mmap, f->b.dev, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_rdma(f->b.mmap, f->b.dev, &descriptor, &len));
 	rdma_rig_import(&f->a, descriptor, len);
 }
 
 static inline void export_both(struct rdma_fixture *f)
 {
-	OK(doca_rdma_export(f->a.rdma, &f->a_details, &f->a_size, &f->ab));
-	OK(doca_rdma_export(f->b.rdma, &f->b_details, &f->b_size, &f->ba));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &f->a_details, &f->a_size, &f->ab));
+	CHECK_OK(doca_rdma_export(f->b.rdma, &f->b_details, &f->b_size, &f->ba));
 }
 
 static inline void connect_both(struct rdma_fixture *f)
 {
 	export_both(f);
-	OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
-	OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
+	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
+	CHECK_OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
 }
 
-/* For cmocka: both ready to start; both connected; the end of both. */
+/* For cmocka: create both sides, connect them, destroy them. */
 
 static inline int rdma_prepare(void **state)
 {
@@ -72,8 +72,8 @@ static inline int rdma_teardown(void **state)
 
 	rdma_rig_stop(&f->a);
 	rdma_rig_stop(&f->b);
-	OK(doca_mmap_destroy(f->a.remote));
-	OK(doca_mmap_destroy(f->b.remote));
+	CHECK_OK(doca_mmap_destroy(f->a.remote));
+	CHECK_OK(doca_mmap_destroy(f->b.remote));
 	f->a.remote = f->b.remote = NULL;
 	rdma_rig_fini(&f->a);
 	rdma_rig_fini(&f->b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA at its limits: lists as long as they may be and one longer, messages of nothing, addresses outside what was exported. */
+/* RDMA at its limits: lists of the maximum length and one longer, empty messages, addresses outside the export. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,18 +17,18 @@ static uint32_t cap(const struct pair *pair, doca_error_t (*get)(const struct do
 {
 	uint32_t len = 0;
 
-	OK(get(doca_dev_as_devinfo(pair->a.dev), &len));
+	CHECK_OK(get(doca_dev_as_devinfo(pair->a.dev), &len));
 	CHECK(len > 1 && len < LIST_MAX);
 	return len;
 }
 
-/* A list of num buffers, of every second stretch of the rig's memory. */
+/* A list of num buffers, each in every second piece of the rig's memory. */
 static struct doca_buf *list_of(struct rdma_rig *rig, uint32_t num, bool data)
 {
 	struct doca_buf *head = rdma_rig_buf(rig, false, 0, PIECE, data);
 
 	for (uint32_t i = 1; i < num; i++)
-		OK(doca_buf_chain_list(head, rdma_rig_buf(rig, false, 2 * i * PIECE, PIECE, data)));
+		CHECK_OK(doca_buf_chain_list(head, rdma_rig_buf(rig, false, 2 * i * PIECE, PIECE, data)));
 	return head;
 }
 
@@ -41,13 +41,13 @@ static void expect_gathered(const uint8_t *there, const struct rdma_rig *rig, ui
 static void pair_open(struct pair *pair, uint32_t list_len, uint32_t recv_list_len)
 {
 	pair_prepare(pair, RIG_ALL, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_max_send_buf_list_len(pair->a.rdma, list_len));
-	OK(doca_rdma_task_receive_set_dst_buf_list_len(pair->b.rdma, recv_list_len));
+	CHECK_OK(doca_rdma_set_max_send_buf_list_len(pair->a.rdma, list_len));
+	CHECK_OK(doca_rdma_task_receive_set_dst_buf_list_len(pair->b.rdma, recv_list_len));
 	pair_start(pair, 1);
 	log_lines_forget();
 }
 
-/* Each verb that takes a list, with as many buffers as the device can, and with one more. */
+/* Each verb that accepts a list, with as many buffers as the device supports, and with one more. */
 static void lists_at_the_limit(void **state)
 {
 	static struct pair pair;
@@ -64,16 +64,16 @@ static void lists_at_the_limit(void **state)
 	longer = list_of(&pair.a, most + 1, true);
 	there = rig_remote_room(&pair.a, REMOTE_AT, 3 * most * PIECE);
 	into = rig_room(&pair.b, REMOTE_AT, most * PIECE);
-	OK(rig_write(&pair.a, pair.ab[0], source, there, 0));
+	CHECK_OK(rig_write(&pair.a, pair.ab[0], source, there, 0));
 	PAIR_WAIT(&pair, pair.a.num_good == 1);
 	expect_gathered(pair.b.memory + REMOTE_AT, &pair.a, most);
-	OK(rig_receive(&pair.b, NULL, 0));
-	OK(rig_write_imm(&pair.a, pair.ab[0], source, there, 1, 0)); /* appended */
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_write_imm(&pair.a, pair.ab[0], source, there, 1, 0)); /* appended */
 	PAIR_WAIT(&pair, pair.a.num_good == 2);
 	expect_gathered(pair.b.memory + REMOTE_AT + most * PIECE, &pair.a, most);
 	memset(pair.b.memory + REMOTE_AT, 0, most * PIECE);
-	OK(rig_receive(&pair.b, into, 0));
-	OK(rig_send(&pair.a, pair.ab[0], source, 0));
+	CHECK_OK(rig_receive(&pair.b, into, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], source, 0));
 	PAIR_WAIT(&pair, pair.a.num_good == 3 && pair.b.num_received == 2);
 	assert_int_equal(pair.b.len, most * PIECE);
 	expect_gathered(pair.b.memory + REMOTE_AT, &pair.a, most);
@@ -90,7 +90,7 @@ static void lists_at_the_limit(void **state)
 	longer_room = list_of(&pair.a, most + 1, false);
 	from = rig_remote_source(&pair.a, REMOTE_AT, most * PIECE);
 	memset(pair.a.memory, 0, 2 * most * PIECE);
-	OK(rig_read(&pair.a, pair.ab[0], from, room, 0));
+	CHECK_OK(rig_read(&pair.a, pair.ab[0], from, room, 0));
 	PAIR_WAIT(&pair, pair.a.num_good == 4);
 	expect_gathered(pair.b.memory + REMOTE_AT, &pair.a, most);
 	rig_put(from);
@@ -113,8 +113,8 @@ static void receive_lists_at_the_limit(void **state)
 
 	(void)state;
 	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_cap_task_receive_get_max_dst_buf_list_len(doca_dev_as_devinfo(pair.b.dev), DOCA_RDMA_TRANSPORT_TYPE_RC,
-							       &most));
+	CHECK_OK(doca_rdma_cap_task_receive_get_max_dst_buf_list_len(doca_dev_as_devinfo(pair.b.dev), DOCA_RDMA_TRANSPORT_TYPE_RC,
+								     &most));
 	assert_int_equal(doca_rdma_task_receive_set_dst_buf_list_len(pair.b.rdma, most + 1), DOCA_ERROR_INVALID_VALUE);
 	pair_fini(&pair);
 	pair_open(&pair, 1, most);
@@ -124,8 +124,8 @@ static void receive_lists_at_the_limit(void **state)
 	log_lines_forget();
 	assert_int_equal(rig_receive(&pair.b, longer, 0), DOCA_ERROR_INVALID_VALUE);
 	log_lines_expect("rdma receive", "buffers", "doca_rdma_task_receive_set_dst_buf_list_len");
-	OK(rig_receive(&pair.b, into, 0));
-	OK(rig_send(&pair.a, pair.ab[0], source, 0));
+	CHECK_OK(rig_receive(&pair.b, into, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], source, 0));
 	PAIR_WAIT(&pair, pair.a.num_good == 1 && pair.b.num_received == 1);
 	expect_gathered(pair.a.memory + 5000, &pair.b, most);
 	rig_put(into);
@@ -134,8 +134,8 @@ static void receive_lists_at_the_limit(void **state)
 	pair_fini(&pair);
 }
 
-/* With no buffer, and with one that is empty. What takes a receive takes one for nothing too. */
-static void messages_of_nothing(void **state)
+/* Without a buffer, and with an empty one. A verb that uses a receive uses one for an empty message too. */
+static void empty_messages(void **state)
 {
 	static struct pair pair;
 	struct doca_buf *empty, *empty_there;
@@ -151,12 +151,12 @@ static void messages_of_nothing(void **state)
 			size_t len = 1;
 
 			if (verb_takes_receive(verb))
-				OK(rig_receive(&pair.b, with ? into : NULL, 0));
-			OK(verb_submit(verb, &pair.a, pair.ab[0], with ? empty : NULL, with ? empty_there : NULL, 0));
+				CHECK_OK(rig_receive(&pair.b, with ? into : NULL, 0));
+			CHECK_OK(verb_submit(verb, &pair.a, pair.ab[0], with ? empty : NULL, with ? empty_there : NULL, 0));
 			good++;
 			received += verb_takes_receive(verb);
 			PAIR_WAIT(&pair, pair.a.num_good == good && pair.b.num_received == received);
-			OK(doca_buf_get_data_len(into, &len));
+			CHECK_OK(doca_buf_get_data_len(into, &len));
 			assert_int_equal(len, 0);
 			assert_true(!verb_takes_receive(verb) || pair.b.len == 0);
 			rig_put(into);
@@ -169,7 +169,7 @@ static void messages_of_nothing(void **state)
 	pair_fini(&pair);
 }
 
-/* A buffer cannot be made outside of what was exported, and one that lies inside cannot be overrun. */
+/* No buffer can be created outside the export, and a buffer inside cannot be overrun. */
 static void addresses_outside_the_export(void **state)
 {
 	static struct pair pair;
@@ -188,7 +188,7 @@ static void addresses_outside_the_export(void **state)
 		{base + PAIR_SIZE, 1},	    /* behind */
 		{base + PAIR_SIZE - 8, 16}, /* over the end */
 		{base, PAIR_SIZE + 1},	    /* all of it and more */
-		{base + 8, SIZE_MAX - 4},   /* around the end of all addresses */
+		{base + 8, SIZE_MAX - 4},   /* wraps around the address space */
 		{base - 8, SIZE_MAX},
 	};
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
@@ -200,13 +200,13 @@ static void addresses_outside_the_export(void **state)
 	log_lines_forget();
 	assert_int_equal(rig_write(&pair.a, pair.ab[0], here, last, 0), DOCA_ERROR_INVALID_VALUE);
 	log_lines_expect("rdma write", "9 bytes at", "more than the remote buffer has");
-	OK(doca_buf_get_data(last, (void **)&data));
+	CHECK_OK(doca_buf_get_data(last, (void **)&data));
 	assert_ptr_equal(data, base + PAIR_SIZE - 8);
-	OK(doca_buf_set_data(last, base + PAIR_SIZE - 4, 8)); /* which is not looked at before it is used */
+	CHECK_OK(doca_buf_set_data(last, base + PAIR_SIZE - 4, 8)); /* not checked before it is used */
 	assert_int_equal(rig_write(&pair.a, pair.ab[0], here, last, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(rig_read(&pair.a, pair.ab[0], last, here, 0), DOCA_ERROR_INVALID_VALUE);
 	word = rig_remote_source(&pair.a, PAIR_SIZE - 8, 8);
-	OK(doca_buf_set_data(word, base + PAIR_SIZE - 4, 4)); /* an atomic's 8 bytes would reach out */
+	CHECK_OK(doca_buf_set_data(word, base + PAIR_SIZE - 4, 4)); /* the 8 bytes of an atomic would exceed the export */
 	struct doca_buf *result = rig_room(&pair.a, 64, 8);
 
 	for (enum verb verb = VERB_CAS; verb < VERBS; verb++)
@@ -225,7 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_at_the_limit),
 		cmocka_unit_test(receive_lists_at_the_limit),
-		cmocka_unit_test(messages_of_nothing),
+		cmocka_unit_test(empty_messages),
 		cmocka_unit_test(addresses_outside_the_export),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each verb with each right missing: on the peer's instance, on its memory map, on both, on the local memory map. What the submit
- * says, how the task ends, the one line that names the rule, what becomes of the context, and that another connection goes on.
+ * Each verb with each right missing: on the peer's instance, on its memory map, on both, on the local memory map. Checks the
+ * result of the submit, the status of the task, the one line that names the rule, the state of the context, and that another
+ * connection still works.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,7 @@ enum missing {
 	MISSING,
 };
 
-/* The line says which of the peer's objects it was, and the call that gives the right. */
+/* The line names the peer's object and the call that grants the right. */
 static const struct {
 	const char *by, *advice;
 } sayings[MISSING] = {
@@ -71,7 +72,7 @@ static void scenario_begin(struct scenario *s, enum verb verb, enum missing miss
 	s->here = verb_here(verb, &pair->a, 1024, 8);
 	s->there = verb_is_one_sided(verb) ? verb_there(verb, &pair->a, 2048, 8) : NULL;
 	if (verb_takes_receive(verb))
-		OK(rig_receive(&pair->b, NULL, 100));
+		CHECK_OK(rig_receive(&pair->b, NULL, 100));
 	memcpy(s->a_before, pair->a.memory, PAIR_SIZE);
 	memcpy(s->b_before, pair->b.memory, PAIR_SIZE);
 	log_lines_forget();
@@ -96,27 +97,27 @@ static void expect_memory_untouched(struct scenario *s)
 	assert_memory_equal(s->pair.b.memory, s->b_before, PAIR_SIZE);
 }
 
-static void expect_it_works_on(struct scenario *s, uint32_t connection)
+static void expect_still_working(struct scenario *s, uint32_t connection)
 {
 	struct pair *pair = &s->pair;
 	uint32_t good = pair->a.num_good, received = pair->b.num_received;
 
 	if (received == pair->b.num_ended && !verb_takes_receive(s->verb))
-		OK(rig_receive(&pair->b, NULL, 101));
-	OK(rig_send_imm(&pair->a, pair->ab[connection], NULL, 5, 9));
+		CHECK_OK(rig_receive(&pair->b, NULL, 101));
+	CHECK_OK(rig_send_imm(&pair->a, pair->ab[connection], NULL, 5, 9));
 	PAIR_WAIT(pair, pair->a.num_good == good + 1 && pair->b.num_received == received + 1);
 	assert_ptr_equal(pair->b.from, pair->ba[connection]);
 }
 
-/* A right of the peer's is missing: the task is taken, and ends so. */
+/* A right of the peer is missing: the task is accepted, and fails. */
 static void denied_by_the_peer(enum verb verb, enum missing missing, uint32_t num_connections)
 {
 	static struct scenario s;
 	struct pair *pair = &s.pair;
 
 	scenario_begin(&s, verb, missing, num_connections);
-	OK(scenario_submit(&s, 0, 0));
-	OK(rig_read(&pair->a, pair->ab[0], NULL, NULL, 1)); /* behind it, and flushed */
+	CHECK_OK(scenario_submit(&s, 0, 0));
+	CHECK_OK(rig_read(&pair->a, pair->ab[0], NULL, NULL, 1)); /* submitted after it, and flushed */
 	PAIR_WAIT(pair, pair->a.num_failed == 2);
 	log_lines_expect(verbs[verb].task, sayings[missing].by, sayings[missing].advice);
 	assert_int_equal(pair->a.num_good, 0);
@@ -127,7 +128,7 @@ static void denied_by_the_peer(enum verb verb, enum missing missing, uint32_t nu
 	if (num_connections == 1) {
 		PAIR_WAIT(pair, pair->a.state == DOCA_CTX_STATE_IDLE);
 	} else {
-		expect_it_works_on(&s, 1);
+		expect_still_working(&s, 1);
 		assert_int_equal(pair->a.state, DOCA_CTX_STATE_RUNNING);
 	}
 	assert_int_equal(pair->b.state, DOCA_CTX_STATE_RUNNING);
@@ -146,7 +147,7 @@ static void a_right_of_the_peer_is_missing(void **state)
 	}
 }
 
-/* What writes into local memory needs the right to: the submit refuses, and nothing has happened to the connection. */
+/* A verb that writes into local memory needs the right to: the submit fails, and the connection is unaffected. */
 static void a_local_right_is_missing(void **state)
 {
 	static struct scenario s;
@@ -159,7 +160,7 @@ static void a_local_right_is_missing(void **state)
 		assert_int_equal(scenario_submit(&s, 0, 0), DOCA_ERROR_NOT_PERMITTED);
 		log_lines_expect("", sayings[ON_LOCAL].by, sayings[ON_LOCAL].advice);
 		expect_memory_untouched(&s);
-		expect_it_works_on(&s, 0);
+		expect_still_working(&s, 0);
 		assert_int_equal(s.pair.a.num_failed, 0);
 		assert_int_equal(s.pair.a.state, DOCA_CTX_STATE_RUNNING);
 		scenario_end(&s);
@@ -178,8 +179,8 @@ static void a_receive_into_read_only_memory(void **state)
 	log_lines_forget();
 	assert_int_equal(rig_receive(&pair.b, buf, 0), DOCA_ERROR_NOT_PERMITTED);
 	log_lines_expect("rdma receive", "memory map lacks", "DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
-	OK(rig_receive(&pair.b, NULL, 0));
-	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
 	rig_put(buf);
 	pair_fini(&pair);
@@ -191,14 +192,14 @@ static void succeeds(enum verb verb, enum missing missing)
 	struct pair *pair = &s.pair;
 
 	scenario_begin(&s, verb, missing, 1);
-	OK(scenario_submit(&s, 0, 0));
+	CHECK_OK(scenario_submit(&s, 0, 0));
 	PAIR_WAIT(pair, pair->a.num_ended == 1);
 	assert_int_equal(pair->a.statuses[0], DOCA_SUCCESS);
 	assert_int_equal(log_lines_num, 0);
 	scenario_end(&s);
 }
 
-/* With all rights; what only leaves, from memory that is read-only; and messages, which need nothing of the peer's instance. */
+/* With all rights; with read-only memory as a source; and messages, which need no right of the peer's instance. */
 static void enough_rights(void **state)
 {
 	static struct pair pair;
@@ -215,8 +216,8 @@ static void enough_rights(void **state)
 	for (enum verb verb = VERB_SEND; verb <= VERB_SEND_IMM; verb++) {
 		struct doca_buf *here = rig_source(&pair.a, 1024, 8), *into = rig_room(&pair.b, 64 * verb, 8);
 
-		OK(rig_receive(&pair.b, into, 0));
-		OK(verb_submit(verb, &pair.a, pair.ab[0], here, NULL, 0));
+		CHECK_OK(rig_receive(&pair.b, into, 0));
+		CHECK_OK(verb_submit(verb, &pair.a, pair.ab[0], here, NULL, 0));
 		PAIR_WAIT(&pair, pair.a.num_good == verb + 1 && pair.b.num_received == verb + 1);
 		assert_memory_equal(pair.b.memory + 64 * verb, pair.a.memory + 1024, 8);
 		rig_put(here);

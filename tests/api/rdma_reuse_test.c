@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA: one task of each kind submitted again and again: after success, after failure, and by another connection. */
+/* RDMA: one task of each kind is submitted repeatedly: after success, after failure, and on another connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 static struct doca_rdma_connection *second_ab, *second_ba;
 
-/* Two connections; who sends without a receive there fails at once. */
+/* Two connections; a send without a receive fails immediately. */
 static int two_connections(void **state)
 {
 	const void *a_details, *b_details;
@@ -20,16 +20,16 @@ static int two_connections(void **state)
 
 	(void)rdma_prepare(state);
 	struct rdma_fixture *f = *state;
-	OK(doca_rdma_set_max_num_connections(f->a.rdma, 2));
-	OK(doca_rdma_set_max_num_connections(f->b.rdma, 2));
-	OK(doca_rdma_set_rnr_retry_count(f->a.rdma, 0));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->a.rdma, 2));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->b.rdma, 2));
+	CHECK_OK(doca_rdma_set_rnr_retry_count(f->a.rdma, 0));
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
 	connect_both(f);
-	OK(doca_rdma_export(f->a.rdma, &a_details, &a_size, &second_ab));
-	OK(doca_rdma_export(f->b.rdma, &b_details, &b_size, &second_ba));
-	OK(doca_rdma_connect(f->a.rdma, b_details, b_size, second_ab));
-	OK(doca_rdma_connect(f->b.rdma, a_details, a_size, second_ba));
+	CHECK_OK(doca_rdma_export(f->a.rdma, &a_details, &a_size, &second_ab));
+	CHECK_OK(doca_rdma_export(f->b.rdma, &b_details, &b_size, &second_ba));
+	CHECK_OK(doca_rdma_connect(f->a.rdma, b_details, b_size, second_ab));
+	CHECK_OK(doca_rdma_connect(f->b.rdma, a_details, a_size, second_ba));
 	f->a.keep = true;
 	return 0;
 }
@@ -60,7 +60,7 @@ MOVE(atomic_fetch_add)
 #define KEEP(name, receives, ...)                                                                                                \
 	do {                                                                                                                     \
 		struct doca_rdma_task_##name *task_;                                                                             \
-		OK(doca_rdma_task_##name##_allocate_init(f->a.rdma, f->ab, __VA_ARGS__, none, &task_));                          \
+		CHECK_OK(doca_rdma_task_##name##_allocate_init(f->a.rdma, f->ab, __VA_ARGS__, none, &task_));                    \
 		kept[num++] = (struct kept){task_, doca_rdma_task_##name##_as_task(task_), move_##name, receives};               \
 	} while (0)
 
@@ -69,8 +69,8 @@ static void run(struct rdma_fixture *f, const struct kept *kept, doca_error_t wa
 	uint32_t ended = f->a.num_ended, received = f->b.num_received;
 
 	if (wanted == DOCA_SUCCESS && kept->takes_receive)
-		OK(rig_receive(&f->b, NULL, 0));
-	OK(doca_task_submit(kept->base));
+		CHECK_OK(rig_receive(&f->b, NULL, 0));
+	CHECK_OK(doca_task_submit(kept->base));
 	WAIT(f->a.num_ended == ended + 1);
 	assert_int_equal(doca_task_get_status(kept->base), wanted);
 	if (wanted == DOCA_SUCCESS && kept->takes_receive)
@@ -104,13 +104,13 @@ static void every_kind(void **state)
 			run(f, &kept[i], DOCA_SUCCESS);
 	assert_int_equal(doca_rdma_task_read_get_result_len(read), LEN);
 	memcpy(&value, f->b.memory + 64, sizeof(value));
-	assert_int_equal(value, 11); /* 7, swapped once, and three additions */
+	assert_int_equal(value, 11); /* 7 after one swap, plus three additions */
 
-	run(f, &kept[0], DOCA_ERROR_IO_FAILED); /* no receive is there */
-	OK(doca_buf_get_data_len(here, &before));
+	run(f, &kept[0], DOCA_ERROR_IO_FAILED); /* no receive is posted */
+	CHECK_OK(doca_buf_get_data_len(here, &before));
 	for (int i = 0; i < num; i++)
 		run(f, &kept[i], DOCA_ERROR_BAD_STATE);
-	OK(doca_buf_get_data_len(here, &after));
+	CHECK_OK(doca_buf_get_data_len(here, &after));
 	assert_int_equal(before, after);
 	assert_int_equal(doca_rdma_task_read_get_result_len(read), 0);
 
@@ -120,7 +120,7 @@ static void every_kind(void **state)
 		assert_true(f->b.from == second_ba || !kept[i].takes_receive);
 	}
 	assert_int_equal(doca_rdma_task_read_get_result_len(read), LEN);
-	OK(doca_buf_get_data_len(here, &after));
+	CHECK_OK(doca_buf_get_data_len(here, &after));
 	assert_int_equal(after, before + LEN);
 	memcpy(&value, f->b.memory + 64, sizeof(value));
 	assert_int_equal(value, 12);
@@ -143,17 +143,17 @@ static void a_receive_has_no_results_after_a_failure(void **state)
 	struct doca_buf *src = rig_source(&f->a, 0, LEN), *dst = rig_room(&f->b, 0, 2 * LEN);
 	struct doca_rdma_task_receive *last;
 
-	OK(doca_rdma_task_receive_allocate_init(f->b.rdma, dst, (union doca_data){.u64 = 0}, &last));
-	OK(doca_task_submit(doca_rdma_task_receive_as_task(last)));
+	CHECK_OK(doca_rdma_task_receive_allocate_init(f->b.rdma, dst, (union doca_data){.u64 = 0}, &last));
+	CHECK_OK(doca_task_submit(doca_rdma_task_receive_as_task(last)));
 	f->a.keep = false;
 	f->b.keep = true;
-	OK(rig_send_imm(&f->a, f->ab, src, 0xA1B2C3D4, 0));
+	CHECK_OK(rig_send_imm(&f->a, f->ab, src, 0xA1B2C3D4, 0));
 	WAIT(f->b.num_received == 1);
 	assert_int_equal(doca_rdma_task_receive_get_result_len(last), LEN);
 	assert_int_equal(doca_rdma_task_receive_get_result_immediate_data(last), 0xA1B2C3D4);
 	assert_int_equal(doca_rdma_task_receive_get_result_opcode(last), DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM);
 	assert_ptr_equal(doca_rdma_task_receive_get_result_rdma_connection(last), f->ba);
-	OK(doca_task_submit(doca_rdma_task_receive_as_task(last)));
+	CHECK_OK(doca_task_submit(doca_rdma_task_receive_as_task(last)));
 	assert_int_equal(doca_ctx_stop(f->b.ctx), DOCA_ERROR_IN_PROGRESS);
 	WAIT(f->b.num_failed == 1);
 	assert_int_equal(f->b.status, DOCA_ERROR_BAD_STATE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA tasks on remote sync events: b owns the event, a has made a remote one of its export. */
+/* RDMA tasks on remote sync events: b owns the event, and a has made a remote one of its export. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +20,9 @@ static void null_arguments(void **state)
 	struct doca_rdma_task_remote_net_sync_event_notify_set *set;
 	struct doca_rdma_task_remote_net_sync_event_notify_add *add;
 
-	OK(doca_rdma_cap_task_remote_net_sync_event_get_is_supported(devinfo));
-	OK(doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(devinfo));
-	OK(doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(devinfo));
+	CHECK_OK(doca_rdma_cap_task_remote_net_sync_event_get_is_supported(devinfo));
+	CHECK_OK(doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(devinfo));
+	CHECK_OK(doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(devinfo));
 	assert_int_equal(doca_rdma_cap_task_remote_net_sync_event_get_is_supported(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(NULL), DOCA_ERROR_INVALID_VALUE);
@@ -43,13 +43,13 @@ static void null_arguments(void **state)
 	assert_null(doca_rdma_task_remote_net_sync_event_notify_set_get_sync_event(NULL));
 	assert_null(doca_rdma_task_remote_net_sync_event_notify_add_get_result_buf(NULL));
 	assert_int_equal(doca_rdma_task_remote_net_sync_event_get_get_result_len(NULL), 0);
-	OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(f->a.rdma, f->ab, NULL, NULL, 9, data, &add));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(f->a.rdma, f->ab, NULL, NULL, 9, data, &add));
 	assert_int_equal(doca_rdma_task_remote_net_sync_event_notify_add_get_add_data(add), 9);
 	assert_ptr_equal(doca_rdma_task_remote_net_sync_event_notify_add_get_rdma_connection(add), f->ab);
 	doca_task_free(doca_rdma_task_remote_net_sync_event_notify_add_as_task(add));
 }
 
-/* A task that is made once, with nothing, and then given what it needs. */
+/* A task that is allocated without arguments, which are set afterwards. */
 static void setters_and_getters(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -60,23 +60,23 @@ static void setters_and_getters(void **state)
 
 	open_event(f, &event, false);
 	f->a.keep = true;
-	OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(f->a.rdma, f->ab, NULL, NULL,
-									 (union doca_data){.u64 = 1}, &set));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(f->a.rdma, f->ab, NULL, NULL,
+									       (union doca_data){.u64 = 1}, &set));
 	doca_rdma_task_remote_net_sync_event_notify_set_set_sync_event(set, event.remote);
 	doca_rdma_task_remote_net_sync_event_notify_set_set_src_buf(set, src);
 	assert_ptr_equal(doca_rdma_task_remote_net_sync_event_notify_set_get_sync_event(set), event.remote);
 	assert_ptr_equal(doca_rdma_task_remote_net_sync_event_notify_set_get_src_buf(set), src);
-	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(f->a.rdma, f->ab, NULL, NULL, (union doca_data){.u64 = 2},
-								  &get));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(f->a.rdma, f->ab, NULL, NULL, (union doca_data){.u64 = 2},
+									&get));
 	doca_rdma_task_remote_net_sync_event_get_set_sync_event(get, event.remote);
 	doca_rdma_task_remote_net_sync_event_get_set_dst_buf(get, dst);
 	doca_rdma_task_remote_net_sync_event_get_set_rdma_connection(get, f->ab);
 	assert_ptr_equal(doca_rdma_task_remote_net_sync_event_get_get_dst_buf(get), dst);
 	for (uint64_t i = 1; i <= 3; i++) {
 		put_number(&f->a, 0, 1000 * i);
-		OK(doca_buf_reset_data_len(dst));
-		OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(set)));
-		OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(get)));
+		CHECK_OK(doca_buf_reset_data_len(dst));
+		CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(set)));
+		CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(get)));
 		WAIT(f->a.num_good == 2 * i);
 		assert_int_equal(number_at(&f->a, 64), 1000 * i);
 		assert_int_equal(doca_rdma_task_remote_net_sync_event_get_get_result_len(get), 8);
@@ -88,7 +88,7 @@ static void setters_and_getters(void **state)
 	rig_put(dst);
 }
 
-/* ---- what they do ---- */
+/* ---- effects ---- */
 
 static void get_set_and_add(struct rdma_fixture *f, bool in_word)
 {
@@ -98,14 +98,14 @@ static void get_set_and_add(struct rdma_fixture *f, bool in_word)
 
 	open_event(f, &event, in_word);
 	put_number(&f->a, 0, 1000);
-	OK(rig_event_get(&f->a, f->ab, event.remote, dst, 0));
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
+	CHECK_OK(rig_event_get(&f->a, f->ab, event.remote, dst, 0));
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
 	WAIT(f->a.num_good == 2);
-	OK(rig_event_get(&f->a, f->ab, event.remote, dst, 2));
+	CHECK_OK(rig_event_get(&f->a, f->ab, event.remote, dst, 2));
 	WAIT(f->a.num_good == 3);
-	OK(rig_event_add(&f->a, f->ab, event.remote, result, 7, 3));
+	CHECK_OK(rig_event_add(&f->a, f->ab, event.remote, result, 7, 3));
 	WAIT(f->a.num_good == 4);
-	OK(rig_event_get(&f->a, f->ab, event.remote, dst, 4));
+	CHECK_OK(rig_event_get(&f->a, f->ab, event.remote, dst, 4));
 	WAIT(f->a.num_good == 5);
 	for (uint64_t i = 0; i < 5; i++)
 		assert_int_equal(f->a.order[i], i);
@@ -113,9 +113,9 @@ static void get_set_and_add(struct rdma_fixture *f, bool in_word)
 	assert_int_equal(number_at(&f->a, 72), 1000);
 	assert_int_equal(number_at(&f->a, 80), 1007);
 	assert_int_equal(number_at(&f->a, 128), 1000);
-	OK(doca_buf_get_data_len(dst, &len));
+	CHECK_OK(doca_buf_get_data_len(dst, &len));
 	assert_int_equal(len, 24);
-	OK(doca_buf_get_data_len(result, &len));
+	CHECK_OK(doca_buf_get_data_len(result, &len));
 	assert_int_equal(len, 8);
 	assert_int_equal(value_of(&event), 1007);
 	close_event(&event);
@@ -147,12 +147,12 @@ static void lists_are_gathered_and_scattered(void **state)
 	memcpy(&value, bytes, sizeof(value));
 	memcpy(f->a.memory, bytes, 3);
 	memcpy(f->a.memory + 100, bytes + 3, 5);
-	OK(doca_buf_chain_list(src, rig_source(&f->a, 100, 5)));
-	OK(doca_buf_chain_list(dst, rig_room(&f->a, 300, 4)));
-	OK(doca_buf_chain_list(dst, rig_room(&f->a, 400, 100)));
+	CHECK_OK(doca_buf_chain_list(src, rig_source(&f->a, 100, 5)));
+	CHECK_OK(doca_buf_chain_list(dst, rig_room(&f->a, 300, 4)));
+	CHECK_OK(doca_buf_chain_list(dst, rig_room(&f->a, 400, 100)));
 	open_event(f, &event, false);
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 0));
-	OK(rig_event_get(&f->a, f->ab, event.remote, dst, 1));
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 0));
+	CHECK_OK(rig_event_get(&f->a, f->ab, event.remote, dst, 1));
 	WAIT(f->a.num_good == 2);
 	assert_int_equal(value_of(&event), value);
 	assert_memory_equal(f->a.memory + 200, bytes, 1);
@@ -163,7 +163,7 @@ static void lists_are_gathered_and_scattered(void **state)
 	rig_put(dst);
 }
 
-/* It is behind a send that waits, so a later receive decides when it happens. */
+/* Submitted after a send that waits, so a later receive decides when it takes effect. */
 static void they_keep_their_place(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -173,17 +173,17 @@ static void they_keep_their_place(void **state)
 
 	open_event(f, &event, false);
 	put_number(&f->a, 0, 5);
-	OK(rig_send(&f->a, f->ab, NULL, 0));
-	OK(rig_write(&f->a, f->ab, data, there, 1));
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 2));
-	OK(rig_event_add(&f->a, f->ab, event.remote, result, 1, 3));
+	CHECK_OK(rig_send(&f->a, f->ab, NULL, 0));
+	CHECK_OK(rig_write(&f->a, f->ab, data, there, 1));
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 2));
+	CHECK_OK(rig_event_add(&f->a, f->ab, event.remote, result, 1, 3));
 	for (int i = 0; i < 1000; i++) {
 		(void)doca_pe_progress(f->a.pe);
 		(void)doca_pe_progress(f->b.pe);
 	}
 	assert_int_equal(value_of(&event), 0);
-	OK(rig_receive(&f->b, NULL, 0));
-	OK(doca_sync_event_get(event.own, &(uint64_t){0}));
+	CHECK_OK(rig_receive(&f->b, NULL, 0));
+	CHECK_OK(doca_sync_event_get(event.own, &(uint64_t){0}));
 	WAIT(value_of(&event) == 6);
 	assert_memory_equal(f->b.memory + 4096, f->a.memory + 4096, 100);
 	WAIT(f->a.num_good == 4);
@@ -196,9 +196,9 @@ static void they_keep_their_place(void **state)
 	rig_put(there);
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
-static void wrong_operands_are_refused(void **state)
+static void wrong_operands_are_rejected(void **state)
 {
 	struct rdma_fixture *f = *state;
 	struct doca_buf *seven = rig_source(&f->a, 0, 7), *nine = rig_source(&f->a, 0, 9), *eight = rig_source(&f->a, 0, 8),
@@ -209,8 +209,8 @@ static void wrong_operands_are_refused(void **state)
 	size_t len;
 
 	open_event(f, &event, false);
-	OK(doca_sync_event_export_to_remote_net(event.own, &data, &len));
-	OK(doca_sync_event_remote_net_create_from_export(f->b.dev, data, len, &others));
+	CHECK_OK(doca_sync_event_export_to_remote_net(event.own, &data, &len));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(f->b.dev, data, len, &others));
 	log_lines_forget();
 	assert_int_equal(rig_event_set(&f->a, f->ab, event.remote, seven, 0), DOCA_ERROR_INVALID_VALUE);
 	log_lines_expect("rdma set of a remote sync event", "7 bytes", "8");
@@ -236,7 +236,7 @@ static void wrong_operands_are_refused(void **state)
 	log_lines_expect("rdma add to a remote sync event", "result buffer", "8 bytes");
 	assert_int_equal(f->a.state, DOCA_CTX_STATE_RUNNING);
 	assert_int_equal(value_of(&event), 0);
-	OK(doca_sync_event_remote_net_destroy(others));
+	CHECK_OK(doca_sync_event_remote_net_destroy(others));
 	close_event(&event);
 	rig_put(seven);
 	rig_put(nine);
@@ -245,21 +245,21 @@ static void wrong_operands_are_refused(void **state)
 	rig_put(there);
 }
 
-/* kind: 0 get, 1 set, 2 add; the guide's table. */
+/* kind: 0 get, 1 set, 2 add, as in the guide's table. */
 static void right_missing(struct rdma_fixture *f, uint32_t permissions, int kind, const char *flag)
 {
 	struct doca_buf *src = rig_source(&f->a, 0, 8), *room = rig_room(&f->a, 64, 8);
 	struct event event;
 
-	OK(doca_rdma_set_permissions(f->b.rdma, permissions));
+	CHECK_OK(doca_rdma_set_permissions(f->b.rdma, permissions));
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
 	connect_both(f);
 	open_event(f, &event, false);
 	log_lines_forget();
-	OK(kind == 0   ? rig_event_get(&f->a, f->ab, event.remote, room, 0)
-	   : kind == 1 ? rig_event_set(&f->a, f->ab, event.remote, src, 0)
-		       : rig_event_add(&f->a, f->ab, event.remote, room, 1, 0));
+	CHECK_OK(kind == 0   ? rig_event_get(&f->a, f->ab, event.remote, room, 0)
+		 : kind == 1 ? rig_event_set(&f->a, f->ab, event.remote, src, 0)
+			     : rig_event_add(&f->a, f->ab, event.remote, room, 1, 0));
 	WAIT(f->a.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(f->a.num_good, 0);
 	assert_int_equal(f->a.status, DOCA_ERROR_NOT_PERMITTED);
@@ -286,7 +286,7 @@ static void an_add_needs_rdma_atomic(void **state)
 	right_missing(*state, RIG_ALL & ~DOCA_ACCESS_FLAG_RDMA_ATOMIC, 2, "RDMA_ATOMIC");
 }
 
-/* On one of two connections: the other works on. */
+/* On one of two connections: the other still works. */
 static void an_event_that_its_owner_stopped(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -294,8 +294,8 @@ static void an_event_that_its_owner_stopped(void **state)
 	struct doca_buf *src = rig_source(&f->a, 0, 8), *room = rig_room(&f->a, 64, 8);
 	struct event event, lasting;
 
-	OK(doca_rdma_set_max_num_connections(f->a.rdma, 2));
-	OK(doca_rdma_set_max_num_connections(f->b.rdma, 2));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->a.rdma, 2));
+	CHECK_OK(doca_rdma_set_max_num_connections(f->b.rdma, 2));
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
 	connect_both(f);
@@ -304,23 +304,23 @@ static void an_event_that_its_owner_stopped(void **state)
 	connect_both(f);
 	open_event(f, &event, false);
 	open_event(f, &lasting, false);
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 0));
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 0));
 	WAIT(f->a.num_good == 1);
-	OK(doca_sync_event_stop(event.own));
+	CHECK_OK(doca_sync_event_stop(event.own));
 	log_lines_forget();
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
-	OK(rig_event_add(&f->a, f->ab, lasting.remote, room, 1, 2)); /* behind the one that fails */
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
+	CHECK_OK(rig_event_add(&f->a, f->ab, lasting.remote, room, 1, 2)); /* submitted after the one that fails */
 	WAIT(f->a.num_failed == 2);
 	assert_int_equal(f->a.statuses[1], DOCA_ERROR_CONNECTION_ABORTED);
 	log_lines_expect("rdma set of a remote sync event", "owner has stopped it, or is gone", "");
-	OK(rig_event_add(&f->a, other, lasting.remote, room, 3, 3));
+	CHECK_OK(rig_event_add(&f->a, other, lasting.remote, room, 3, 3));
 	WAIT(f->a.num_good == 2);
 	assert_int_equal(f->a.state, DOCA_CTX_STATE_RUNNING);
-	OK(rig_receive(&f->a, NULL, 4));
-	OK(rig_send(&f->b, others_peer, NULL, 4));
+	CHECK_OK(rig_receive(&f->a, NULL, 4));
+	CHECK_OK(rig_send(&f->b, others_peer, NULL, 4));
 	WAIT(f->a.num_received == 1);
-	OK(doca_sync_event_remote_net_destroy(event.remote));
-	OK(doca_sync_event_destroy(event.own));
+	CHECK_OK(doca_sync_event_remote_net_destroy(event.remote));
+	CHECK_OK(doca_sync_event_destroy(event.own));
 	close_event(&lasting);
 	rig_put(src);
 	rig_put(room);
@@ -337,22 +337,22 @@ static void a_stale_or_wrong_export(void **state)
 	size_t len;
 
 	open_event(f, &event, false);
-	OK(doca_sync_event_export_to_remote_net(event.own, &data, &len));
+	CHECK_OK(doca_sync_event_export_to_remote_net(event.own, &data, &len));
 	assert_true(len <= sizeof(copy));
 	memcpy(copy, data, len);
 	close_event(&event);
 	assert_int_equal(doca_sync_event_remote_net_create_from_export(f->a.dev, copy, len, &remote), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_create(&pci));
-	OK(doca_sync_event_add_publisher_location_remote_pci(pci));
-	OK(doca_sync_event_add_subscriber_location_cpu(pci, f->b.dev));
-	OK(doca_sync_event_start(pci));
-	OK(doca_sync_event_export_to_remote_pci(pci, f->b.dev, &data, &len));
+	CHECK_OK(doca_sync_event_create(&pci));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_pci(pci));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(pci, f->b.dev));
+	CHECK_OK(doca_sync_event_start(pci));
+	CHECK_OK(doca_sync_event_export_to_remote_pci(pci, f->b.dev, &data, &len));
 	assert_int_equal(doca_sync_event_remote_net_create_from_export(f->a.dev, data, len, &remote), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_stop(pci));
-	OK(doca_sync_event_destroy(pci));
+	CHECK_OK(doca_sync_event_stop(pci));
+	CHECK_OK(doca_sync_event_destroy(pci));
 }
 
-/* What is flushed did not happen. */
+/* A flushed task has no effect. */
 static void stop_flushes_without_effect(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -361,9 +361,9 @@ static void stop_flushes_without_effect(void **state)
 
 	open_event(f, &event, false);
 	put_number(&f->a, 0, 77);
-	OK(rig_send(&f->a, f->ab, NULL, 0));
-	OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
-	OK(rig_event_add(&f->a, f->ab, event.remote, room, 1, 2));
+	CHECK_OK(rig_send(&f->a, f->ab, NULL, 0));
+	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
+	CHECK_OK(rig_event_add(&f->a, f->ab, event.remote, room, 1, 2));
 	assert_int_equal(doca_ctx_stop(f->a.ctx), DOCA_ERROR_IN_PROGRESS);
 	WAIT(f->a.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(f->a.num_failed, 3);
@@ -384,7 +384,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(on_an_event_in_the_programs_memory, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(lists_are_gathered_and_scattered, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(they_keep_their_place, rdma_setup, rdma_teardown),
-		cmocka_unit_test_setup_teardown(wrong_operands_are_refused, rdma_setup, rdma_teardown),
+		cmocka_unit_test_setup_teardown(wrong_operands_are_rejected, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(a_get_needs_rdma_read, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(a_set_needs_rdma_write, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(an_add_needs_rdma_atomic, rdma_prepare, rdma_teardown),

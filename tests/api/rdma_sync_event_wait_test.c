@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who waits for an event of b's sees what RDMA tasks of a do to it, also asleep. */
+/* A waiter for an event of b sees what RDMA tasks of a do to it, also while it sleeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 #include "rdma_event_fixture.h"
 
 #define WAKES 16
-#define WAKES_S 6 /* an owner that looks by itself takes twice as long for so many */
+#define WAKES_S 6 /* an owner that polls on its own takes twice as long for that many */
 
-/* On an RDMA device a requester that does not poll may have the owner look: it cannot tell when its set is done. */
+/* On an RDMA device, a requester that does not poll may leave the owner polling: it cannot know when its set is complete. */
 static bool is_mapped(void)
 {
 	const char *fabric = getenv("SOFTFIELD_FABRIC");
@@ -30,11 +30,11 @@ static void *wait_in_turns(void *argument)
 	struct event *event = argument;
 
 	for (uint64_t i = 0; i < WAKES; i++)
-		OK(doca_sync_event_wait_gt_yield(event->own, i, UINT64_MAX));
+		CHECK_OK(doca_sync_event_wait_gt_yield(event->own, i, UINT64_MAX));
 	return NULL;
 }
 
-static void a_call_that_waits_sees_it(void **state)
+static void a_waiting_call_sees_it(void **state)
 {
 	struct rdma_fixture *f = *state;
 	struct doca_buf *result = rig_room(&f->a, 64, 8);
@@ -44,7 +44,7 @@ static void a_call_that_waits_sees_it(void **state)
 	open_event(f, &event, false);
 	assert_int_equal(pthread_create(&thread, NULL, wait_in_turns, &event), 0);
 	for (uint32_t i = 1; i <= WAKES; i++) {
-		OK(rig_event_add(&f->a, f->ab, event.remote, result, 1, 0));
+		CHECK_OK(rig_event_add(&f->a, f->ab, event.remote, result, 1, 0));
 		WAIT(f->a.num_good == i);
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -115,19 +115,19 @@ static void sleeper_open(struct rdma_fixture *f, struct sleeper *sleeper)
 	memset(sleeper, 0, sizeof(*sleeper));
 	sleeper->good = true;
 	create_event(f, &sleeper->event);
-	OK(doca_pe_create(&sleeper->pe));
-	OK(doca_sync_event_task_wait_eq_set_conf(sleeper->event.own, wait_ended, wait_ended, 1));
-	OK(doca_pe_connect_ctx(sleeper->pe, doca_sync_event_as_ctx(sleeper->event.own)));
-	OK(doca_ctx_start(doca_sync_event_as_ctx(sleeper->event.own)));
+	CHECK_OK(doca_pe_create(&sleeper->pe));
+	CHECK_OK(doca_sync_event_task_wait_eq_set_conf(sleeper->event.own, wait_ended, wait_ended, 1));
+	CHECK_OK(doca_pe_connect_ctx(sleeper->pe, doca_sync_event_as_ctx(sleeper->event.own)));
+	CHECK_OK(doca_ctx_start(doca_sync_event_as_ctx(sleeper->event.own)));
 	import_event(f, &sleeper->event);
 }
 
 static void sleeper_close(struct sleeper *sleeper)
 {
-	OK(doca_sync_event_remote_net_destroy(sleeper->event.remote));
-	OK(doca_ctx_stop(doca_sync_event_as_ctx(sleeper->event.own)));
-	OK(doca_sync_event_destroy(sleeper->event.own));
-	OK(doca_pe_destroy(sleeper->pe));
+	CHECK_OK(doca_sync_event_remote_net_destroy(sleeper->event.remote));
+	CHECK_OK(doca_ctx_stop(doca_sync_event_as_ctx(sleeper->event.own)));
+	CHECK_OK(doca_sync_event_destroy(sleeper->event.own));
+	CHECK_OK(doca_pe_destroy(sleeper->pe));
 }
 
 /* Nobody progresses the requester after its submit, and yet the sleeper wakes. */
@@ -138,7 +138,7 @@ static void wakes_are_prompt(struct rdma_fixture *f, bool by_add)
 	pthread_t thread;
 
 	sleeper_open(f, &sleeper);
-	OK(rig_event_get(&f->a, f->ab, sleeper.event.remote, result, 0)); /* the connection stands */
+	CHECK_OK(rig_event_get(&f->a, f->ab, sleeper.event.remote, result, 0)); /* the connection is established */
 	WAIT(f->a.num_good == 1);
 	assert_int_equal(pthread_create(&thread, NULL, sleep_in_turns, &sleeper), 0);
 	double begin = sf_now_s();
@@ -147,9 +147,9 @@ static void wakes_are_prompt(struct rdma_fixture *f, bool by_add)
 			sched_yield();
 		put_number(&f->a, 0, i);
 		if (by_add)
-			OK(rig_event_add(&f->a, f->ab, sleeper.event.remote, result, 1, i));
+			CHECK_OK(rig_event_add(&f->a, f->ab, sleeper.event.remote, result, 1, i));
 		else
-			OK(rig_event_set(&f->a, f->ab, sleeper.event.remote, src, i));
+			CHECK_OK(rig_event_set(&f->a, f->ab, sleeper.event.remote, src, i));
 		if (i == WAKES)
 			assert_int_equal(pthread_join(thread, NULL), 0);
 	}
@@ -164,12 +164,12 @@ static void wakes_are_prompt(struct rdma_fixture *f, bool by_add)
 	rig_put(result);
 }
 
-static void a_set_wakes_who_sleeps(void **state)
+static void a_set_wakes_a_sleeper(void **state)
 {
 	wakes_are_prompt(*state, false);
 }
 
-static void an_add_wakes_who_sleeps(void **state)
+static void an_add_wakes_a_sleeper(void **state)
 {
 	wakes_are_prompt(*state, true);
 }
@@ -177,9 +177,9 @@ static void an_add_wakes_who_sleeps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_call_that_waits_sees_it, rdma_setup, rdma_teardown),
-		cmocka_unit_test_setup_teardown(a_set_wakes_who_sleeps, rdma_setup, rdma_teardown),
-		cmocka_unit_test_setup_teardown(an_add_wakes_who_sleeps, rdma_setup, rdma_teardown),
+		cmocka_unit_test_setup_teardown(a_waiting_call_sees_it, rdma_setup, rdma_teardown),
+		cmocka_unit_test_setup_teardown(a_set_wakes_a_sleeper, rdma_setup, rdma_teardown),
+		cmocka_unit_test_setup_teardown(an_add_wakes_a_sleeper, rdma_setup, rdma_teardown),
 	};
 
 	return cmocka_run_group_tests_name("rdma sync event waits", tests, NULL, NULL);

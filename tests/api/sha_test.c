@@ -216,7 +216,7 @@ static void lists(void **state)
 	}
 }
 
-static void many_at_once(void **state)
+static void many_tasks_in_flight(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *src[1 << LOG_TASKS], *dst[1 << LOG_TASKS];
@@ -238,7 +238,7 @@ static void many_at_once(void **state)
 	}
 }
 
-/* ---- what is wrong with a task ---- */
+/* ---- wrong tasks ---- */
 
 static void destination_too_small(void **state)
 {
@@ -287,7 +287,7 @@ static void no_wake_up_is_lost(void **state)
 		assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
 		assert_int_equal(doca_task_submit(tasks[i % 8 == 7]), DOCA_SUCCESS);
 		while (f->num_good != i + 1) {
-			for (uint32_t spin = 0; spin < i % 64 * 16; spin++) /* ends at another point of the request each time */
+			for (uint32_t spin = 0; spin < i % 64 * 16; spin++) /* each task ends at another point of the request */
 				__asm__ volatile("");
 			assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 			assert_int_equal(poll(&fd, 1, WAIT_S * 1000), 1);
@@ -337,7 +337,7 @@ int main(void)
 		T(digests_of_all_lengths),
 		T(digest_is_appended),
 		T(lists),
-		T(many_at_once),
+		T(many_tasks_in_flight),
 		T(destination_too_small),
 		T(destination_that_is_read_only),
 		T(no_wake_up_is_lost),

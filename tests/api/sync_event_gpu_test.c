@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events that a kernel publishes and waits for: on the software GPU, where a kernel is a C function. */
+/* Sync events that a kernel publishes and waits for, on the software GPU, where a kernel is a C function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -45,11 +45,11 @@ static int gpu_setup(void **state)
 {
 	struct gpu_fixture *f = calloc(1, sizeof(*f));
 
-	f->dev = open_device("d8:00.0");
-	OK(doca_gpu_create(GPU, &f->gpu));
-	OK(doca_sync_event_create(&f->event));
-	OK(doca_sync_event_add_publisher_location_gpu(f->event, f->gpu));
-	OK(doca_sync_event_add_subscriber_location_cpu(f->event, f->dev));
+	f->dev = test_dev_open_pci("d8:00.0");
+	CHECK_OK(doca_gpu_create(GPU, &f->gpu));
+	CHECK_OK(doca_sync_event_create(&f->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_gpu(f->event, f->gpu));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(f->event, f->dev));
 	*state = f;
 	return 0;
 }
@@ -61,10 +61,10 @@ static int gpu_teardown(void **state)
 	if (f->event != NULL) {
 		assert_int_equal(doca_gpu_destroy(f->gpu), DOCA_ERROR_IN_USE);
 		doca_sync_event_stop(f->event);
-		OK(doca_sync_event_destroy(f->event));
+		CHECK_OK(doca_sync_event_destroy(f->event));
 	}
-	OK(doca_gpu_destroy(f->gpu));
-	OK(doca_dev_close(f->dev));
+	CHECK_OK(doca_gpu_destroy(f->gpu));
+	CHECK_OK(doca_dev_close(f->dev));
 	free(f);
 	return 0;
 }
@@ -74,15 +74,15 @@ static struct softfield_launch *launch(struct gpu_fixture *f)
 	struct softfield_launch *launched;
 	struct kernel_args args;
 
-	OK(doca_sync_event_get_gpu_handle(f->event, f->gpu, &args.event));
-	OK(softfield_gpu_launch(f->gpu, &kernel, 1, 1, &args, sizeof(args), &launched));
+	CHECK_OK(doca_sync_event_get_gpu_handle(f->event, f->gpu, &args.event));
+	CHECK_OK(softfield_gpu_launch(f->gpu, &kernel, 1, 1, &args, sizeof(args), &launched));
 	return launched;
 }
 
 static void finish(struct softfield_launch *launched)
 {
-	OK(softfield_gpu_launch_wait(launched, DEADLINE_MS));
-	OK(softfield_gpu_launch_destroy(launched));
+	CHECK_OK(softfield_gpu_launch_wait(launched, DEADLINE_MS));
+	CHECK_OK(softfield_gpu_launch_destroy(launched));
 }
 
 static void a_kernel_waits_and_publishes(void **state)
@@ -90,10 +90,10 @@ static void a_kernel_waits_and_publishes(void **state)
 	struct gpu_fixture *f = *state;
 	struct softfield_launch *launched;
 
-	OK(doca_sync_event_start(f->event));
+	CHECK_OK(doca_sync_event_start(f->event));
 	launched = launch(f);
-	OK(doca_sync_event_update_set(f->event, 1));
-	OK(doca_sync_event_wait_gt_yield(f->event, 1, UINT64_MAX));
+	CHECK_OK(doca_sync_event_update_set(f->event, 1));
+	CHECK_OK(doca_sync_event_wait_gt_yield(f->event, 1, UINT64_MAX));
 	finish(launched);
 }
 
@@ -103,12 +103,12 @@ static void on_end(struct doca_sync_event_task_wait_eq *task, union doca_data ta
 {
 	(void)task_data;
 	(void)ctx_data;
-	OK(doca_task_get_status(doca_sync_event_task_wait_eq_as_doca_task(task)));
+	CHECK_OK(doca_task_get_status(doca_sync_event_task_wait_eq_as_doca_task(task)));
 	doca_task_free(doca_sync_event_task_wait_eq_as_doca_task(task));
 	ended = true;
 }
 
-/* A kernel opens no gate: the watcher looks. */
+/* A kernel rings no doorbell: the watcher polls. */
 static void a_kernel_wakes_a_sleeper(void **state)
 {
 	struct gpu_fixture *f = *state;
@@ -121,33 +121,33 @@ static void a_kernel_wakes_a_sleeper(void **state)
 	struct pollfd fd = {.events = POLLIN};
 	struct doca_pe *pe;
 
-	OK(doca_pe_create(&pe));
-	OK(doca_pe_connect_ctx(pe, ctx));
-	OK(doca_pe_get_notification_handle(pe, &handle));
+	CHECK_OK(doca_pe_create(&pe));
+	CHECK_OK(doca_pe_connect_ctx(pe, ctx));
+	CHECK_OK(doca_pe_get_notification_handle(pe, &handle));
 	fd.fd = handle;
-	OK(doca_sync_event_task_wait_eq_set_conf(f->event, on_end, on_end, 1));
-	OK(doca_ctx_start(ctx));
-	OK(doca_sync_event_task_wait_eq_alloc_init(f->event, 2, UINT64_MAX, none, &wait));
-	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
+	CHECK_OK(doca_sync_event_task_wait_eq_set_conf(f->event, on_end, on_end, 1));
+	CHECK_OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(f->event, 2, UINT64_MAX, none, &wait));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
 	launched = launch(f);
-	OK(doca_sync_event_get_gpu_handle(f->event, f->gpu, &word));
+	CHECK_OK(doca_sync_event_get_gpu_handle(f->event, f->gpu, &word));
 	doca_pe_progress(pe);
-	OK(doca_pe_request_notification(pe));
+	CHECK_OK(doca_pe_request_notification(pe));
 	__atomic_store_n(word, 1, __ATOMIC_RELEASE); /* as another kernel would */
 	ended = false;
 	for (double end = sf_now_s() + 10; !ended && sf_now_s() < end;) {
 		if (doca_pe_progress(pe) != 0)
 			continue;
-		OK(doca_pe_request_notification(pe));
-		assert_int_equal(poll(&fd, 1, 400), 1); /* sooner than those look who look for dead owners */
-		OK(doca_pe_clear_notification(pe, handle));
+		CHECK_OK(doca_pe_request_notification(pe));
+		assert_int_equal(poll(&fd, 1, 400), 1); /* sooner than the check for dead owners */
+		CHECK_OK(doca_pe_clear_notification(pe, handle));
 	}
 	assert_true(ended);
 	finish(launched);
-	OK(doca_ctx_stop(ctx));
-	OK(doca_sync_event_destroy(f->event));
+	CHECK_OK(doca_ctx_stop(ctx));
+	CHECK_OK(doca_sync_event_destroy(f->event));
 	f->event = NULL;
-	OK(doca_pe_destroy(pe));
+	CHECK_OK(doca_pe_destroy(pe));
 }
 
 static void a_gpus_event_stays_on_its_node(void **state)
@@ -161,18 +161,18 @@ static void a_gpus_event_stays_on_its_node(void **state)
 
 	assert_int_equal(doca_sync_event_set_addr(f->event, &word), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_sync_event_get_gpu_handle(f->event, f->gpu, &handle), DOCA_ERROR_BAD_STATE);
-	OK(doca_sync_event_start(f->event));
+	CHECK_OK(doca_sync_event_start(f->event));
 	assert_int_equal(doca_sync_event_export_to_remote_pci(f->event, f->dev, &data, &sz), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_sync_event_export_to_remote_net(f->event, &data, &sz), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_sync_event_get_gpu_handle(f->event, NULL, &handle), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_get_gpu_handle(f->event, f->gpu, NULL), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_create(&event)); /* of no GPU */
+	CHECK_OK(doca_sync_event_create(&event)); /* memory of no GPU */
 	assert_int_equal(doca_sync_event_get_gpu_handle(event, f->gpu, &handle), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_set_addr(event, &word)); /* and the other order is refused by start */
-	OK(doca_sync_event_add_publisher_location_cpu(event, f->dev));
-	OK(doca_sync_event_add_subscriber_location_gpu(event, f->gpu));
+	CHECK_OK(doca_sync_event_set_addr(event, &word)); /* in the other order, start fails */
+	CHECK_OK(doca_sync_event_add_publisher_location_cpu(event, f->dev));
+	CHECK_OK(doca_sync_event_add_subscriber_location_gpu(event, f->gpu));
 	assert_int_equal(doca_sync_event_start(event), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_destroy(event));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, gpu_setup, gpu_teardown)

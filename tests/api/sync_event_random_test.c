@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random calls on a few sync events, owned and imported, in every state and with NULL now and then, against a model that says
- * which code each call returns and which value each counter has. SOFTFIELD_TEST_SEED repeats a run.
+ * Random calls on a few sync events, owned and imported, in every state and sometimes with NULL, compared with a model that knows
+ * the result of each call and the value of each counter. SOFTFIELD_TEST_SEED repeats a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 enum mode { STOPPED, CALLS_MODE, TASKS_MODE };
 
-/* One run of one owner: what all who share it see. */
+/* One run of one owner: shared by all its imports. */
 struct counter {
 	uint64_t value;
 	bool live;
@@ -31,7 +31,7 @@ struct counter {
 };
 
 struct slot {
-	struct doca_sync_event *event; /* NULL: nothing here */
+	struct doca_sync_event *event; /* NULL: the slot is empty */
 	bool imported, publisher, remote, subscriber, in_word;
 	enum mode mode;
 	bool connected; /* to the progress engine */
@@ -69,7 +69,7 @@ static void counter_put(struct slot *s)
 	s->counter = NULL;
 }
 
-/* ---- what the model says ---- */
+/* ---- the model ---- */
 
 static bool is_alive(const struct slot *s)
 {
@@ -136,7 +136,7 @@ static void on_add(struct doca_sync_event_task_notify_add *task, union doca_data
 	doca_task_free(doca_sync_event_task_notify_add_as_doca_task(task));
 }
 
-/* The model said which waits are in flight when they were submitted; a counter that changed since may have made them true. */
+/* When waits were submitted, the model knew which ones stay in flight; a later change of the counter may have made them true. */
 static void on_wait(struct doca_sync_event_task_wait_eq *task, union doca_data data, union doca_data ctx_data)
 {
 	struct slot *s = data.ptr;
@@ -225,7 +225,7 @@ static void call_create(struct slot *s)
 	expect(doca_sync_event_create(&s->event), DOCA_SUCCESS);
 	if (maybe(4))
 		return;
-	/* Ready to be shared: chance alone seldom gets there. */
+	/* Set up for an export: chance alone seldom gets there. */
 	expect(doca_sync_event_add_publisher_location_remote_pci(s->event), DOCA_SUCCESS);
 	expect(doca_sync_event_add_subscriber_location_cpu(s->event, host), DOCA_SUCCESS);
 	s->publisher = s->remote = s->subscriber = true;
@@ -391,7 +391,7 @@ static void call_get(struct slot *s)
 		assert_int_equal(value, s->counter->value);
 }
 
-/* Only for what is true: another wait would not return. */
+/* Only for conditions that are true: any other wait would not return. */
 static void call_wait(struct slot *s)
 {
 	doca_error_t wanted = of_call(s);
@@ -441,7 +441,7 @@ static void random_call(void)
 		call_import(s, &slots[below(SLOTS)]);
 }
 
-static void random_calls_answer_as_the_model_says(void **state)
+static void random_calls_return_what_the_model_expects(void **state)
 {
 	const char *seed = getenv("SOFTFIELD_TEST_SEED");
 
@@ -449,9 +449,9 @@ static void random_calls_answer_as_the_model_says(void **state)
 	random_state = seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)getpid();
 	printf("seed %lu\n", (unsigned long)random_state);
 	for (int sequence = 0; sequence < SEQUENCES; sequence++) {
-		host = open_device("d8:00.0");
-		dpu = open_device("03:00.0");
-		OK(doca_pe_create(&pe));
+		host = test_dev_open_pci("d8:00.0");
+		dpu = test_dev_open_pci("03:00.0");
+		CHECK_OK(doca_pe_create(&pe));
 		for (int i = 0; i < CALLS; i++)
 			random_call();
 		for (int i = 0; i < SLOTS; i++) {
@@ -462,15 +462,15 @@ static void random_calls_answer_as_the_model_says(void **state)
 			call_stop(&slots[i]);
 			call_destroy(&slots[i]);
 		}
-		OK(doca_pe_destroy(pe)); /* nothing is connected, and nothing held: */
-		OK(doca_dev_close(host));
-		OK(doca_dev_close(dpu));
+		CHECK_OK(doca_pe_destroy(pe)); /* succeeds only if nothing is connected */
+		CHECK_OK(doca_dev_close(host));
+		CHECK_OK(doca_dev_close(dpu));
 	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls_answer_as_the_model_says)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls_return_what_the_model_expects)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

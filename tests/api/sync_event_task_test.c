@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events as contexts: the tasks, stop with waits in flight, and sleeping for the notification. */
+/* Sync events as contexts: the tasks, stop with waits in flight, and sleeping until a notification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,12 +19,12 @@
 #define NUM_TASKS 8
 #define DEADLINE_S 20
 
-/* Of 1.5 seconds of sleep. A wake-up costs several times as much on a busy machine, so what counts is how often there is one: a
- * connection that is looked after needs 60, and a clock of 5 ms 300. A thread that polls has few and uses all of the time. */
+/* For 1.5 seconds of sleep. A wake-up costs several times as much on a busy machine, so the limit counts wake-ups: watching a
+ * connection needs 60, and a clock of 5 ms 300. A thread that polls has few and uses all of the time. */
 #define SLEEP_WAKES_MAX 200
 #define SLEEP_CPU_S 0.15
 
-/* What the callbacks of all types write down: they get the task's base, because it is the first in every task. */
+/* What the callbacks of all types record: they get the base of the task, which is its first member. */
 static struct seen {
 	uint32_t completed, failed;
 	doca_error_t last_status;
@@ -43,7 +43,7 @@ static void on_completed(struct doca_task *task, union doca_data task_data, unio
 		assert_int_equal(doca_ctx_stop(doca_task_get_ctx(task)), DOCA_ERROR_IN_PROGRESS);
 	if (seen.resubmit) {
 		seen.resubmit = false;
-		OK(doca_task_submit(task));
+		CHECK_OK(doca_task_submit(task));
 		return;
 	}
 	doca_task_free(task);
@@ -65,18 +65,18 @@ static void on_failed(struct doca_task *task, union doca_data task_data, union d
 
 static void configure(struct doca_sync_event *event)
 {
-	OK(doca_sync_event_task_get_set_conf(event, CALLBACKS(get), NUM_TASKS));
-	OK(doca_sync_event_task_notify_set_set_conf(event, CALLBACKS(notify_set), NUM_TASKS));
-	OK(doca_sync_event_task_notify_add_set_conf(event, CALLBACKS(notify_add), NUM_TASKS));
-	OK(doca_sync_event_task_wait_eq_set_conf(event, CALLBACKS(wait_eq), NUM_TASKS));
-	OK(doca_sync_event_task_wait_neq_set_conf(event, CALLBACKS(wait_neq), NUM_TASKS));
+	CHECK_OK(doca_sync_event_task_get_set_conf(event, CALLBACKS(get), NUM_TASKS));
+	CHECK_OK(doca_sync_event_task_notify_set_set_conf(event, CALLBACKS(notify_set), NUM_TASKS));
+	CHECK_OK(doca_sync_event_task_notify_add_set_conf(event, CALLBACKS(notify_add), NUM_TASKS));
+	CHECK_OK(doca_sync_event_task_wait_eq_set_conf(event, CALLBACKS(wait_eq), NUM_TASKS));
+	CHECK_OK(doca_sync_event_task_wait_neq_set_conf(event, CALLBACKS(wait_neq), NUM_TASKS));
 }
 
 struct tasks {
 	struct fixture *f;
 	struct doca_pe *pe;
 	struct doca_ctx *ctx;
-	struct doca_sync_event *far; /* an import of the event, synchronous; started where a test asks */
+	struct doca_sync_event *far; /* an import of the event, synchronous; a test starts it */
 };
 
 static void start_ctx(struct doca_sync_event *event, struct doca_pe *pe)
@@ -84,10 +84,10 @@ static void start_ctx(struct doca_sync_event *event, struct doca_pe *pe)
 	enum doca_ctx_states ctx_state;
 	struct doca_ctx *ctx = doca_sync_event_as_ctx(event);
 
-	OK(doca_pe_connect_ctx(pe, ctx));
+	CHECK_OK(doca_pe_connect_ctx(pe, ctx));
 	configure(event);
-	OK(doca_ctx_start(ctx));
-	OK(doca_ctx_get_state(ctx, &ctx_state));
+	CHECK_OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_ctx_get_state(ctx, &ctx_state));
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_RUNNING);
 }
 
@@ -98,7 +98,7 @@ static int tasks_setup(void **state)
 	memset(&seen, 0, sizeof(seen));
 	setup(state);
 	t->f = *state;
-	OK(doca_pe_create(&t->pe));
+	CHECK_OK(doca_pe_create(&t->pe));
 	t->ctx = doca_sync_event_as_ctx(t->f->event);
 	start_ctx(t->f->event, t->pe);
 	*state = t;
@@ -113,7 +113,7 @@ static void drain(struct tasks *t)
 	doca_ctx_stop(t->ctx);
 	do {
 		doca_pe_progress(t->pe);
-		OK(doca_ctx_get_state(t->ctx, &ctx_state));
+		CHECK_OK(doca_ctx_get_state(t->ctx, &ctx_state));
 	} while (ctx_state != DOCA_CTX_STATE_IDLE && sf_now_s() < end);
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE);
 }
@@ -125,9 +125,9 @@ static int tasks_teardown(void **state)
 	drain(t);
 	if (t->far != NULL)
 		end_event(t->far);
-	OK(doca_sync_event_destroy(t->f->event));
+	CHECK_OK(doca_sync_event_destroy(t->f->event));
 	t->f->event = NULL;
-	OK(doca_pe_destroy(t->pe));
+	CHECK_OK(doca_pe_destroy(t->pe));
 	*state = t->f;
 	free(t);
 	return teardown(state);
@@ -136,7 +136,7 @@ static int tasks_teardown(void **state)
 static void import_far(struct tasks *t)
 {
 	t->far = import_event(t->f);
-	OK(doca_sync_event_start(t->far));
+	CHECK_OK(doca_sync_event_start(t->far));
 }
 
 static void progress_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
@@ -153,7 +153,7 @@ static struct doca_task *wait_eq(struct tasks *t, uint64_t value, uint64_t mask)
 	struct doca_sync_event_task_wait_eq *task;
 	union doca_data data = {.u64 = 5};
 
-	OK(doca_sync_event_task_wait_eq_alloc_init(t->f->event, value, mask, data, &task));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(t->f->event, value, mask, data, &task));
 	assert_int_equal(doca_sync_event_task_wait_eq_get_wait_val(task), value);
 	assert_int_equal(doca_sync_event_task_wait_eq_get_mask(task), mask);
 	return doca_sync_event_task_wait_eq_as_doca_task(task);
@@ -164,7 +164,7 @@ static struct doca_task *wait_neq(struct tasks *t, uint64_t value, uint64_t mask
 	struct doca_sync_event_task_wait_neq *task;
 	union doca_data data = {.u64 = 6};
 
-	OK(doca_sync_event_task_wait_neq_alloc_init(t->f->event, 0, 0, data, &task));
+	CHECK_OK(doca_sync_event_task_wait_neq_alloc_init(t->f->event, 0, 0, data, &task));
 	doca_sync_event_task_wait_neq_set_wait_val(task, value);
 	doca_sync_event_task_wait_neq_set_mask(task, mask);
 	assert_int_equal(doca_sync_event_task_wait_neq_get_wait_val(task), value);
@@ -181,14 +181,14 @@ static void configuration_is_checked(void **state)
 
 	assert_int_equal(doca_sync_event_task_get_set_conf(t->f->event, CALLBACKS(get), 1), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_sync_event_task_wait_eq_set_conf(t->f->event, CALLBACKS(wait_eq), 1), DOCA_ERROR_NOT_PERMITTED);
-	OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_create(&event));
 	assert_int_equal(doca_sync_event_task_get_set_conf(NULL, CALLBACKS(get), 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_task_get_set_conf(event, NULL, NULL, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_task_notify_set_set_conf(event, CALLBACKS(notify_set), 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_task_notify_add_set_conf(event, CALLBACKS(notify_add), UINT32_MAX),
 			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_task_wait_neq_set_conf(event, CALLBACKS(wait_neq), 65537), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_destroy(event));
 }
 
 static void the_two_modes_exclude_each_other(void **state)
@@ -209,11 +209,11 @@ static void a_context_needs_its_locations_and_an_engine(void **state)
 	struct tasks *t = *state;
 	struct doca_sync_event *event;
 
-	OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_create(&event));
 	assert_int_equal(doca_ctx_start(doca_sync_event_as_ctx(event)), DOCA_ERROR_NOT_CONNECTED);
-	OK(doca_pe_connect_ctx(t->pe, doca_sync_event_as_ctx(event)));
+	CHECK_OK(doca_pe_connect_ctx(t->pe, doca_sync_event_as_ctx(event)));
 	assert_int_equal(doca_ctx_start(doca_sync_event_as_ctx(event)), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_destroy(event));
 }
 
 static void as_many_tasks_as_configured(void **state)
@@ -226,7 +226,7 @@ static void as_many_tasks_as_configured(void **state)
 	assert_int_equal(doca_sync_event_task_get_alloc_init(NULL, &value, data, &more), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sync_event_task_get_alloc_init(t->f->event, &value, data, NULL), DOCA_ERROR_INVALID_VALUE);
 	for (int i = 0; i < NUM_TASKS; i++)
-		OK(doca_sync_event_task_get_alloc_init(t->f->event, &value, data, &tasks[i]));
+		CHECK_OK(doca_sync_event_task_get_alloc_init(t->f->event, &value, data, &tasks[i]));
 	assert_int_equal(doca_sync_event_task_get_alloc_init(t->f->event, &value, data, &more), DOCA_ERROR_NO_MEMORY);
 	for (int i = 0; i < NUM_TASKS; i++)
 		doca_task_free(doca_sync_event_task_get_as_doca_task(tasks[i]));
@@ -245,25 +245,25 @@ static void get_set_and_add(void **state)
 	union doca_data data = {.u64 = 77};
 	uint64_t before = 1, value = 2;
 
-	OK(doca_sync_event_task_notify_set_alloc_init(t->f->event, 1, data, &set));
+	CHECK_OK(doca_sync_event_task_notify_set_alloc_init(t->f->event, 1, data, &set));
 	doca_sync_event_task_notify_set_set_set_val(set, 30);
 	assert_int_equal(doca_sync_event_task_notify_set_get_set_val(set), 30);
 	assert_int_equal(doca_task_get_user_data(doca_sync_event_task_notify_set_as_doca_task(set)).u64, 77);
-	OK(doca_sync_event_task_notify_add_alloc_init(t->f->event, 1, NULL, data, &add));
+	CHECK_OK(doca_sync_event_task_notify_add_alloc_init(t->f->event, 1, NULL, data, &add));
 	doca_sync_event_task_notify_add_set_inc_val(add, 4);
 	assert_int_equal(doca_sync_event_task_notify_add_get_inc_val(add), 4);
 	assert_int_equal(doca_task_submit(doca_sync_event_task_notify_add_as_doca_task(add)), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_task_try_submit(doca_sync_event_task_notify_add_as_doca_task(add)), DOCA_ERROR_INVALID_VALUE);
 	doca_sync_event_task_notify_add_set_fetched_val_ptr(add, &before);
 	assert_ptr_equal(doca_sync_event_task_notify_add_get_fetched_val_ptr(add), &before);
-	OK(doca_sync_event_task_get_alloc_init(t->f->event, NULL, data, &get));
+	CHECK_OK(doca_sync_event_task_get_alloc_init(t->f->event, NULL, data, &get));
 	assert_int_equal(doca_task_try_submit(doca_sync_event_task_get_as_doca_task(get)), DOCA_ERROR_INVALID_VALUE);
 	doca_sync_event_task_get_set_ret_val_ptr(get, &value);
 	assert_ptr_equal(doca_sync_event_task_get_get_ret_val_ptr(get), &value);
 
-	OK(doca_task_submit(doca_sync_event_task_notify_set_as_doca_task(set)));
-	OK(doca_task_submit(doca_sync_event_task_notify_add_as_doca_task(add)));
-	OK(doca_task_try_submit(doca_sync_event_task_get_as_doca_task(get)));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_notify_set_as_doca_task(set)));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_notify_add_as_doca_task(add)));
+	CHECK_OK(doca_task_try_submit(doca_sync_event_task_get_as_doca_task(get)));
 	assert_int_equal(seen.completed, 0); /* never inside the submit */
 	progress_until(t, &seen.completed, 3);
 	assert_int_equal(before, 30);
@@ -280,9 +280,9 @@ static void a_task_is_submitted_again_from_its_callback(void **state)
 	union doca_data data = {0};
 	uint64_t before = 0;
 
-	OK(doca_sync_event_task_notify_add_alloc_init(t->f->event, 1, &before, data, &add));
+	CHECK_OK(doca_sync_event_task_notify_add_alloc_init(t->f->event, 1, &before, data, &add));
 	seen.resubmit = true;
-	OK(doca_task_submit(doca_sync_event_task_notify_add_as_doca_task(add)));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_notify_add_as_doca_task(add)));
 	assert_int_equal(doca_pe_progress(t->pe), 1);
 	assert_int_equal(seen.completed, 1);
 	assert_int_equal(doca_pe_progress(t->pe), 1);
@@ -326,33 +326,33 @@ static void waits_complete_when_true(void **state)
 	size_t inflight;
 
 	import_far(t);
-	OK(doca_task_submit(wait_eq(t, 9, UINT64_MAX)));
-	OK(doca_task_submit(wait_eq(t, 0x0900, 0xff00)));
-	OK(doca_task_submit(wait_neq(t, 0, UINT64_MAX)));
-	for (int i = 0; i < 5000; i++) /* more than the polls between two questions for the owner */
+	CHECK_OK(doca_task_submit(wait_eq(t, 9, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 0x0900, 0xff00)));
+	CHECK_OK(doca_task_submit(wait_neq(t, 0, UINT64_MAX)));
+	for (int i = 0; i < 5000; i++) /* more than the number of polls between two checks of the owner */
 		assert_int_equal(doca_pe_progress(t->pe), 0);
-	OK(doca_ctx_get_num_inflight_tasks(t->ctx, &inflight));
+	CHECK_OK(doca_ctx_get_num_inflight_tasks(t->ctx, &inflight));
 	assert_int_equal(inflight, 3);
-	OK(doca_sync_event_update_set(t->far, 1));
+	CHECK_OK(doca_sync_event_update_set(t->far, 1));
 	progress_until(t, &seen.completed, 1);
-	OK(doca_sync_event_update_set(t->far, 0x0901));
+	CHECK_OK(doca_sync_event_update_set(t->far, 0x0901));
 	progress_until(t, &seen.completed, 2);
-	OK(doca_sync_event_update_set(t->far, 9));
+	CHECK_OK(doca_sync_event_update_set(t->far, 9));
 	progress_until(t, &seen.completed, 3);
 	assert_int_equal(seen.failed, 0);
 }
 
-static void a_wait_for_what_is_there_completes_at_once(void **state)
+static void a_wait_that_is_true_completes_immediately(void **state)
 {
 	struct tasks *t = *state;
 
-	OK(doca_task_submit(wait_eq(t, 0, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 0, UINT64_MAX)));
 	assert_int_equal(seen.completed, 0);
 	assert_int_equal(doca_pe_progress(t->pe), 1);
 	assert_int_equal(seen.completed, 1);
 }
 
-static void a_wait_with_a_bad_mask_is_refused(void **state)
+static void a_wait_with_an_invalid_mask_is_rejected(void **state)
 {
 	struct tasks *t = *state;
 	struct doca_task *task = wait_eq(t, 0, 0xfff);
@@ -369,14 +369,14 @@ static void stop_with_waits_in_flight_flushes_them(void **state)
 	struct tasks *t = *state;
 	enum doca_ctx_states ctx_state;
 
-	OK(doca_task_submit(wait_eq(t, 1, UINT64_MAX)));
-	OK(doca_task_submit(wait_eq(t, 2, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 1, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 2, UINT64_MAX)));
 	assert_int_equal(doca_ctx_stop(t->ctx), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(seen.failed, 0);
 	doca_pe_progress(t->pe);
 	assert_int_equal(seen.failed, 2);
 	assert_int_equal(seen.last_status, DOCA_ERROR_BAD_STATE);
-	OK(doca_ctx_get_state(t->ctx, &ctx_state));
+	CHECK_OK(doca_ctx_get_state(t->ctx, &ctx_state));
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE); /* within that same call */
 }
 
@@ -389,13 +389,13 @@ static void waits_freed_in_flight(void **state)
 	for (uint64_t i = 1; i <= 2; i++) {
 		struct doca_task *task = wait_eq(t, i, UINT64_MAX);
 
-		OK(doca_task_submit(task));
+		CHECK_OK(doca_task_submit(task));
 		doca_task_free(task);
 	}
 	assert_int_equal(doca_ctx_stop(t->ctx), DOCA_ERROR_IN_PROGRESS);
 	doca_pe_progress(t->pe);
 	assert_int_equal(seen.failed, 2);
-	OK(doca_ctx_get_state(t->ctx, &ctx_state));
+	CHECK_OK(doca_ctx_get_state(t->ctx, &ctx_state));
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE);
 }
 
@@ -403,9 +403,9 @@ static void stop_from_a_callback_with_waits_in_flight(void **state)
 {
 	struct tasks *t = *state;
 
-	OK(doca_task_submit(wait_eq(t, 1, UINT64_MAX)));
-	OK(doca_task_submit(wait_eq(t, 0, UINT64_MAX))); /* true: its callback stops */
-	OK(doca_task_submit(wait_eq(t, 2, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 1, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 0, UINT64_MAX))); /* true: its callback stops the context */
+	CHECK_OK(doca_task_submit(wait_eq(t, 2, UINT64_MAX)));
 	seen.stop = true;
 	doca_pe_progress(t->pe);
 	assert_int_equal(seen.completed, 1);
@@ -422,18 +422,18 @@ static void the_owners_stop_ends_waits_of_the_other_side(void **state)
 	uint64_t value;
 
 	start_ctx(far, t->pe);
-	OK(doca_sync_event_task_wait_eq_alloc_init(far, 5, UINT64_MAX, data, &wait));
-	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(far, 5, UINT64_MAX, data, &wait));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
 	doca_pe_progress(t->pe);
 	drain(t);
 	progress_until(t, &seen.failed, 1);
 	assert_int_equal(seen.last_status, DOCA_ERROR_CONNECTION_ABORTED);
-	OK(doca_sync_event_task_get_alloc_init(far, &value, data, &get)); /* the context goes on, and every task fails */
-	OK(doca_task_submit(doca_sync_event_task_get_as_doca_task(get)));
+	CHECK_OK(doca_sync_event_task_get_alloc_init(far, &value, data, &get)); /* the context continues, and every task fails */
+	CHECK_OK(doca_task_submit(doca_sync_event_task_get_as_doca_task(get)));
 	progress_until(t, &seen.failed, 2);
 	assert_int_equal(seen.last_status, DOCA_ERROR_CONNECTION_ABORTED);
-	OK(doca_ctx_stop(doca_sync_event_as_ctx(far)));
-	OK(doca_sync_event_destroy(far));
+	CHECK_OK(doca_ctx_stop(doca_sync_event_as_ctx(far)));
+	CHECK_OK(doca_sync_event_destroy(far));
 }
 
 /* ---- sleeping ---- */
@@ -444,16 +444,16 @@ static bool sleep_for(struct doca_pe *pe, int timeout_ms)
 	struct pollfd fd = {.events = POLLIN};
 	int ready;
 
-	OK(doca_pe_get_notification_handle(pe, &handle));
-	OK(doca_pe_request_notification(pe));
+	CHECK_OK(doca_pe_get_notification_handle(pe, &handle));
+	CHECK_OK(doca_pe_request_notification(pe));
 	fd.fd = handle;
 	ready = poll(&fd, 1, timeout_ms);
-	if (ready == 1) /* else a wake-up that comes now would be lost with it */
-		OK(doca_pe_clear_notification(pe, 0));
+	if (ready == 1) /* else clearing would lose a wake-up that comes now */
+		CHECK_OK(doca_pe_clear_notification(pe, 0));
 	return ready == 1;
 }
 
-/* As a program does: progress until there is nothing, sleep, clear. */
+/* As a program does: progress until nothing is due, sleep, clear. */
 static void sleep_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
 {
 	double end = sf_now_s() + DEADLINE_S;
@@ -465,21 +465,21 @@ static void sleep_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
 	assert_int_equal(*count, wanted);
 }
 
-/* How long it takes until the handle says that something is due, with nobody progressing. */
+/* The time until the handle becomes readable, while nobody progresses. */
 static double wake_time(struct doca_pe *pe)
 {
 	doca_notification_handle_t handle;
 	struct pollfd fd = {.events = POLLIN};
 	double begin = sf_now_s();
 
-	OK(doca_pe_get_notification_handle(pe, &handle));
+	CHECK_OK(doca_pe_get_notification_handle(pe, &handle));
 	fd.fd = handle;
 	assert_int_equal(poll(&fd, 1, 1000 * DEADLINE_S), 1);
-	OK(doca_pe_clear_notification(pe, handle));
+	CHECK_OK(doca_pe_clear_notification(pe, handle));
 	return sf_now_s() - begin;
 }
 
-/* Sooner than those who look now and then would find it; on a busy machine perhaps not each time. */
+/* Sooner than periodic polling would notice it; on a busy machine perhaps not every time. */
 #define ATTEMPTS 5
 #define BY_THE_GATE_S 0.3
 
@@ -490,10 +490,10 @@ static void a_sleeper_is_woken_by_the_other_side(void **state)
 
 	import_far(t);
 	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
-		OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
+		CHECK_OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
 		doca_pe_progress(t->pe);
-		assert_false(sleep_for(t->pe, 0)); /* armed, and stays so */
-		OK(doca_sync_event_update_set(t->far, i));
+		assert_false(sleep_for(t->pe, 0)); /* armed, and not disarmed */
+		CHECK_OK(doca_sync_event_update_set(t->far, i));
 		best = wake_time(t->pe);
 		progress_until(t, &seen.completed, i);
 	}
@@ -505,41 +505,41 @@ static void arming_sees_what_is_true_already(void **state)
 	struct tasks *t = *state;
 
 	import_far(t);
-	OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
 	doca_pe_progress(t->pe);
-	OK(doca_sync_event_update_set(t->far, 3));
+	CHECK_OK(doca_sync_event_update_set(t->far, 3));
 	assert_true(sleep_for(t->pe, 0));
 	progress_until(t, &seen.completed, 1);
 }
 
-static void nobody_is_woken_without_a_wait(void **state)
+static void no_event_without_a_wait(void **state)
 {
 	struct tasks *t = *state;
 
 	import_far(t);
 	assert_false(sleep_for(t->pe, 0));
-	OK(doca_sync_event_update_set(t->far, 3));
+	CHECK_OK(doca_sync_event_update_set(t->far, 3));
 	assert_false(sleep_for(t->pe, 20));
 }
 
-/* The export moves the page at whose gate the watcher sleeps. */
+/* The export moves the page with the doorbell on which the watcher sleeps. */
 static void export_while_somebody_sleeps(void **state)
 {
 	struct tasks *t = *state;
 	double best = DEADLINE_S;
 
 	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
-		OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
+		CHECK_OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
 		doca_pe_progress(t->pe);
 		assert_false(sleep_for(t->pe, 30));
 		import_far(t);
-		OK(doca_sync_event_update_set(t->far, 3));
+		CHECK_OK(doca_sync_event_update_set(t->far, 3));
 		best = wake_time(t->pe);
 		progress_until(t, &seen.completed, i);
 		end_event(t->far);
 		t->far = NULL;
 		drain(t);
-		OK(doca_ctx_start(t->ctx));
+		CHECK_OK(doca_ctx_start(t->ctx));
 	}
 	assert_true(best < BY_THE_GATE_S);
 }
@@ -552,13 +552,13 @@ static void a_sleeper_for_the_programs_memory_is_woken_in_time(void **state)
 
 	word = 0;
 	drain(t);
-	OK(doca_sync_event_set_addr(t->f->event, &word));
-	OK(doca_ctx_start(t->ctx));
+	CHECK_OK(doca_sync_event_set_addr(t->f->event, &word));
+	CHECK_OK(doca_ctx_start(t->ctx));
 	for (uint32_t i = 1; i <= ATTEMPTS && best >= 3; i++) {
-		OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
+		CHECK_OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
 		doca_pe_progress(t->pe);
 		assert_false(sleep_for(t->pe, 0));
-		__atomic_store_n(&word, i, __ATOMIC_RELEASE); /* a store opens no gate */
+		__atomic_store_n(&word, i, __ATOMIC_RELEASE); /* a store rings no doorbell */
 		best = wake_time(t->pe);
 		progress_until(t, &seen.completed, i);
 	}
@@ -573,11 +573,11 @@ static void add_far(const struct doca_sync_event_remote_net *net, uint64_t offse
 
 	sf_sync_event_remote_net_word(net, &op.region, &op.remote_addr);
 	op.remote_addr += offset;
-	OK(sf_region_access(op.region, &op));
+	CHECK_OK(sf_region_access(op.region, &op));
 }
 
-/* Whatever the other side writes beside the value: the sleeper wakes too often, and sees the value in the end. */
-static void garbage_at_the_gate_loses_nothing(void **state)
+/* Whatever the other side writes besides the value: the sleeper wakes too often, and sees the value in the end. */
+static void garbage_at_the_doorbell_loses_nothing(void **state)
 {
 	struct tasks *t = *state;
 	struct doca_sync_event *event;
@@ -588,32 +588,32 @@ static void garbage_at_the_gate_loses_nothing(void **state)
 	uint64_t garbage = 88172645463325252;
 	size_t sz;
 
-	OK(doca_sync_event_create(&event));
-	OK(doca_sync_event_add_publisher_location_remote_net(event));
-	OK(doca_sync_event_add_subscriber_location_cpu(event, t->f->host));
+	CHECK_OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(event, t->f->host));
 	start_ctx(event, t->pe);
-	OK(doca_sync_event_export_to_remote_net(event, &data, &sz));
-	OK(doca_sync_event_remote_net_create_from_export(t->f->other, data, sz, &net));
-	OK(doca_sync_event_task_wait_eq_alloc_init(event, 3, UINT64_MAX, none, &wait));
-	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
+	CHECK_OK(doca_sync_event_export_to_remote_net(event, &data, &sz));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(t->f->other, data, sz, &net));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(event, 3, UINT64_MAX, none, &wait));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
 	for (int i = 0; i < 500; i++) {
 		garbage ^= garbage << 13;
 		garbage ^= garbage >> 7;
 		garbage ^= garbage << 17;
-		add_far(net, 8, garbage); /* the gate and the mark of life */
+		add_far(net, 8, garbage); /* the doorbell and the heartbeat */
 		sf_sync_event_remote_net_ring(net);
 		assert_int_equal(doca_pe_progress(t->pe), 0);
 		sleep_for(t->pe, 0);
 	}
-	while (sleep_for(t->pe, 0)) /* woken for garbage: nobody sleeps now */
+	while (sleep_for(t->pe, 0)) /* woken by garbage: the sleeper is not armed now */
 		assert_int_equal(doca_pe_progress(t->pe), 0);
 	add_far(net, 0, 3);
-	sf_sync_event_remote_net_ring(net); /* as every update of a process that lives: nobody looks by itself */
-	(void)wake_time(t->pe);		    /* or its deadline passes: nobody else would wake this one */
+	sf_sync_event_remote_net_ring(net); /* as every update of a live process: it does not poll by itself */
+	(void)wake_time(t->pe);		    /* or its deadline passes: nothing else would wake it */
 	progress_until(t, &seen.completed, 1);
-	OK(doca_sync_event_remote_net_destroy(net));
-	OK(doca_ctx_stop(doca_sync_event_as_ctx(event)));
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_remote_net_destroy(net));
+	CHECK_OK(doca_ctx_stop(doca_sync_event_as_ctx(event)));
+	CHECK_OK(doca_sync_event_destroy(event));
 }
 
 static double cpu_seconds(const struct rusage *usage)
@@ -622,8 +622,8 @@ static double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
-/* Tests that use the same runtime folder call one another's agents, which then look at the clock for a while: one sleep of five
- * has to be undisturbed. */
+/* Tests with the same runtime folder call each other's agents, which then read the clock for a while: one sleep of five must
+ * be undisturbed. */
 static void a_sleeping_wait_costs_nothing(void **state)
 {
 	struct tasks *t = *state;
@@ -631,7 +631,7 @@ static void a_sleeping_wait_costs_nothing(void **state)
 	bool is_calm = false;
 
 	import_far(t);
-	OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
+	CHECK_OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
 	doca_pe_progress(t->pe);
 	for (int i = 0; i < 5 && !is_calm; i++) {
 		getrusage(RUSAGE_SELF, &before);
@@ -654,26 +654,26 @@ static void more_sleepers_than_one_thread_serves(void **state)
 	size_t sz;
 
 	for (int i = 0; i < NUM; i++) {
-		OK(doca_sync_event_create(&events[i]));
-		OK(doca_sync_event_add_publisher_location_remote_pci(events[i]));
-		OK(doca_sync_event_add_subscriber_location_cpu(events[i], t->f->host));
+		CHECK_OK(doca_sync_event_create(&events[i]));
+		CHECK_OK(doca_sync_event_add_publisher_location_remote_pci(events[i]));
+		CHECK_OK(doca_sync_event_add_subscriber_location_cpu(events[i], t->f->host));
 		start_ctx(events[i], t->pe);
-		OK(doca_sync_event_export_to_remote_pci(events[i], t->f->host, &bytes, &sz));
-		OK(doca_sync_event_create_from_export(t->f->dpu, bytes, sz, &far[i]));
-		OK(doca_sync_event_start(far[i]));
-		OK(doca_sync_event_task_wait_eq_alloc_init(events[i], 1, UINT64_MAX, data, &wait));
-		OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
+		CHECK_OK(doca_sync_event_export_to_remote_pci(events[i], t->f->host, &bytes, &sz));
+		CHECK_OK(doca_sync_event_create_from_export(t->f->dpu, bytes, sz, &far[i]));
+		CHECK_OK(doca_sync_event_start(far[i]));
+		CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(events[i], 1, UINT64_MAX, data, &wait));
+		CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
 	}
 	doca_pe_progress(t->pe);
 	assert_false(sleep_for(t->pe, 0));
 	for (int i = NUM - 1; i >= 0; i--) {
-		OK(doca_sync_event_update_set(far[i], 1));
+		CHECK_OK(doca_sync_event_update_set(far[i], 1));
 		sleep_until(t, &seen.completed, (uint32_t)(NUM - i));
 	}
 	for (int i = 0; i < NUM; i++) {
 		end_event(far[i]);
-		OK(doca_ctx_stop(doca_sync_event_as_ctx(events[i])));
-		OK(doca_sync_event_destroy(events[i]));
+		CHECK_OK(doca_ctx_stop(doca_sync_event_as_ctx(events[i])));
+		CHECK_OK(doca_sync_event_destroy(events[i]));
 	}
 }
 
@@ -690,18 +690,18 @@ int main(void)
 		T(a_task_is_submitted_again_from_its_callback),
 		T(a_task_that_is_null_does_nothing),
 		T(waits_complete_when_true),
-		T(a_wait_for_what_is_there_completes_at_once),
-		T(a_wait_with_a_bad_mask_is_refused),
+		T(a_wait_that_is_true_completes_immediately),
+		T(a_wait_with_an_invalid_mask_is_rejected),
 		T(stop_with_waits_in_flight_flushes_them),
 		T(waits_freed_in_flight),
 		T(stop_from_a_callback_with_waits_in_flight),
 		T(the_owners_stop_ends_waits_of_the_other_side),
 		T(a_sleeper_is_woken_by_the_other_side),
 		T(arming_sees_what_is_true_already),
-		T(nobody_is_woken_without_a_wait),
+		T(no_event_without_a_wait),
 		T(export_while_somebody_sleeps),
 		T(a_sleeper_for_the_programs_memory_is_woken_in_time),
-		T(garbage_at_the_gate_loses_nothing),
+		T(garbage_at_the_doorbell_loses_nothing),
 		T(a_sleeping_wait_costs_nothing),
 		T(more_sleepers_than_one_thread_serves),
 	};

@@ -174,7 +174,7 @@ static void failed_task_runs_the_error_callback(void **state)
 	doca_task_free(task);
 }
 
-static void refused_submit_leaves_the_task_to_its_owner(void **state)
+static void a_rejected_submit_leaves_the_task_to_its_owner(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
@@ -235,7 +235,7 @@ static void task_in_flight_is_not_submitted(void **state)
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(num_completed, 1);
 	doca_task_free(task);
-	doca_task_free(task); /* once too often */
+	doca_task_free(task); /* one free too many */
 	assert_int_equal(f->test.base.num_allocated, 0);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
 }
@@ -248,12 +248,12 @@ static struct doca_task *alloc_freed_in_flight(struct fixture *f)
 
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	doca_task_free(task);
-	doca_task_free(task); /* once too often */
+	doca_task_free(task); /* one free too many */
 	assert_int_equal(f->test.base.num_allocated, 1);
 	return task;
 }
 
-/* All of them are free, each once. */
+/* All tasks are free, and none is free twice. */
 static void pool_is_whole(struct fixture *f)
 {
 	struct doca_task *tasks[NUM_TASKS];
@@ -283,7 +283,7 @@ static void freed_in_flight_is_freed_after_its_callback(void **state)
 	pool_is_whole(f);
 }
 
-/* What the published secure channel does with its receives. */
+/* As the published secure channel does with its receives. */
 static void freed_in_flight_before_a_stop(void **state)
 {
 	struct fixture *f = *state;
@@ -323,7 +323,7 @@ static void freed_in_flight_and_in_its_callback(void **state)
 
 static struct doca_task *taken;
 
-/* The task is free then, and may be the very one that is allocated next. */
+/* By then the task is free, and may be the next one to be allocated. */
 static void free_and_alloc(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	num_completed++;
@@ -352,7 +352,7 @@ static void submit_once_more(struct doca_task *task, union doca_data task_user_d
 		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 }
 
-/* Its callback does not know, and uses it on: it is freed when that ends. */
+/* The callback does not know of the free, and submits the task: it is freed when the callback ends. */
 static void freed_in_flight_and_submitted_in_its_callback(void **state)
 {
 	struct fixture *f = *state;
@@ -525,7 +525,7 @@ static void batch_life(void **state)
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(doca_task_batch_submit(second), DOCA_ERROR_BAD_STATE);
 	doca_task_batch_free(batch);
-	doca_task_batch_free(batch); /* once too often */
+	doca_task_batch_free(batch); /* one free too many */
 	assert_int_equal(doca_pe_progress(f->pe), 0);
 	doca_task_batch_free(second);
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -544,7 +544,7 @@ static void batch_freed_in_flight(void **state)
 	assert_int_equal(sf_task_batch_alloc(&pool, &f->test.base, 16, &batch), DOCA_SUCCESS);
 	assert_int_equal(doca_task_batch_submit(batch), DOCA_SUCCESS);
 	doca_task_batch_free(batch);
-	doca_task_batch_free(batch); /* once too often */
+	doca_task_batch_free(batch); /* one free too many */
 	assert_int_equal(f->test.base.num_allocated, 16);
 	f->test.in_progress = complete_batch;
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -568,7 +568,7 @@ int main(void)
 		T(unconfigured_type_has_no_memory),
 		T(completion_brings_user_data_and_runs_in_progress),
 		T(failed_task_runs_the_error_callback),
-		T(refused_submit_leaves_the_task_to_its_owner),
+		T(a_rejected_submit_leaves_the_task_to_its_owner),
 		T(try_submit_validates_and_submit_does_not),
 		T(submit_flags_reach_the_library),
 		T(task_in_flight_is_not_submitted),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology files: what they mean, and how a mistake in one is told. */
+/* Topology files: their meaning, and how a mistake in one is reported. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static void default_is_the_guides_machine(void **state)
 	sf_topology_free(t);
 }
 
-static void what_a_file_says_is_taken(void **state)
+static void values_of_a_file_are_used(void **state)
 {
 	static const char text[] =
 		"{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example','cpus':16,'"
@@ -107,7 +107,7 @@ static void what_a_file_says_is_taken(void **state)
 	sf_topology_free(t);
 }
 
-static void names_are_made_up_where_a_file_is_silent(void **state)
+static void missing_names_are_generated(void **state)
 {
 	struct sf_topology *t =
 		parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"},{\"name\":\"d\",\"kind\":\"dpu\",\"host\":\"h\"}],"
@@ -121,7 +121,7 @@ static void names_are_made_up_where_a_file_is_silent(void **state)
 	assert_string_equal(pf->iface, "enp216s0f0np0");
 	assert_string_equal(pf->rep_iface, "pf0hpf");
 	assert_string_equal(device(t, "d/0000:03:00.0/sf8")->iface, "enp3s0f0s8");
-	assert_string_equal(device(t, "d/0000:03:00.0/sf8")->ibdev, "mlx5_2"); /* mlx5_1 is taken further down */
+	assert_string_equal(device(t, "d/0000:03:00.0/sf8")->ibdev, "mlx5_2"); /* another device of the file has mlx5_1 */
 	assert_string_equal(device(t, "d/0000:03:00.0/sf8")->rep_iface, "pf0sf8");
 	assert_string_equal(device(t, "h/0000:d8:00.1")->iface, "enp216s0f0v0");
 	assert_string_equal(device(t, "h/0000:d8:00.1")->rep_iface, "pf0vf0");
@@ -134,7 +134,7 @@ static void names_are_made_up_where_a_file_is_silent(void **state)
 	sf_topology_free(t);
 }
 
-static void made_up_properties_are_unique(void **state)
+static void generated_properties_are_unique(void **state)
 {
 	struct sf_topology *t = parse(sf_topology_default);
 
@@ -153,8 +153,8 @@ static void made_up_properties_are_unique(void **state)
 	sf_topology_free(t);
 }
 
-/* A MAC that a file gives is not given to a device without one. */
-static void a_made_up_mac_avoids_the_files(void **state)
+/* A device without a MAC never gets one that the file sets for another device. */
+static void a_generated_mac_differs_from_the_files(void **state)
 {
 	struct sf_topology *t =
 		parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"devices\":[{\"node\":\"h\",\"pci\":\"01:00.0\"},"
@@ -192,13 +192,13 @@ static void only_tls_false_means_without_tls(void **state)
 #define PORT "{\"node\":\"d\",\"pci\":\"03:00.0\"}"
 
 static const struct mistake {
-	const char *text, *told; /* what the message begins with */
+	const char *text, *reported; /* start of the error message */
 } mistakes[] = {
-	{"", "line 1, column 1: the text ends in the middle"},
-	{"{", "line 1, column 2: the text ends in the middle"},
+	{"", "line 1, column 1: unexpected end of the text"},
+	{"{", "line 1, column 2: unexpected end of the text"},
 	{"nonsense", "line 1, column 2: "},
 	{"{\n\"nodes\": [}", "line 2, column 11: "},
-	{"{\"nodes\":[" HOST "]} {}", "line 1, column 40: text after the end"},
+	{"{\"nodes\":[" HOST "]} {}", "line 1, column 40: unexpected text after the document"},
 	{"{\"nodes\":[" HOST "],}", "line 1, column 39: "},
 	{"null", "expected an object, found null"},
 	{"[]", "expected an object, found array"},
@@ -207,7 +207,7 @@ static const struct mistake {
 	{"{\"nodes\":{}}", "nodes: expected an array, found object"},
 	{"{\"nodes\":[]}", "nodes: expected 1 to 256 entries, found 0"},
 	{"{\"nodes\":[1]}", "nodes[0]: expected an object, found int"},
-	{"{\"nodes\":[" HOST "],\"device\":[]}", "unknown key \"device\"; known here are description, nodes, devices, gpus"},
+	{"{\"nodes\":[" HOST "],\"device\":[]}", "unknown key \"device\"; known keys here: description, nodes, devices, gpus"},
 	{"{\"nodes\":[" HOST "],\"nodes, devices\":[]}", "unknown key \"nodes, devices\""},
 	{"{\"nodes\":[" HOST "],\"key\":\"k\",\"tls\":0}", "tls: expected true or false, found int"},
 	{"{\"nodes\":[" HOST "],\"key\":\"k\",\"tls\":\"false\"}", "tls: expected true or false, found string"},
@@ -229,12 +229,12 @@ static const struct mistake {
 	{FILE_OF("7"), "devices[0]: expected an object, found int"},
 	{FILE_OF("{\"node\":\"d\"}"), "devices[0].pci: missing"},
 	{FILE_OF("{\"node\":\"x\",\"pci\":\"03:00.0\"}"), "devices[0].node: no node is named \"x\""},
-	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"cpus\":8}]}", "nodes[0].cpus: only of a node of kind \"dpu\""},
+	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"cpus\":8}]}", "nodes[0].cpus: only a node of kind \"dpu\" has cpus"},
 	{"{\"nodes\":[{\"name\":\"d\",\"kind\":\"dpu\",\"cpus\":1025}]}", "nodes[0].cpus: "},
 	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"9-8\"}]}", "nodes[0].ports: \"9-8\" is not a range"},
 	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"0-8\"}]}", "nodes[0].ports: \"0-8\" is not a range"},
 	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"18000-19000\"}]}",
-	 "nodes[0].ports: \"18000-19000\" holds 18515"},
+	 "nodes[0].ports: \"18000-19000\" includes 18515"},
 	{FILE_OF(PORT ",{\"node\":\"d\",\"pci\":\"3:0.0\"}"), "devices[1].pci: \"3:0.0\" is not a PCI address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"pcie\":1}"), "devices[0]: unknown key \"pcie\""},
 	{FILE_OF(PORT "," PORT), "devices[1].pci: the same as devices[0].pci"},
@@ -245,7 +245,7 @@ static const struct mistake {
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":4294967296}]}"),
 	 "devices[0].sfs[0].index: expected 0 to"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":1.5}]}"),
-	 "devices[0].sfs[0].index: expected a whole number"},
+	 "devices[0].sfs[0].index: expected an integer"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":1},{\"index\":1}]}"),
 	 "devices[0].sfs[1].index: the same as devices[0].sfs[0].index"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":3}"), "devices[0].sfs: expected an array, found int"},
@@ -287,7 +287,7 @@ static const struct mistake {
 	 "gpus[0].name: contains a control"},
 };
 
-static void mistakes_are_told_with_their_place(void **state)
+static void mistakes_are_reported_with_their_place(void **state)
 {
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
 		const struct mistake *m = &mistakes[i];
@@ -297,8 +297,8 @@ static void mistakes_are_told_with_their_place(void **state)
 		assert_int_equal(sf_topology_parse(m->text, strlen(m->text), &t, &message), DOCA_ERROR_BAD_CONFIG);
 		assert_null(t);
 		assert_non_null(message);
-		if (strncmp(message, m->told, strlen(m->told)))
-			fail_msg("%s\n  tells:    %s\n  expected: %s", m->text, message, m->told);
+		if (strncmp(message, m->reported, strlen(m->reported)))
+			fail_msg("%s\n  reports:  %s\n  expected: %s", m->text, message, m->reported);
 		free(message);
 	}
 }
@@ -315,7 +315,7 @@ static void the_uplinks_dpu_must_be_in_that_host(void **state)
 	free(message);
 }
 
-static void too_many_devices_are_refused(void **state)
+static void too_many_devices_are_rejected(void **state)
 {
 	size_t room = 64 + 4 * (SF_TOPOLOGY_DEVICES_MAX + 1);
 	char *text = malloc(room), *message;
@@ -326,12 +326,12 @@ static void too_many_devices_are_refused(void **state)
 		len += snprintf(text + len, room - (size_t)len, "%s{}", i ? "," : "");
 	len += snprintf(text + len, room - (size_t)len, "]}]}");
 	assert_int_equal(sf_topology_parse(text, (size_t)len, &t, &message), DOCA_ERROR_BAD_CONFIG);
-	assert_string_equal(message, "devices: 1025 devices with their VFs and SFs; at most 1024 are possible");
+	assert_string_equal(message, "devices: 1025 devices including VFs and SFs; at most 1024 are possible");
 	free(message);
 	free(text);
 }
 
-/* Machines apart from each other may each have an mlx5_0; of one machine's nodes only one may. */
+/* Nodes of different machines may each have an mlx5_0; of the nodes of one machine only one may. */
 static void ibdev_names_repeat_only_on_other_machines(void **state)
 {
 	static const char format[] =
@@ -417,7 +417,7 @@ static void file_from_the_environment_body(void)
 	CHECK(mkdtemp(folder) && chdir(folder) == 0);
 	write_file("mine.json", "{\"nodes\":[{\"name\":\"near\",\"kind\":\"host\"},{\"name\":\"far\",\"kind\":\"host\","
 				"\"address\":\"10.0.0.9\"}]}");
-	setenv("SOFTFIELD_TOPOLOGY", "mine.json", 1); /* relative to where the process runs */
+	setenv("SOFTFIELD_TOPOLOGY", "mine.json", 1); /* relative to the working directory */
 
 	const struct sf_topology *t = get();
 
@@ -484,9 +484,9 @@ static void real_devices_are_found_in_sysfs(void **state)
 	write_below(root, "/sys/bus/pci/devices/0000:65:00.0/vendor", "0x10de\n");
 	write_below(root, "/sys/bus/pci/devices/0000:65:00.0/class", "0x030200\n");
 	write_below(root, "/sys/bus/pci/devices/0000:65:00.0/device", "0x2335\n");
-	write_below(root, "/sys/bus/pci/devices/0000:65:00.1/vendor", "0x10de\n"); /* its sound device */
+	write_below(root, "/sys/bus/pci/devices/0000:65:00.1/vendor", "0x10de\n"); /* the card's sound device */
 	write_below(root, "/sys/bus/pci/devices/0000:65:00.1/class", "0x040300\n");
-	write_below(root, "/sys/bus/pci/devices/0000:01:00.0/vendor", "0x1a03\n"); /* another maker's display */
+	write_below(root, "/sys/bus/pci/devices/0000:01:00.0/vendor", "0x1a03\n"); /* a display of another vendor */
 	write_below(root, "/sys/bus/pci/devices/0000:01:00.0/class", "0x030000\n");
 	write_below(root, "/sys/bus/pci/devices/0000:b5:00.0/vendor", "0x10de\n");
 	write_below(root, "/sys/bus/pci/devices/0000:b5:00.0/class", "0x030000\n");
@@ -515,14 +515,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(default_is_the_guides_machine),
-		cmocka_unit_test(what_a_file_says_is_taken),
-		cmocka_unit_test(names_are_made_up_where_a_file_is_silent),
-		cmocka_unit_test(made_up_properties_are_unique),
-		cmocka_unit_test(a_made_up_mac_avoids_the_files),
+		cmocka_unit_test(values_of_a_file_are_used),
+		cmocka_unit_test(missing_names_are_generated),
+		cmocka_unit_test(generated_properties_are_unique),
+		cmocka_unit_test(a_generated_mac_differs_from_the_files),
 		cmocka_unit_test(only_tls_false_means_without_tls),
-		cmocka_unit_test(mistakes_are_told_with_their_place),
+		cmocka_unit_test(mistakes_are_reported_with_their_place),
 		cmocka_unit_test(the_uplinks_dpu_must_be_in_that_host),
-		cmocka_unit_test(too_many_devices_are_refused),
+		cmocka_unit_test(too_many_devices_are_rejected),
 		cmocka_unit_test(ibdev_names_repeat_only_on_other_machines),
 		cmocka_unit_test(pci_addresses_in_both_spellings),
 		cmocka_unit_test(without_environment),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cross-builds for arm64 what the tests of two architectures run under qemu-user. Usage: build.sh FOLDER. It makes FOLDER/root, Debian's
-# arm64 packages, and FOLDER/build; SOFTFIELD_TEST_ARM64=FOLDER then tells the tests. The packages are unpacked there and not installed,
-# so dpkg's architectures and the machine's own packages stay as they are. Exit status 77: a line says what cannot be had here.
+# Cross-builds the arm64 programs that tests of two architectures run under qemu-user. Usage: build.sh FOLDER. It makes FOLDER/root,
+# Debian's arm64 packages, and FOLDER/build; SOFTFIELD_TEST_ARM64=FOLDER tells the tests where they are. The packages are unpacked there and
+# not installed, so dpkg's architectures and the machine's own packages stay as they are. Exit status 77: a line names what is missing here.
 set -euo pipefail
 export LC_ALL=C
 folder=$(realpath -m "$1") source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,7 +32,7 @@ if [ ! -e root ]; then
 	rm -rf apt debs unpacked apt.log
 	mkdir -p apt/lists/partial apt/archives/partial debs
 	touch apt/status
-	apt update || true # a list that cannot be had matters only when a package cannot be had either
+	apt update || true # a list that cannot be loaded matters only if a package cannot be loaded either
 	(cd debs && apt download "${packages[@]}") || missing "$(grep '^E:' apt.log | head -n 1); needed for arm64 are ${packages[*]}"
 	for deb in debs/*.deb; do
 		dpkg-deb -x "$deb" unpacked

@@ -23,7 +23,7 @@ struct owner {
 	size_t mapped;
 };
 
-/* The region begins skew bytes behind a page's begin. */
+/* The region begins skew bytes after the start of a page. */
 static void owner_open(struct owner *owner, size_t skew, size_t len, uint32_t rights)
 {
 	owner->mapped = (skew + len + 2 * PAGE - 1) & ~(size_t)(PAGE - 1);
@@ -102,7 +102,7 @@ static void access_needs_no_connection_and_no_endpoint(void)
 	owner_open(&owner, 1001, 300000, ALL_RIGHTS);
 	import = region_pass(owner.region, domain);
 	compare_at_random(import, owner.memory + 1001, 300000);
-	compare_at_random(owner.region, owner.memory + 1001, 300000); /* one's own too */
+	compare_at_random(owner.region, owner.memory + 1001, 300000); /* also the owner's own region */
 	CHECK(owner.memory[1000] == 0 && owner.memory[301001] == 0);
 	sf_region_close(import);
 	owner_close(&owner);
@@ -137,7 +137,7 @@ static void access_gathers_and_scatters(void)
 		pieces[i].addr = back + ((char *)pieces[i].addr - data);
 	CHECK_OK(sf_region_access(import, &op));
 	CHECK(memcmp(back, data, 100000) == 0);
-	op.iov_num = 0; /* nothing, which is not wrong */
+	op.iov_num = 0; /* an empty list is not an error */
 	CHECK_OK(sf_region_access(import, &op));
 	sf_region_close(import);
 	owner_close(&owner);
@@ -156,7 +156,7 @@ static void access_does_atomics(void)
 	owner_open(&owner, PAGE - 64, 2 * PAGE, ALL_RIGHTS);
 	import = region_pass(owner.region, domain);
 	words = (uint64_t *)(owner.memory + PAGE - 64);
-	/* the first 8 words are on an edge, the others on a whole page, the last again on an edge */
+	/* the first 8 words and the last are on an edge, the others on a whole page */
 	for (uint32_t i = 0; i < 1024; i += i == 16 ? 990 : 1) {
 		words[i] = i;
 		CHECK_OK(atomic(import, SF_OP_FAA, i * 8, 0, 10, &old));
@@ -222,7 +222,7 @@ static void access_stays_inside_the_region(void)
 		CHECK_RESULT(reach(region, kind, UINT64_MAX, &word, 8), DOCA_ERROR_INVALID_VALUE);
 		CHECK_RESULT(reach(region, kind, 0, &word, (size_t)SF_TRANSFER_MAX + 1), DOCA_ERROR_INVALID_VALUE);
 		CHECK_RESULT(reach(region, SF_OP_SEND, 0, &word, 8), DOCA_ERROR_INVALID_VALUE);
-		CHECK_RESULT(sf_region_access(region, &op), DOCA_ERROR_INVALID_VALUE); /* nobody receives a header */
+		CHECK_RESULT(sf_region_access(region, &op), DOCA_ERROR_INVALID_VALUE); /* no receive could get a header */
 		op.header_len = 0;
 		op.iov_num = fabric->iov_max + 1;
 		CHECK_RESULT(sf_region_access(region, &op), DOCA_ERROR_INVALID_VALUE);
@@ -264,10 +264,10 @@ static void access_of_a_closed_region_is_aborted(void)
 
 struct adding {
 	struct sf_region *region;
-	_Atomic uint64_t *word; /* by the processor instead */
+	_Atomic uint64_t *word; /* by the CPU, not through the provider */
 	uint64_t at;
 	uint32_t rounds, done;
-	doca_error_t ended; /* how the one that failed did */
+	doca_error_t ended; /* status of the access that failed */
 	_Atomic bool began;
 };
 
@@ -290,8 +290,8 @@ static void *add(void *arg)
 	return NULL;
 }
 
-/* The owner closes while threads are at it: they end with CONNECTION_ABORTED, and then nothing is written any more. */
-static void access_meets_the_end_of_its_region(void)
+/* The owner closes the region while threads access it: they end with CONNECTION_ABORTED, and nothing is written afterwards. */
+static void access_ends_when_its_region_closes(void)
 {
 	struct sf_domain *domain = importer_open();
 	struct adding adding[2] = {{.rounds = UINT32_MAX}, {.rounds = UINT32_MAX, .at = 64}};
@@ -316,16 +316,16 @@ static void access_meets_the_end_of_its_region(void)
 		CHECK_RESULT(adding[i].ended, DOCA_ERROR_CONNECTION_ABORTED);
 	}
 	CHECK(memcmp(&after, owner.memory + PAGE, sizeof(after)) == 0);
-	CHECK(after - adding[1].done <= 1); /* the last one may have come in and yet been told that it ended */
+	CHECK(after - adding[1].done <= 1); /* the last access may have taken effect and still have been reported as aborted */
 	sf_region_close(import);
 	owner_close(&owner);
 	sf_domain_close(domain);
 }
 
-/* The rest is between processes: the script owns the memory, or the other way round. */
+/* The cases below use two processes: in some the script owns the memory, in others the case does. */
 
 #define SHARED_LEN (16 * PAGE + 128)
-#define EDGE 0		 /* a word on the ragged begin */
+#define EDGE 0		 /* a word in the region's partial first page */
 #define WHOLE (64 + 256) /* a word on a whole page */
 #define RAGGED_END (SHARED_LEN - 64)
 
@@ -352,7 +352,7 @@ static struct sf_region *descriptor_hear(int sock, struct sf_domain *domain)
 	return import;
 }
 
-/* Exports, closes at the word 'c', ends at the word 'e'. */
+/* Exports a region, closes it at the word 'c', exits at the word 'e'. */
 static void own(int sock, uint32_t rights)
 {
 	struct owner owner;
@@ -403,7 +403,7 @@ static void access_reaches_another_process(void)
 	free(data);
 }
 
-static void access_is_kept_from_writing_to_another_process(void)
+static void a_read_only_region_of_another_process_is_not_written(void)
 {
 	struct sf_domain *domain;
 	struct sf_region *import;
@@ -430,7 +430,7 @@ static void access_is_kept_from_writing_to_another_process(void)
 	free(data);
 }
 
-/* Stopped, so that neither its program nor its agent runs. */
+/* The owner is stopped, so neither its program nor its agent runs. */
 static void access_reaches_a_stopped_process(void)
 {
 	struct sf_domain *domain;
@@ -456,7 +456,7 @@ static void access_reaches_a_stopped_process(void)
 		word = i;
 		CHECK(sf_now_ms() - begin < NOTICE_MS);
 	}
-	/* An edge goes by system call where that is allowed, else by the agent, which does not run. */
+	/* The kernel copies an edge where that is permitted; elsewhere the agent does, and it is stopped. */
 	edge = reach(import, SF_OP_WRITE, EDGE, &word, 8);
 	CHECK(edge == DOCA_SUCCESS || edge == DOCA_ERROR_TIME_OUT);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
@@ -481,7 +481,7 @@ static void access_reaches_a_stopped_process(void)
 	peer_end(&peer);
 }
 
-/* Exports, then is stopped: who asks for the region is not held up, and gets it when the owner goes on, or learns of its end. */
+/* The owner exports, then is stopped: a request does not block, and completes when the owner continues or dies. */
 static void requests_do_not_wait_for_a_stopped_owner(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
@@ -543,8 +543,7 @@ static void a_stopped_owner_is_not_found(void)
 	sf_domain_close(domain);
 }
 
-/* Where there is no connection, the death of the owner must be noticed all the same; its pages stay until the import is closed.
- */
+/* Without a connection the owner's death must be noticed too; its pages stay until the import is closed. */
 static void access_is_aborted_by_the_owners_death(void)
 {
 	static const uint64_t places[] = {EDGE, WHOLE, RAGGED_END};
@@ -574,7 +573,7 @@ static void access_is_aborted_by_the_owners_death(void)
 
 #define ADDERS 3
 
-/* Imports from its parent and adds to both words. */
+/* Imports the parent's region and adds to both words. */
 static void add_to_both(int sock)
 {
 	struct sf_domain *domain = importer_open();
@@ -594,7 +593,7 @@ static void add_to_both(int sock)
 	sf_domain_close(domain);
 }
 
-static void access_atomics_agree_with_the_processors(void)
+static void access_atomics_agree_with_the_cpus(void)
 {
 	uint32_t rounds = slow_build() ? 6400 : 64000;
 	struct adding own[3] = {{.rounds = rounds}, {.rounds = rounds}, {.rounds = rounds, .at = WHOLE}};
@@ -637,13 +636,13 @@ const struct conformance_case access_cases[] = {
 	CASE(access_keeps_rights, SIDED),
 	CASE(access_stays_inside_the_region, SIDED),
 	CASE(access_of_a_closed_region_is_aborted, SIDED),
-	CASE(access_meets_the_end_of_its_region, ATOMIC),
+	CASE(access_ends_when_its_region_closes, ATOMIC),
 	CASE(access_reaches_another_process, REMOTE),
-	CASE(access_is_kept_from_writing_to_another_process, REMOTE),
+	CASE(a_read_only_region_of_another_process_is_not_written, REMOTE),
 	CASE(access_reaches_a_stopped_process, REMOTE | SF_CAP_UNATTENDED),
 	CASE(requests_do_not_wait_for_a_stopped_owner, REMOTE),
 	CASE(a_stopped_owner_is_not_found, REMOTE),
 	CASE(access_is_aborted_by_the_owners_death, REMOTE),
-	CASE(access_atomics_agree_with_the_processors, REMOTE | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU),
+	CASE(access_atomics_agree_with_the_cpus, REMOTE | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU),
 	{0},
 };

@@ -16,22 +16,6 @@
 const struct sf_fabric_ops *fabric;
 static const char *provider_name;
 
-void check_failed(const char *file, int line, const char *what)
-{
-	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
-	fflush(NULL);
-	_exit(1);
-}
-
-void check_result(const char *file, int line, const char *what, doca_error_t got, doca_error_t want)
-{
-	if (got == want)
-		return;
-	fprintf(stderr, "%s:%d: %s gave %s, not %s\n", file, line, what, doca_error_get_name(got), doca_error_get_name(want));
-	fflush(NULL);
-	_exit(1);
-}
-
 bool slow_machine(void)
 {
 	return getenv("SOFTFIELD_TEST_SLOW") != NULL;
@@ -54,7 +38,7 @@ static void case_child(const struct conformance_case *test)
 {
 	fabric = sf_fabric_find(provider_name);
 	CHECK(fabric != NULL);
-	alarm(CASE_SECONDS * (slow_build() ? 4 : 1)); /* a hang is a failure of this case alone */
+	alarm(CASE_SECONDS * (slow_build() ? 4 : 1)); /* a hang fails this case only */
 	test->run();
 	exit(0);
 }

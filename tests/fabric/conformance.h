@@ -2,8 +2,8 @@
 /*
  * The conformance suite: what fabric.h promises, for any provider. A provider's test is one call of conformance_run.
  *
- * Each case runs in a process of its own, forked from one that never touched the provider: a case may crash or hang and
- * costs only itself, and may itself fork a peer before it uses the provider.
+ * Each case runs in a process of its own, forked from one that never touched the provider: a case may crash or hang without
+ * harm to others, and may fork a peer before it uses the provider.
  */
 #ifndef TESTS_FABRIC_CONFORMANCE_H
 #define TESTS_FABRIC_CONFORMANCE_H
@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "fabric/fabric.h"
+#include "support/check.h"
 
 /* Runs the suite on a provider; returns the exit status of a test. */
 int conformance_run(const char *provider);
@@ -26,7 +27,7 @@ int conformance_run(const char *provider);
 struct conformance_case {
 	const char *name;
 	void (*run)(void);
-	uint32_t caps; /* skipped for a provider that lacks one of them */
+	uint32_t caps; /* the case is skipped for a provider that lacks one of them */
 };
 
 #define CASE(function, needs)                                                                                                    \
@@ -40,15 +41,8 @@ extern const struct conformance_case connect_cases[], message_cases[], receive_c
 /* The provider under test. */
 extern const struct sf_fabric_ops *fabric;
 
-void check_failed(const char *file, int line, const char *what);
-void check_result(const char *file, int line, const char *what, doca_error_t got, doca_error_t want);
-
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
-#define CHECK_RESULT(expression, want) check_result(__FILE__, __LINE__, #expression, expression, want)
-#define CHECK_OK(expression) CHECK_RESULT(expression, DOCA_SUCCESS)
-
-#define WAIT_MS 60000u /* only a hang takes longer, on however busy a machine */
-/* Polls every end of this thread until the condition holds; fails after the time. */
+#define WAIT_MS 60000u /* only a hang takes longer, even on a busy machine */
+/* Polls every end of this thread until the condition holds; fails after ms milliseconds. */
 #define WAIT_WITHIN(ms, condition)                                                                                               \
 	do {                                                                                                                     \
 		uint64_t wait_end_ = sf_now_ms() + (ms);                                                                         \
@@ -64,7 +58,7 @@ void wait_step(uint64_t end_ms, const char *file, int line, const char *what);
 #define END_MEMORY ((size_t)16 << 20)
 #define ALL_RIGHTS (SF_RIGHT_READ | SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)
 
-/* A domain with one endpoint, one region over memory of its own, and a record of what its handlers were told. */
+/* A domain with one endpoint, one region over memory of its own, and a record of what its callbacks reported. */
 struct end {
 	struct sf_domain *domain;
 	struct sf_ep *ep;
@@ -73,7 +67,7 @@ struct end {
 	int event_fd;
 	struct sf_listener *listener;
 	char name[SF_NAME_MAX];
-	uint32_t posted; /* receives not done yet */
+	uint32_t posted; /* receives not completed yet */
 
 	uint32_t requests, accepts, connects, closes;
 	struct sf_request *request;
@@ -83,7 +77,7 @@ struct end {
 	uint8_t data[SF_PRIVATE_MAX]; /* of the last request, accepted or connected */
 	size_t data_len;
 
-	/* Run after recording, when set. */
+	/* Run after recording, if set. */
 	void (*on_request)(struct end *end);
 	void (*on_accepted)(struct end *end, struct sf_conn *conn);
 	void (*on_connected)(struct end *end, struct sf_conn *conn);
@@ -91,15 +85,15 @@ struct end {
 };
 
 void end_open(struct end *end, const char *device, uint32_t recv_max);
-/* Listens on a name of its own. */
+/* Listens on a unique name. */
 void end_listen(struct end *end, uint32_t flags);
 uint32_t end_poll(struct end *end, uint32_t budget);
-/* Flushes and waits for its receives, then closes everything but connections. */
+/* Flushes and waits for its receives, then closes everything except connections. */
 void end_close(struct end *end);
 /* Starts to connect to another end's name. */
 struct sf_conn *end_connect(struct end *end, const char *name);
 
-/* Two ends in this process, joined. a connected to b. */
+/* Two connected ends in this process; a connected to b. */
 struct pair {
 	struct end a, b;
 	struct sf_conn *ab, *ba;
@@ -131,7 +125,7 @@ doca_error_t slot_post(struct end *end, struct slot *slot, size_t offset, size_t
 void send_set(struct send *send, const void *data, size_t len);
 void one_sided_set(struct send *send, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data, size_t len);
 doca_error_t submit(struct sf_conn *conn, struct send *send);
-/* Submits, again while AGAIN, and waits; returns the status. */
+/* Submits, repeats on AGAIN, and waits; returns the status. */
 doca_error_t submit_wait(struct sf_conn *conn, struct send *send);
 void send_wait(struct sf_conn *conn, const void *data, size_t len);
 
@@ -140,27 +134,27 @@ struct sf_region *region_pass(struct sf_region *region, struct sf_domain *to);
 
 void fill(void *data, size_t len, uint32_t seed);
 bool filled(const void *data, size_t len, uint32_t seed);
-uint32_t seed_new(void); /* prints it; SOFTFIELD_TEST_SEED sets it */
+uint32_t seed_new(void); /* prints the seed; SOFTFIELD_TEST_SEED sets it */
 uint32_t random_below(uint32_t *state, uint32_t bound);
 
-/* A forked peer that runs a script; to be made before the case opens an end. */
+/* A forked peer that runs a script; fork it before the case opens an end. */
 struct peer {
 	pid_t pid;
-	int sock; /* to the script's */
+	int sock; /* connected to the script's socket */
 };
 
 void peer_fork(struct peer *peer, void (*script)(int sock));
 void peer_end(struct peer *peer);  /* waits for a clean exit */
 void peer_kill(struct peer *peer); /* SIGKILL, and reaps it */
 void say(int sock, const void *data, size_t len);
-void hear(int sock, void *data, size_t len); /* polls meanwhile */
+void hear(int sock, void *data, size_t len); /* polls while it waits */
 void say_word(int sock, char word);
 void hear_word(int sock, char word);
 bool word_waits(int sock);
 
 int fds_open(void);
 int mappings_num(void);
-bool slow_build(void);	 /* sanitizers, or: */
-bool slow_machine(void); /* SOFTFIELD_TEST_SLOW: it is emulated */
+bool slow_build(void);	 /* a sanitizer build, or slow_machine() */
+bool slow_machine(void); /* SOFTFIELD_TEST_SLOW is set: the machine is emulated */
 
 #endif

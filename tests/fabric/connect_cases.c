@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin and end. */
 #include "conformance.h"
+#include "support/wait.h"
 
 static void two_ends(struct pair *pair, uint32_t flags)
 {
@@ -113,7 +114,7 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 	pair_close(&pair);
 }
 
-static void an_answered_connection_takes_operations_before_a_poll(void)
+static void an_answered_connection_accepts_operations_before_a_poll(void)
 {
 	struct pair pair;
 	struct send send;
@@ -127,7 +128,7 @@ static void an_answered_connection_takes_operations_before_a_poll(void)
 		CHECK(sf_now_ms() < end);
 	CHECK(send.done == 0 && pair.ab->state == SF_CONN_CONNECTING);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
-		CHECK(send.done == 0); /* connected comes before what was done on the connection */
+		CHECK(send.done == 0); /* connected is reported before what was completed on the connection */
 		end_poll(&pair.a, 1);
 	}
 	WAIT(slot.done == 1 && send.done == 1);
@@ -186,7 +187,7 @@ static void unknown_name_is_not_found(void)
 	ends_close(&pair);
 }
 
-static void name_is_taken_until_its_listener_closes(void)
+static void a_name_is_in_use_until_its_listener_closes(void)
 {
 	struct pair pair;
 	struct sf_listener *second;
@@ -199,6 +200,18 @@ static void name_is_taken_until_its_listener_closes(void)
 	CHECK_OK(sf_listener_open(pair.a.ep, pair.b.name, 0, NULL, &second));
 	sf_listener_close(second);
 	ends_close(&pair);
+}
+
+/* The suites of several providers run in parallel, so they take turns at names that are not unique to a process. */
+static struct sf_listener *name_listen(struct end *end, const char *name)
+{
+	struct sf_listener *listener;
+	doca_error_t result;
+
+	CHECK(WAIT_UNTIL((result = sf_listener_open(end->ep, name, SF_LISTEN_AUTO, NULL, &listener)) !=
+			 DOCA_ERROR_ALREADY_EXIST));
+	CHECK_OK(result);
+	return listener;
 }
 
 static void names_and_private_data_have_bounds(void)
@@ -218,7 +231,7 @@ static void names_and_private_data_have_bounds(void)
 	CHECK_RESULT(sf_conn_connect(pair.a.ep, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
 	CHECK_RESULT(sf_conn_connect(pair.a.ep, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
 	name[SF_NAME_MAX - 1] = '\0';
-	CHECK_OK(sf_listener_open(pair.b.ep, name, SF_LISTEN_AUTO, NULL, &listener));
+	listener = name_listen(&pair.b, name);
 	pair.ab = end_connect(&pair.a, name);
 	WAIT(pair.a.connects == 1 && pair.b.accepts == 1);
 	CHECK_OK(pair.a.connect_status);
@@ -235,7 +248,7 @@ static void names_may_hold_any_character(void)
 
 	two_ends(&pair, 0);
 	for (int i = 0; i < 8; i++)
-		CHECK_OK(sf_listener_open(pair.b.ep, names[i], SF_LISTEN_AUTO, NULL, &listeners[i]));
+		listeners[i] = name_listen(&pair.b, names[i]);
 	for (uint32_t i = 0; i < 8; i++) {
 		pair.ab = end_connect(&pair.a, names[i]);
 		WAIT(pair.a.connects == i + 1 && pair.b.accepts == i + 1);
@@ -249,7 +262,7 @@ static void names_may_hold_any_character(void)
 	ends_close(&pair);
 }
 
-static void listener_close_refuses_pending_requests(void)
+static void listener_close_rejects_pending_requests(void)
 {
 	struct pair pair;
 
@@ -287,7 +300,7 @@ static void connection_closed_while_connecting_reports_nothing(void)
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.requests == 1);
 	sf_conn_close(pair.ab);
-	/* The news may not have come yet: then the connection is accepted, and closed reports it. */
+	/* The end of the connection may not have arrived yet: then accept succeeds, and closed reports it. */
 	if (sf_conn_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
 		WAIT(pair.b.closes == 1);
 		sf_conn_close(pair.ba);
@@ -355,7 +368,7 @@ static void accepter_sends_first(void)
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ba, &send) == DOCA_ERROR_AGAIN; CHECK(sf_now_ms() < end))
 		end_poll(&pair.b, 1);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
-		CHECK(slot.done == 0); /* connected comes before what arrives on the connection */
+		CHECK(slot.done == 0); /* connected is reported before what arrives on the connection */
 		end_poll(&pair.a, 1);
 	}
 	WAIT(slot.done == 1 && send.done == 1);
@@ -363,7 +376,7 @@ static void accepter_sends_first(void)
 	pair_close(&pair);
 }
 
-static void one_listener_takes_many_connections(void)
+static void one_listener_accepts_many_connections(void)
 {
 	struct sf_conn *conns[CONNS_MAX];
 	struct pair pair;
@@ -407,7 +420,7 @@ static void an_endpoint_connects_to_itself(void)
 	end_close(&end);
 }
 
-static void close_it(struct end *end, struct sf_conn *conn)
+static void conn_close(struct end *end, struct sf_conn *conn)
 {
 	sf_conn_close(conn);
 }
@@ -417,15 +430,15 @@ static void connections_may_be_closed_in_their_callbacks(void)
 	struct pair pair;
 
 	two_ends(&pair, SF_LISTEN_AUTO);
-	pair.b.on_closed = close_it;
-	pair.a.on_connected = close_it; /* SUCCESS: the accepter sees it close */
+	pair.b.on_closed = conn_close;
+	pair.a.on_connected = conn_close; /* SUCCESS: the accepter sees the connection close */
 	end_connect(&pair.a, pair.b.name);
 	WAIT(pair.a.connects == 1 && pair.b.closes == 1);
 	end_connect(&pair.a, "conformance/nobody"); /* an error */
 	WAIT(pair.a.connects == 2);
 	pair.a.on_connected = NULL;
-	pair.a.on_closed = close_it;
-	pair.b.on_accepted = close_it;
+	pair.a.on_closed = conn_close;
+	pair.b.on_accepted = conn_close;
 	end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.accepts == 2 && pair.a.closes == 1);
 	CHECK(pair.a.connects == 3); /* connected, then closed, in this order */
@@ -433,7 +446,7 @@ static void connections_may_be_closed_in_their_callbacks(void)
 	ends_close(&pair);
 }
 
-static void resources_are_given_back(void)
+static void resources_are_released(void)
 {
 	int fds = 0, mappings = 0;
 	struct pair pair;
@@ -451,7 +464,7 @@ static void resources_are_given_back(void)
 		}
 	}
 	CHECK(fds_open() <= fds);
-	CHECK(slow_build() || mappings_num() <= mappings + 4); /* the allocator may take some */
+	CHECK(slow_build() || mappings_num() <= mappings + 4); /* the allocator may map some */
 }
 
 const struct conformance_case connect_cases[] = {
@@ -459,22 +472,22 @@ const struct conformance_case connect_cases[] = {
 	CASE(reject_passes_a_reason, 0),
 	CASE(requests_are_answered_inside_the_callback, 0),
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
-	CASE(an_answered_connection_takes_operations_before_a_poll, 0),
+	CASE(an_answered_connection_accepts_operations_before_a_poll, 0),
 	CASE(an_answered_connection_ends_before_a_poll, 0),
 	CASE(an_endpoint_closes_with_a_connection_that_no_poll_reported, 0),
 	CASE(unknown_name_is_not_found, 0),
-	CASE(name_is_taken_until_its_listener_closes, 0),
+	CASE(a_name_is_in_use_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),
 	CASE(names_may_hold_any_character, 0),
-	CASE(listener_close_refuses_pending_requests, 0),
+	CASE(listener_close_rejects_pending_requests, 0),
 	CASE(listener_close_keeps_connections, 0),
 	CASE(connection_closed_while_connecting_reports_nothing, 0),
 	CASE(disconnect_while_connecting_is_reported_by_connected, 0),
 	CASE(submit_needs_a_ready_connection, 0),
 	CASE(accepter_sends_first, 0),
-	CASE(one_listener_takes_many_connections, 0),
+	CASE(one_listener_accepts_many_connections, 0),
 	CASE(an_endpoint_connects_to_itself, 0),
 	CASE(connections_may_be_closed_in_their_callbacks, 0),
-	CASE(resources_are_given_back, 0),
+	CASE(resources_are_released, 0),
 	{0},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are killed or stopped. */
 #include "conformance.h"
+#include "support/wait.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #define OTHER SF_CAP_OTHER_PROCESS
 #define OTHER_SIDED (SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED)
 
-#define BLOCKED_MS 900 /* a call that takes longer, and gave the processor away itself, has waited for somebody */
+#define BLOCKED_MS 900 /* a call that takes longer and yielded the CPU has waited for another process */
 
 static void meet(struct end *end, int sock, struct sf_conn **conn, uint32_t recv_max)
 {
@@ -66,7 +67,7 @@ static void killed_while_idle(void)
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(conn, &send), DOCA_ERROR_NOT_CONNECTED);
-	CHECK(slot.done == 0); /* the receive is the endpoint's, not the connection's */
+	CHECK(slot.done == 0); /* the receive belongs to the endpoint, not to the connection */
 	sf_conn_close(conn);
 	end_close(&end);
 }
@@ -147,7 +148,7 @@ static void streaming_received(struct slot *slot)
 	uint64_t number;
 
 	if (slot->recv.status != DOCA_SUCCESS)
-		return; /* the peer died while it filled this one */
+		return; /* the peer died while it filled this receive */
 	memcpy(&number, slot->pieces[0].addr, 8);
 	CHECK(number == streaming.next++);
 	CHECK(slot->recv.len == (number % 7 == 0 ? 70000 : 8 + number % 100));
@@ -189,7 +190,7 @@ static void kill_one_streaming_peer(uint32_t *seed)
 	WAIT(streaming.end.closes == closes + 1);
 	CHECK_RESULT(streaming.end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	for (int i = 0; i < 4; i++)
-		CHECK(sends[i].done == 1); /* before closed runs */
+		CHECK(sends[i].done == 1); /* before the closed callback runs */
 	sf_conn_close(conn);
 }
 
@@ -200,7 +201,7 @@ static void killed_while_streaming_once(void)
 
 	memset(&streaming, 0, sizeof(streaming));
 	kill_one_streaming_peer(&seed);
-	/* Every receive comes back, also one that the dead peer was filling. */
+	/* Every receive is returned, also one that the dead peer was filling. */
 	returned = streaming.end.posted;
 	for (int i = 0; i < 16; i++)
 		streaming.slots[i].then = NULL;
@@ -212,7 +213,7 @@ static void killed_while_streaming_once(void)
 	end_close(&streaming.end);
 }
 
-/* Each in a process of its own, or a peer would be forked from one that has the provider's threads. */
+/* Each round runs in a process of its own: a peer must not be forked from one that has the provider's threads. */
 static void killed_while_streaming(void)
 {
 	for (int i = 0; i < 8; i++) {
@@ -248,7 +249,7 @@ static void survivors_script(int sock)
 	end_close(&end);
 }
 
-static void a_death_costs_its_own_connections_only(void)
+static void a_death_ends_only_the_dead_peers_connections(void)
 {
 	struct sf_conn *conns[2];
 	struct peer peers[2];
@@ -304,7 +305,7 @@ static void a_dead_processes_name_is_taken_over(void)
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	CHECK_RESULT(sf_listener_open(end.ep, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
 	peer_kill(&peers[0]);
-	conn = end_connect(&end, name); /* nobody is there */
+	conn = end_connect(&end, name); /* no process has the name */
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_NOT_FOUND);
 	sf_conn_close(conn);
@@ -397,7 +398,7 @@ static void owner_of_a_region_killed(void)
 	conn = reach(&end, &peer);
 	import = import_heard(&peer, &end, descriptor, &len);
 	peer_kill(&peer);
-	/* Operations go on, take effect nowhere, and fail once the death is known. */
+	/* Operations are still accepted, have no effect, and fail once the death is known. */
 	do {
 		one_sided_set(&send, SF_OP_READ, import, import->addr + 4096, end.memory, 100000);
 		result = submit(conn, &send);
@@ -519,7 +520,8 @@ static void a_stopped_peer_never_blocks_us(void)
 	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'p');
 	stop(&peer);
-	until = sf_now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
+	until = sf_now_ms() +
+		1500; /* longer than the second after which a silent dead peer is noticed: a stopped peer is not dead */
 	while (sf_now_ms() < until || (sent < 16 && sf_now_ms() < until + WAIT_MS)) {
 		uint64_t begun = sf_now_ms();
 		long waited = waits();
@@ -534,7 +536,7 @@ static void a_stopped_peer_never_blocks_us(void)
 		(void)sf_ep_arm(end.ep);
 		CHECK(sf_now_ms() - begun < BLOCKED_MS || waits() == waited);
 	}
-	CHECK(sent >= 16 && sent < total); /* all its receives were used, without it */
+	CHECK(sent >= 16 && sent < total); /* all of its receives were used while it was stopped */
 	for (uint32_t i = 0; i < sent; i++)
 		finished += sends[i].done == 1 && sends[i].op.status == DOCA_SUCCESS;
 	CHECK((finished == sent || (fabric->caps & SF_CAP_UNATTENDED) == 0) && end.closes == 0);
@@ -604,9 +606,9 @@ static void stopped_then_killed(void)
 	end_close(&end);
 }
 
-/* ---- a connection that ends, with a peer that is slow, by a process that is slow itself ---- */
+/* ---- a slow process ends a connection to a slow peer ---- */
 
-#define STOP_US 1300000 /* longer than the silence of a peer for which the end of a connection waits */
+#define STOP_NS 1300000000 /* longer than the end of a connection waits for a silent peer */
 #define POLLS 100
 
 static void left_script(int sock)
@@ -647,7 +649,7 @@ static void leaver_script(int sock)
 	CHECK_OK(submit(conn, &send));
 	sf_conn_disconnect(conn);
 	say_word(sock, 's');
-	hear_word(sock, 'p'); /* stopped meanwhile */
+	hear_word(sock, 'p'); /* this process was stopped meanwhile */
 	for (int i = 0; i < POLLS; i++)
 		end_poll(&end, 4);
 	say_word(sock, 'p');
@@ -656,7 +658,7 @@ static void leaver_script(int sock)
 	end_close(&end);
 }
 
-/* The time in which the leaver itself was stopped is no silence of the peer. */
+/* The time for which the leaver itself was stopped does not count as silence of the peer. */
 static void stopped_while_it_leaves(void)
 {
 	struct peer left, leaver;
@@ -672,7 +674,7 @@ static void stopped_while_it_leaves(void)
 	say_word(leaver.sock, 'l');
 	hear_word(leaver.sock, 's');
 	stop(&leaver);
-	usleep(STOP_US);
+	time_pass_ns(STOP_NS);
 	CHECK(kill(leaver.pid, SIGCONT) == 0);
 	say_word(leaver.sock, 'p');
 	hear_word(leaver.sock, 'p');
@@ -685,7 +687,7 @@ const struct conformance_case death_cases[] = {
 	CASE(killed_while_idle, OTHER),
 	CASE(killed_while_we_sleep, OTHER),
 	CASE(killed_while_streaming, OTHER),
-	CASE(a_death_costs_its_own_connections_only, OTHER),
+	CASE(a_death_ends_only_the_dead_peers_connections, OTHER),
 	CASE(a_dead_processes_name_is_taken_over, OTHER),
 	CASE(killed_before_it_answers_a_request, OTHER),
 	CASE(owner_of_a_region_killed, OTHER_SIDED),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sf_region_arm: who sleeps until a region's bytes change is rung for what nobody else tells. */
+/* sf_region_arm: the doorbell of a waiter for changes of a region is rung for changes that no completion reports. */
 #include "conformance.h"
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ static void count(struct sf_region_doorbell *doorbell)
 		.base = {.ring = count }                                                                                         \
 	}
 
-/* Exported memory of a domain of its own. */
+/* Exported memory of a domain. */
 struct owner {
 	struct sf_domain *domain;
 	struct sf_region *region;
@@ -110,7 +110,7 @@ static void an_importers_death_rings(void)
 	owner_close(&owner);
 }
 
-static void one_who_leaves_rings(void)
+static void an_importers_exit_rings(void)
 {
 	struct counting first = COUNTING, doorbell = COUNTING;
 	struct owner owner;
@@ -118,7 +118,7 @@ static void one_who_leaves_rings(void)
 
 	peer_fork(&peer, import_script);
 	owner_open(&owner, peer.sock);
-	CHECK_OK(sf_region_arm(owner.region, &first.base)); /* before it is there */
+	CHECK_OK(sf_region_arm(owner.region, &first.base)); /* before the importer exists */
 	hear_word(peer.sock, 'i');
 	CHECK_OK(sf_region_arm(owner.region, &doorbell.base));
 	say_word(peer.sock, 'e');
@@ -151,7 +151,7 @@ static void the_owners_death_rings_at_each_import(void)
 	hear(peer.sock, descriptor, len);
 	CHECK_OK(sf_region_import(domain, descriptor, len, &import));
 	CHECK_OK(sf_region_import(domain, descriptor, len, &second));
-	for (int i = 0; i < 2; i++) { /* again is allowed */
+	for (int i = 0; i < 2; i++) { /* arming again is permitted */
 		CHECK_OK(sf_region_arm(import, &doorbells[0].base));
 		CHECK_OK(sf_region_arm(second, &doorbells[1].base));
 	}
@@ -162,7 +162,7 @@ static void the_owners_death_rings_at_each_import(void)
 	sf_domain_close(domain);
 }
 
-/* ---- what a device changes ---- */
+/* ---- changes by a device ---- */
 
 static void add_script(int sock)
 {
@@ -176,7 +176,7 @@ static void add_script(int sock)
 	import_close(import);
 }
 
-/* The order may arrive before the arm, at it, or after. */
+/* The request may arrive before the arm, during it, or after. */
 static void each_change_by_a_device_rings(void)
 {
 	struct counting doorbell = COUNTING;
@@ -205,7 +205,7 @@ static void each_change_by_a_device_rings(void)
 	owner_close(&owner);
 }
 
-/* Who submits a change and does not poll has rung all the same; once it polls, the owner knows the end of it too. */
+/* A submitted change rings before its submitter polls. After the poll, the owner knows that the change is complete. */
 static void a_change_that_nobody_polls_for_rings(void)
 {
 	struct counting doorbell = COUNTING;
@@ -232,7 +232,7 @@ static void a_change_that_nobody_polls_for_rings(void)
 
 const struct conformance_case doorbell_cases[] = {
 	CASE(an_importers_death_rings, REMOTE),
-	CASE(one_who_leaves_rings, REMOTE),
+	CASE(an_importers_exit_rings, REMOTE),
 	CASE(the_owners_death_rings_at_each_import, REMOTE),
 	CASE(each_change_by_a_device_rings, REMOTE | SF_CAP_ATOMIC),
 	CASE(a_change_that_nobody_polls_for_rings, REMOTE | SF_CAP_ATOMIC),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The faults themselves: everything still ends once, and each fault happens. */
+/* The injected faults: every operation still ends once, and each fault occurs. */
 #include "conformance.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Runs in a process of its own: the faults are read from the environment once. */
+/* Runs in a process of its own, because a process reads the faults from the environment once. */
 static void with_faults(const char *faults, void (*run)(void))
 {
 	int status;
@@ -39,7 +39,7 @@ static void note_close(struct end *end, struct sf_conn *conn)
 	closes_seen++;
 }
 
-/* Sends until a connection dies under it; returns how many messages arrived. */
+/* Sends until the connection ends; returns how many messages arrived. */
 static void send_until_closed(void)
 {
 	static struct send send;
@@ -78,7 +78,7 @@ static void send_until_closed(void)
 	CHECK(closes_seen == 5 && again > 0 && sent > 0);
 }
 
-static void connections_close_and_submits_are_put_off(void **state)
+static void connections_close_and_submits_are_delayed(void **state)
 {
 	with_faults("seed=3; conn.again rate=0.1; peer.dead rate=0.02; poll.pause rate=0.05", send_until_closed);
 }
@@ -129,7 +129,7 @@ static void one_sided_operations_fail_without_effect(void **state)
 	with_faults("seed=4; op.fail rate=0.1; access.fail rate=0.1", count_failures);
 }
 
-static void count_refusals(void)
+static void count_rejections(void)
 {
 	uint32_t refused = 0;
 	struct end a, b;
@@ -159,9 +159,9 @@ static void count_refusals(void)
 	end_close(&b);
 }
 
-static void connects_are_refused(void **state)
+static void connects_are_rejected(void **state)
 {
-	with_faults("seed=5; conn.refuse rate=0.5", count_refusals);
+	with_faults("seed=5; conn.refuse rate=0.5", count_rejections);
 }
 
 static void count_memory(void)
@@ -190,7 +190,7 @@ static void registrations_fail(void **state)
 	with_faults("seed=6; region.memory rate=0.25", count_memory);
 }
 
-/* One send to a receive that is posted; what its submit said. */
+/* Sends one message to a posted receive; returns the result of the submit. */
 static doca_error_t send_one(struct pair *pair, struct send *send, struct slot *slot)
 {
 	static uint32_t word = 7;
@@ -210,7 +210,7 @@ static void send_arrives(struct pair *pair)
 	CHECK_OK(send.op.status);
 }
 
-/* The last connection's end, and the operation's status that came with it, at the submit that the rule names. */
+/* The fourth submit, which the rule names, ends the connection and the operation with that status. */
 static void break_at_fourth(doca_error_t reason)
 {
 	struct send send;
@@ -273,7 +273,7 @@ static void a_receive_is_missing(void **state)
 
 #define STOP_MS 50
 
-static void taken_after_a_while(void)
+static void accepted_after_a_while(void)
 {
 	struct send send;
 	struct slot slot;
@@ -289,12 +289,12 @@ static void taken_after_a_while(void)
 	pair_close(&pair);
 }
 
-static void a_stopped_peer_takes_nothing_for_a_while(void **state)
+static void a_stopped_peer_accepts_nothing_for_a_while(void **state)
 {
-	with_faults("peer.stop ms=50 nth=1", taken_after_a_while);
+	with_faults("peer.stop ms=50 nth=1", accepted_after_a_while);
 }
 
-static void told_after_a_while(void)
+static void completed_after_a_while(void)
 {
 	struct send send;
 	struct slot slot;
@@ -304,16 +304,16 @@ static void told_after_a_while(void)
 	pair_open(&pair, 4);
 	begin = sf_now_ms();
 	CHECK_OK(send_one(&pair, &send, &slot));
-	CHECK(sf_ep_arm(pair.a.ep)); /* it is due, so nobody sleeps over it */
+	CHECK(sf_ep_arm(pair.a.ep)); /* the completion counts as due, so the caller does not sleep */
 	WAIT(send.done == 1);
 	CHECK(sf_now_ms() - begin >= STOP_MS - 1);
 	CHECK_OK(send.op.status);
 	pair_close(&pair);
 }
 
-static void a_late_peer_is_told_of_late(void **state)
+static void a_late_peer_delays_the_completion(void **state)
 {
-	with_faults("peer.late ms=50 nth=1", told_after_a_while);
+	with_faults("peer.late ms=50 nth=1", completed_after_a_while);
 }
 
 static void nothing_happens(void)
@@ -331,7 +331,7 @@ static void rules_about_others_do_nothing(void **state)
 	with_faults("conn.again on=host7; peer.dead peer=elsewhere; conn.rnr after=50", nothing_happens);
 }
 
-/* A library's device gets the provider, without SOFTFIELD_FABRIC, as soon as a rule is the fabric's. */
+/* A library's device uses the faulty provider without SOFTFIELD_FABRIC as soon as a rule concerns the fabric. */
 static void provider_is_wrapped(void)
 {
 	unsetenv("SOFTFIELD_FABRIC");
@@ -346,7 +346,7 @@ static void provider_is_plain(void)
 	CHECK(strcmp(sf_fabric_of("host0/0000:d8:00.0")->name, "shm") == 0);
 }
 
-static void devices_get_the_provider_when_a_rule_is_the_fabrics(void **state)
+static void devices_get_the_faulty_provider_for_a_fabric_rule(void **state)
 {
 	with_faults("conn.again rate=0.1", provider_is_wrapped);
 	with_faults("import.late rate=0.1", provider_is_wrapped);
@@ -361,7 +361,7 @@ static void open_fails(void)
 	CHECK_RESULT(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain), DOCA_ERROR_BAD_CONFIG);
 }
 
-static void a_plan_that_makes_no_sense_is_refused(void **state)
+static void an_invalid_plan_is_rejected(void **state)
 {
 	with_faults("nonsense", open_fails);
 	with_faults("conn.again rate", open_fails);
@@ -390,18 +390,18 @@ static void providers_are_found_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connections_close_and_submits_are_put_off),
+		cmocka_unit_test(connections_close_and_submits_are_delayed),
 		cmocka_unit_test(one_sided_operations_fail_without_effect),
-		cmocka_unit_test(connects_are_refused),
+		cmocka_unit_test(connects_are_rejected),
 		cmocka_unit_test(registrations_fail),
-		cmocka_unit_test(a_plan_that_makes_no_sense_is_refused),
+		cmocka_unit_test(an_invalid_plan_is_rejected),
 		cmocka_unit_test(a_connection_is_reset_where_the_rule_says),
 		cmocka_unit_test(a_peer_dies_where_the_rule_says),
 		cmocka_unit_test(a_receive_is_missing),
-		cmocka_unit_test(a_stopped_peer_takes_nothing_for_a_while),
-		cmocka_unit_test(a_late_peer_is_told_of_late),
+		cmocka_unit_test(a_stopped_peer_accepts_nothing_for_a_while),
+		cmocka_unit_test(a_late_peer_delays_the_completion),
 		cmocka_unit_test(rules_about_others_do_nothing),
-		cmocka_unit_test(devices_get_the_provider_when_a_rule_is_the_fabrics),
+		cmocka_unit_test(devices_get_the_faulty_provider_for_a_fabric_rule),
 		cmocka_unit_test(providers_are_found_by_name),
 	};
 

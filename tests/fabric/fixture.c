@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ends, messages and peers that the cases are made of. */
+/* The ends, messages and peers that the cases use. */
 #include "conformance.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define ENDS_MAX 16
 #define POLL_BUDGET 64
 
-/* Each thread's own: ends belong to the thread that opened them. */
+/* Per thread: an end belongs to the thread that opened it. */
 static __thread struct end *ends[ENDS_MAX];
 static __thread bool polling, submitting;
 static __thread uint32_t sends_in_flight;
@@ -36,7 +36,7 @@ void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
 	if (ran != 0)
 		return;
 	if (sf_now_ms() > end_ms)
-		check_failed(file, line, what);
+		check_failed(file, line, "%s does not hold", what);
 	sched_yield();
 }
 
@@ -46,8 +46,7 @@ static struct end *end_of(const struct sf_ep *ep)
 		if (ends[i] != NULL && ends[i]->ep == ep)
 			return ends[i];
 	}
-	check_failed(__FILE__, __LINE__, "a callback is about an endpoint of this thread");
-	return NULL;
+	check_failed(__FILE__, __LINE__, "a callback is about an endpoint of another thread");
 }
 
 static void data_keep(struct end *end, const void *data, size_t len)

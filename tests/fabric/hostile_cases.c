@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that turns what it was given against us: its doorbell, the memory it was lent, what it keeps when its connection has
- * ended. */
+/* A hostile peer that misuses its doorbell, memory that it was lent, or what it keeps after its connection has ended. */
 #include "conformance.h"
 
 #include <errno.h>
@@ -29,9 +28,9 @@
 
 enum { FILLS = 50, ROOM_LEFT = 500, PROGRESS = 2000 };
 
-static _Atomic uint64_t *rings; /* shared with the peer: how often its doorbell was rung */
+static _Atomic uint64_t *rings; /* shared with the peer: number of rings of its doorbell */
 
-/* Takes the last room in the counter, against those who ring. */
+/* Refills the counter, so that the next ring finds it full. */
 static void *fill_on(void *arg)
 {
 	const uint64_t one = 1;
@@ -42,7 +41,7 @@ static void *fill_on(void *arg)
 	return NULL;
 }
 
-/* Lets its own doorbell become full while it is rung, again and again, and sees the ringing go on. */
+/* Fills its own doorbell repeatedly while it is rung, and checks that the ringing continues. */
 static void filling_script(int sock)
 {
 	uint64_t count, full = FULL - ROOM_LEFT;
@@ -65,14 +64,14 @@ static void filling_script(int sock)
 			;
 		CHECK(fcntl(end.event_fd, F_SETFL, 0) == 0);
 		for (uint64_t before = atomic_load(rings); atomic_load(rings) < before + PROGRESS;)
-			sched_yield(); /* for ever, if the ringing waits for room */
+			sched_yield(); /* endless, if a ring waits for room */
 	}
 	say_word(sock, 'd');
 	hear_word(sock, 'e');
-	_exit(0); /* the thread may wait for room itself */
+	_exit(0); /* the thread may itself wait for room */
 }
 
-static void a_full_doorbell_holds_up_nobody_who_rings(void)
+static void a_full_doorbell_does_not_block_a_ring(void)
 {
 	struct peer peer;
 	struct end end;
@@ -98,22 +97,22 @@ static void a_full_doorbell_holds_up_nobody_who_rings(void)
 	end_close(&end);
 }
 
-/* ---- numbers of processes ---- */
+/* ---- reused process ids ---- */
 
-#define NUMBER 77		       /* of the owner, and of who comes after it */
-#define PLACE ((char *)0x200000000000) /* of both processes' memory */
-#define EDGE_AT 64		       /* no whole page: reached by system call */
+#define NUMBER 77		       /* pid of the owner, and then of the process that replaces it */
+#define PLACE ((char *)0x200000000000) /* address of the memory in both processes */
+#define EDGE_AT 64		       /* not in a whole page: accessed by system call */
 #define EDGE_LEN 128
 
 static struct {
 	int to_helper[2], to_caller[2]; /* pipes */
 	pid_t owner;
-	int sock; /* the owner's, then the newcomer's */
+	int sock; /* to the owner, then to the newcomer */
 	bool replaced;
 	long args[6], number, result;
 } switched;
 
-/* A child with that number. */
+/* Forks a child with that pid. */
 static pid_t fork_as(pid_t number)
 {
 	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
@@ -130,7 +129,7 @@ static char *place_map(uint8_t fill_with)
 	return memory;
 }
 
-/* Has the owner's number and memory where the owner's was, and sees nobody write there. */
+/* Has the owner's pid, maps memory at the owner's address, and checks that nobody writes there. */
 static _Noreturn void newcomer(int sock)
 {
 	char *memory = place_map(7), word = 'n';
@@ -141,7 +140,7 @@ static _Noreturn void newcomer(int sock)
 	_exit(0);
 }
 
-/* The importer is held up in its system call while its owner dies and another process gets its number; then the call goes on. */
+/* Holds the importer in its system call while the owner dies and another process gets its pid; then performs the call. */
 static void *switch_owners(void *arg)
 {
 	int socks[2];
@@ -186,7 +185,7 @@ static void call_trapped(int number, siginfo_t *info, void *context)
 	regs[result] = switched.result;
 }
 
-/* This thread's writes into other processes go to the helper from here on. */
+/* From here on, the helper performs this thread's writes into other processes. */
 static void trap_calls(void)
 {
 	struct sock_filter code[] = {
@@ -255,7 +254,7 @@ static void write_while_owners_switch(void)
 	sf_domain_close(domain);
 }
 
-/* This process's next child is the first of a namespace of its own: that child may choose its children's numbers. */
+/* The next child is the first of a new pid namespace, so that child can choose the pids of its children. */
 static bool make_namespace(void)
 {
 	char map[32];
@@ -280,15 +279,15 @@ static void expect_success(pid_t child)
 }
 
 /*
- * Neither process ends with exit(), because the leak check of a sanitizer build fails there: /proc shows the first process its
- * threads by numbers of another namespace, and when the first process has ended, its parent can start no other.
+ * No process here ends with exit(): a sanitizer's leak check fails in a pid namespace, where /proc shows the first process its
+ * threads by pids of the outer namespace, and after the first process has ended its parent can fork no other.
  */
 static _Noreturn void write_in_a_namespace(void)
 {
 	pid_t first;
 
 	if (!make_namespace()) {
-		fprintf(stderr, "no namespaces of processes here: not tested\n");
+		fprintf(stderr, "no pid namespaces here: not tested\n");
 		_exit(0);
 	}
 	first = fork();
@@ -311,6 +310,6 @@ static void a_write_stays_out_of_the_process_that_got_the_owners_number(void)
 
 const struct conformance_case hostile_cases[] = {
 	CASE(a_write_stays_out_of_the_process_that_got_the_owners_number, OTHER | SF_CAP_ONE_SIDED),
-	CASE(a_full_doorbell_holds_up_nobody_who_rings, OTHER),
+	CASE(a_full_doorbell_does_not_block_a_ring, OTHER),
 	{0},
 };

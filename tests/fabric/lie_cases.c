@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that writes nonsense wherever it can write. It may cost us its connection; never a crash, a hang, or another's
- * connection. */
+/* A peer that writes garbage wherever it can. It may lose its connection, but never causes a crash, a hang, or the end of
+ * another connection. */
 #include "conformance.h"
 
 #include <sched.h>
@@ -19,7 +19,7 @@ struct span {
 	size_t num;
 };
 
-/* Writable shared mappings of this process: what the provider shares with its peers. Only those whose name holds a word. */
+/* Lists this process's writable shared mappings whose name contains the word: what the provider shares with its peers. */
 static uint32_t shared_spans(struct span *spans, const char *word)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -32,9 +32,9 @@ static uint32_t shared_spans(struct span *spans, const char *word)
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, perms) != 3 || perms[1] != 'w' || perms[3] != 's')
 			continue;
 		if (strstr(line, word) == NULL ||
-		    strstr(line, "/dev/") != NULL) /* a device's queues are between us and the kernel */
+		    strstr(line, "/dev/") != NULL) /* queues of a device are shared with the kernel, not with a peer */
 			continue;
-		/* of large ones the beginning is what matters */
+		/* only the beginning of a large mapping matters */
 		spans[num++] = (struct span){(uint64_t *)start, (end - start < 65536 ? end - start : 65536) / sizeof(uint64_t)};
 	}
 	fclose(file);
@@ -123,7 +123,7 @@ static void lied_received(struct slot *slot)
 		CHECK(slot->recv.len <= ROOM && slot->recv.header_len <= SF_HEADER_MAX && slot->recv.conn != NULL);
 		lied->echoes += slot->recv.conn == lied->honest;
 	}
-	(void)slot_post_set(slot); /* the liar may have used the place up */
+	(void)slot_post_set(slot); /* the liar may have used up the receives */
 }
 
 static void ask(void)
@@ -166,7 +166,7 @@ static bool sends_done(void)
 	return true;
 }
 
-/* Echoes, honestly. */
+/* Echoes every message. */
 static void honest_script(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -228,8 +228,8 @@ static void meet_liar(struct peer *liar, uint32_t seed, const char *only)
 	hear_word(liar->sock, 'l');
 }
 
-/* Lets each liar lie where the word allows, and sees it die. */
-static void suffer(struct peer *liars, uint32_t num, const char *only)
+/* Each liar writes into mappings whose name contains the word, and is then killed. */
+static void liars_run(struct peer *liars, uint32_t num, const char *only)
 {
 	uint32_t seed = seed_new();
 
@@ -253,12 +253,12 @@ static void lied_close(struct peer *honest)
 	sf_conn_disconnect(lied->honest);
 	WAIT(lied->ask.done != 0);
 	sf_conn_close(lied->honest);
-	end_close(&lied->end); /* also says that every receive came back */
+	end_close(&lied->end); /* also checks that every receive was returned */
 	peer_end(honest);
 	free(lied);
 }
 
-static void lies_on_a_connection_cost_that_connection_only(void)
+static void lies_on_a_connection_end_only_that_connection(void)
 {
 	struct peer honest, liars[LIES];
 	uint32_t echoes;
@@ -267,7 +267,7 @@ static void lies_on_a_connection_cost_that_connection_only(void)
 	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, liars_num(), "-connection");
+	liars_run(liars, liars_num(), "-connection");
 	CHECK(lied->honest->state == SF_CONN_READY);
 	echoes = lied->echoes;
 	for (uint64_t until = sf_now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(sf_now_ms() < until)) {
@@ -286,11 +286,11 @@ static void lies_everywhere_do_no_harm(void)
 	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, liars_num(), "");
+	liars_run(liars, liars_num(), "");
 	lied_close(&honest);
 }
 
-/* What liars wrote into the endpoint's own memory ends with their connections: every receive is there for who comes next. */
+/* Garbage in the endpoint's own memory is gone with the liars' connections: a later peer can use every receive. */
 static void after_lies_everywhere_a_new_peer_is_served(void)
 {
 	struct peer honest, later, liars[LIES];
@@ -301,8 +301,8 @@ static void after_lies_everywhere_a_new_peer_is_served(void)
 	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, liars_num(), "");
-	sf_conn_disconnect(lied->honest); /* the lies may have ended it */
+	liars_run(liars, liars_num(), "");
+	sf_conn_disconnect(lied->honest); /* the garbage may have ended it already */
 	WAIT(lied->ask.done != 0);
 	sf_conn_close(lied->honest);
 	lied->honest = NULL;
@@ -318,12 +318,12 @@ static void after_lies_everywhere_a_new_peer_is_served(void)
 	}
 	CHECK(lied->honest->state == SF_CONN_READY);
 	lied_close(&later);
-	CHECK(waitpid(honest.pid, NULL, 0) == honest.pid); /* however it ended */
+	CHECK(waitpid(honest.pid, NULL, 0) == honest.pid); /* with whatever status */
 }
 
 const struct conformance_case lie_cases[] = {
 	CASE(after_lies_everywhere_a_new_peer_is_served, OTHER_SIDED),
-	CASE(lies_on_a_connection_cost_that_connection_only, OTHER_SIDED),
+	CASE(lies_on_a_connection_end_only_that_connection, OTHER_SIDED),
 	CASE(lies_everywhere_do_no_harm, OTHER_SIDED),
 	{0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages: what is sent is what arrives, once, in order. */
+/* Messages arrive unchanged, once, and in order. */
 #include "conformance.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #define MESSAGE_MAX ((size_t)8 << 20)
 
-static void sizes_from_nothing_to_megabytes(void)
+static void sizes_from_zero_to_megabytes(void)
 {
 	static const size_t sizes[] = {0,     1,     7,	    8,	    15,	     16,      31,	  48,	63,
 				       64,    65,    127,   128,    255,     1000,    4095,	  4096, 4097,
@@ -72,7 +72,7 @@ static void headers_travel_with_messages(void)
 	pair_close(&pair);
 }
 
-/* Of a sender that waits for the receiver, and pushes but does not poll, all that was accepted arrives. */
+/* If a sender pushes but does not poll while it waits for the receiver, every accepted message arrives. */
 static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
 {
 	enum { NUM = 6, LEN = 4080 };
@@ -85,7 +85,7 @@ static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
 	pair_open(&pair, NUM);
 	for (uint32_t i = 0; i < NUM; i++) {
 		slot_set(&pair.b, &slots[i], (size_t)i * LEN, LEN);
-		slots[i].recv.kept = true; /* nothing of it is mapped by the sender */
+		slots[i].recv.kept = true; /* the sender maps none of it */
 		CHECK_OK(slot_post_set(&slots[i]));
 		fill(pair.a.memory + (size_t)i * LEN, LEN, i);
 		send_set(&sends[i], pair.a.memory + (size_t)i * LEN, LEN);
@@ -102,7 +102,7 @@ static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
 	for (uint32_t i = 0; i < num; i++) {
 		CHECK_OK(slots[i].recv.status);
 		CHECK(slots[i].recv.len == LEN && filled(pair.b.memory + (size_t)i * LEN, LEN, i));
-		CHECK(sends[i].done == 0); /* polls tell */
+		CHECK(sends[i].done == 0); /* only a poll reports completions */
 	}
 	WAIT(sends[num - 1].done == 1);
 	pair_close(&pair);
@@ -157,7 +157,7 @@ struct stream {
 	struct pair pair;
 	struct slot slots[STREAM_SLOTS];
 	struct send sends[STREAM_SENDS];
-	uint32_t numbers[STREAM_SENDS]; /* each send's header, which must stay until it is done */
+	uint32_t numbers[STREAM_SENDS]; /* header of each send; must stay valid until the send completes */
 	uint32_t seed;
 	uint32_t sent, received, finished;
 	size_t sizes[STREAM_MESSAGES];
@@ -171,7 +171,7 @@ static void stream_received(struct slot *slot)
 	uint32_t number;
 
 	CHECK_OK(slot->recv.status);
-	CHECK(slot == &stream->slots[n % STREAM_SLOTS]); /* receives are taken in the order of posting */
+	CHECK(slot == &stream->slots[n % STREAM_SLOTS]); /* receives are used in the order of posting */
 	memcpy(&number, slot->recv.header, sizeof(number));
 	CHECK(slot->recv.header_len == sizeof(number) && number == n);
 	CHECK(slot->recv.len == stream->sizes[n] && filled(slot->pieces[0].addr, slot->recv.len, n));
@@ -205,7 +205,7 @@ static void stream_send_some(void)
 	CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN);
 	stream->sent += result == DOCA_SUCCESS;
 	if (result == DOCA_ERROR_AGAIN)
-		send->done = 1; /* free to be used again */
+		send->done = 1; /* may be used again */
 }
 
 static void order_is_kept_over_random_sizes(void)
@@ -247,10 +247,10 @@ static void again_without_a_posted_receive(void)
 		CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 16));
-	/* It clears by the peer's doing: nobody polls. */
+	/* The peer's posting clears it; the sender does not poll. */
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
-	CHECK(send.done == 0); /* never inside the submitting call */
+	CHECK(send.done == 0); /* a completion is never reported inside submit */
 	WAIT(send.done == 1 && slot.done == 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	CHECK(send.done == 0);
@@ -259,7 +259,7 @@ static void again_without_a_posted_receive(void)
 
 #define LATE_ROUNDS 500
 
-/* Posts a receive for each that is asked for, on a thread of its own. */
+/* Posts one receive for each request, on another thread. */
 struct posting {
 	struct end *end;
 	struct slot slots[LATE_ROUNDS];
@@ -279,7 +279,7 @@ static void *post_when_asked(void *arg)
 	return NULL;
 }
 
-/* However narrowly the receive came in time, what is accepted does not look as if it had failed at once. */
+/* An accepted submit never sets the status of a failed one, however late the receive was posted. */
 static void accepted_just_in_time(void)
 {
 	struct posting *posting = calloc(1, sizeof(*posting));
@@ -302,7 +302,7 @@ static void accepted_just_in_time(void)
 			send.op.status = DOCA_SUCCESS;
 		} while (submit(pair.ab, &send) == DOCA_ERROR_AGAIN);
 		CHECK_RESULT(send.op.status, DOCA_SUCCESS);
-		while (atomic_load(&posting->posted) == i) /* only then is the endpoint ours to poll */
+		while (atomic_load(&posting->posted) == i) /* until then the other thread uses the endpoint */
 			CHECK(sf_now_ms() < end);
 		WAIT(send.done == 1 && posting->slots[i].done == 1);
 	}
@@ -336,7 +336,7 @@ static void too_big_leaves_the_receive_posted(void)
 	pair_close(&pair);
 }
 
-static void malformed_operations_are_refused(void)
+static void malformed_operations_are_rejected(void)
 {
 	struct pair pair;
 	struct send send;
@@ -426,8 +426,8 @@ static void poll_keeps_its_budget(void)
 	pair_close(&pair);
 }
 
-/* A peer that never polls costs a bounded queue, not messages. */
-static void a_deaf_peer_loses_nothing(void)
+/* A peer that never polls limits the queue, and loses no message. */
+static void a_peer_that_never_polls_loses_nothing(void)
 {
 	enum { DEEP = 6000 };
 	struct slot *slots = calloc(DEEP, sizeof(*slots));
@@ -457,7 +457,7 @@ static void a_deaf_peer_loses_nothing(void)
 }
 
 const struct conformance_case message_cases[] = {
-	CASE(sizes_from_nothing_to_megabytes, 0),
+	CASE(sizes_from_zero_to_megabytes, 0),
 	CASE(message_ends_where_it_ends, 0),
 	CASE(headers_travel_with_messages, 0),
 	CASE(lists_of_uneven_pieces, 0),
@@ -465,10 +465,10 @@ const struct conformance_case message_cases[] = {
 	CASE(accepted_messages_arrive_without_a_poll_of_the_sender, 0),
 	CASE(again_without_a_posted_receive, 0),
 	CASE(too_big_leaves_the_receive_posted, 0),
-	CASE(malformed_operations_are_refused, 0),
+	CASE(malformed_operations_are_rejected, 0),
 	CASE(callbacks_post_and_send, 0),
 	CASE(poll_keeps_its_budget, 0),
-	CASE(a_deaf_peer_loses_nothing, 0),
+	CASE(a_peer_that_never_polls_loses_nothing, 0),
 	CASE(accepted_just_in_time, SF_CAP_OTHER_PROCESS),
 	{0},
 };

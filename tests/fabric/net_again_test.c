@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asking a listener on the network that ends the call without a word, as one does to whom the caller was too slow. */
+/* The listener closes a call without an answer, as a listener does when the caller was too slow. */
 #include "net_agent.h"
 
 #include <poll.h>
@@ -10,15 +10,16 @@
 #include <unistd.h>
 
 #include "fabric/control/handshake.h"
+#include "support/wait.h"
 
-#define CALLS 6		  /* then it is given up */
-#define CALM_WAKES_MAX 60 /* a second; 20 by the clock */
+#define CALLS 6		  /* then the caller gives up */
+#define CALM_WAKES_MAX 60 /* wake-ups a second; the clock needs 20 */
 
-static struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock), and the two below */
+static struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock), as are the two below */
 static uint32_t num_opened;
 static doca_error_t opened_status;
 
-static void tell(struct sf_handshake *asking, struct sf_msg_side *side, int *fds)
+static void side_describe(struct sf_handshake *asking, struct sf_msg_side *side, int *fds)
 {
 	(void)asking;
 	(void)fds;
@@ -70,10 +71,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* By an address without a token, as a program gives it. Called with sf_control_lock held. */
+/* Asks at an address without a token, as a program passes it. Called with sf_control_lock held. */
 static void ask_locked(char address[SF_ADDRESS_MAX])
 {
-	static struct sf_handshake_ops ops = {.tell = tell, .meet = meet, .opened = opened, .ended = ended};
+	static struct sf_handshake_ops ops = {.describe = side_describe, .meet = meet, .opened = opened, .ended = ended};
 
 	ops.provider = provider_tcp();
 	num_opened = 0;
@@ -101,7 +102,7 @@ static void expect_opened(doca_error_t status)
 		;
 	num = num_opened;
 	seen = opened_status;
-	pthread_mutex_unlock(&sf_control_lock); /* a failed assertion returns to a teardown that takes it */
+	pthread_mutex_unlock(&sf_control_lock); /* the teardown after a failed assertion locks it */
 	assert_int_equal(num, 1);
 	assert_int_equal(seen, status);
 }
@@ -112,7 +113,7 @@ static int next_call(int listener)
 	return take(listener);
 }
 
-/* The caller has asked on this connection. */
+/* Reads the caller's request from the connection. */
 static void expect_question(int fd)
 {
 	struct sf_msg_connect connect;
@@ -123,8 +124,8 @@ static void expect_question(int fd)
 	assert_string_equal(connect.name, "somebody");
 }
 
-/* Two calls are cut off, one before the question; the third is answered. */
-static void who_is_cut_off_calls_again(void **state)
+/* Two calls are closed, one of them before the request; the third gets an answer. */
+static void a_caller_that_is_cut_off_calls_again(void **state)
 {
 	struct sf_msg_refuse refuse = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(refuse), DOCA_ERROR_NOT_PERMITTED)};
 	char text[SF_ADDRESS_MAX];
@@ -144,7 +145,7 @@ static void who_is_cut_off_calls_again(void **state)
 	close(listener);
 }
 
-static void who_is_always_cut_off_gives_up(void **state)
+static void a_caller_that_is_always_cut_off_gives_up(void **state)
 {
 	char text[SF_ADDRESS_MAX];
 	int listener = listen_here(text);
@@ -157,8 +158,8 @@ static void who_is_always_cut_off_gives_up(void **state)
 	close(listener);
 }
 
-/* It was there, so it is not one that was never found. */
-static void who_is_cut_off_by_an_end_is_told_so(void **state)
+/* A listener was there, so the status is not that of an address where no process listens. */
+static void a_listener_that_ends_aborts_the_call(void **state)
 {
 	char text[SF_ADDRESS_MAX];
 	int listener = listen_here(text), fd;
@@ -172,7 +173,7 @@ static void who_is_cut_off_by_an_end_is_told_so(void **state)
 }
 
 /* The process dies after the kernel made the connection, and before the agent looks at it. */
-static void who_is_reset_before_its_first_word_is_told_so(void **state)
+static void a_reset_before_the_first_byte_aborts_the_call(void **state)
 {
 	const struct linger reset = {.l_onoff = 1};
 	char text[SF_ADDRESS_MAX];
@@ -189,7 +190,7 @@ static void who_is_reset_before_its_first_word_is_told_so(void **state)
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* What it waits for has limits of seconds, so it looks at the clock twenty times a second, and the process does nothing else. */
+/* The time limits are seconds, so the agent reads the clock 20 times a second and the process does nothing else. */
 static void a_call_that_waits_lets_the_agent_sleep(void **state)
 {
 	struct sf_msg_refuse refuse = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(refuse), DOCA_ERROR_NOT_PERMITTED)};
@@ -202,7 +203,7 @@ static void a_call_that_waits_lets_the_agent_sleep(void **state)
 	fd = next_call(listener);
 	expect_question(fd);
 	getrusage(RUSAGE_SELF, &before);
-	poll(NULL, 0, 1000);
+	time_pass_ms(1000);
 	getrusage(RUSAGE_SELF, &after);
 	assert_true(after.ru_nvcsw - before.ru_nvcsw <= CALM_WAKES_MAX);
 	assert_int_equal(write(fd, &refuse, sizeof(refuse)), sizeof(refuse));
@@ -214,10 +215,10 @@ static void a_call_that_waits_lets_the_agent_sleep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_is_cut_off_calls_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_always_cut_off_gives_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_cut_off_by_an_end_is_told_so, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_reset_before_its_first_word_is_told_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_caller_that_is_cut_off_calls_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_caller_that_is_always_cut_off_gives_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_listener_that_ends_aborts_the_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reset_before_the_first_byte_aborts_the_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_waits_lets_the_agent_sleep, setup, teardown),
 	};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network of a process with a key and without TLS ("tls": false): who is heard there, and what becomes of handshakes with
- * another key, of another connection, of the other side, of another kind, and of those that are cut short. The proofs of this
- * side are made here anew, from the words of proof.h.
+ * The network of a process with a key and without TLS ("tls": false): which peers are served, and how handshakes end that use
+ * another key, are replayed, are reflected, use TLS, or are incomplete. The test computes its proofs itself, from the description
+ * in proof.h.
  */
 #include "net_agent.h"
 
@@ -26,7 +26,7 @@
 
 static const struct sf_tls_key right = {.bytes = {1, 2, 3}}, wrong = {.bytes = {1, 2, 4}};
 
-/* ---- what is logged ---- */
+/* ---- log lines ---- */
 
 static struct {
 	_Atomic uint32_t differ, disagree, no_key, alien_key, comes_by_tls, comes_without, answers_by_tls, answers_without, bare;
@@ -39,14 +39,14 @@ static void count(_Atomic uint32_t *num, const char *line, const char *part)
 
 static void count_line(char *line)
 {
-	count(&lines.differ, line, "turned away: it has another key: the keys differ");
+	count(&lines.differ, line, "rejected a peer on the network: it has another key: the keys differ");
 	count(&lines.disagree, line, "do not agree on a key: the keys differ");
-	count(&lines.no_key, line, "turned away: it has no key");
-	count(&lines.alien_key, line, "turned away: it has a key, and this process has none");
-	count(&lines.comes_by_tls, line, "turned away: it speaks TLS, and this process does not");
-	count(&lines.comes_without, line, "turned away: it speaks without TLS");
-	count(&lines.answers_by_tls, line, "speaks with TLS, and this one without it");
-	count(&lines.answers_without, line, "speaks without TLS, and this one with it");
+	count(&lines.no_key, line, "rejected a peer on the network: it has no key");
+	count(&lines.alien_key, line, "rejected a peer on the network: it has a key, and this process has none");
+	count(&lines.comes_by_tls, line, "rejected a peer on the network: it uses TLS, and this process does not");
+	count(&lines.comes_without, line, "rejected a peer on the network: it does not use TLS");
+	count(&lines.answers_by_tls, line, "works with TLS, and this one without it");
+	count(&lines.answers_without, line, "works without TLS, and this one with it");
 	count(&lines.bare, line, "is neither encrypted nor signed");
 }
 
@@ -140,7 +140,7 @@ static void make_proof(struct handshake *shake, const struct sf_tls_key *key)
 	prove(key, false, shake, shake->proof.proof);
 }
 
-/* As far as the answer, which holds. */
+/* A handshake up to the agent's answer, whose proof is verified. */
 static int begin(const struct agent *agent, struct handshake *shake)
 {
 	uint8_t wanted[SF_PROOF_SIZE];
@@ -154,7 +154,7 @@ static int begin(const struct agent *agent, struct handshake *shake)
 	return fd;
 }
 
-/* What comes behind a handshake that holds. */
+/* What a peer sends after a valid handshake. */
 struct said {
 	struct sf_proof_proof proof;
 	struct sf_msg_hello hello;
@@ -171,8 +171,8 @@ static void expect_answer(int fd)
 	close(fd);
 }
 
-/* All in one packet: what is behind the proof is not lost. */
-static void expect_heard(const struct agent *agent)
+/* Everything is one packet: the agent keeps what follows the proof. */
+static void expect_served(const struct agent *agent)
 {
 	struct handshake shake;
 	int fd = begin(agent, &shake);
@@ -184,8 +184,8 @@ static void expect_heard(const struct agent *agent)
 	expect_answer(fd);
 }
 
-/* With all that somebody could want to say behind it. */
-static void expect_not_heard(const struct agent *agent, int fd, const struct sf_proof_proof *proof)
+/* The proof is followed by a valid request; the agent closes without an answer. */
+static void expect_not_served(const struct agent *agent, int fd, const struct sf_proof_proof *proof)
 {
 	const struct said said = {.proof = *proof, .hello = hello_of(agent), .ask = question()};
 	uint8_t bytes[64];
@@ -194,11 +194,11 @@ static void expect_not_heard(const struct agent *agent, int fd, const struct sf_
 	assert_int_equal(hear_end(fd, bytes, sizeof(bytes)), 0);
 }
 
-/* ---- those who come ---- */
+/* ---- peers that connect ---- */
 
-static void who_has_the_key_is_heard(void **state)
+static void a_peer_with_the_key_is_served(void **state)
 {
-	expect_heard(*state);
+	expect_served(*state);
 	assert_true(lines.bare != 0);
 }
 
@@ -228,12 +228,12 @@ static void a_wrong_key(void **state)
 	int fd = begin(*state, &shake);
 
 	make_proof(&shake, &wrong);
-	expect_not_heard(*state, fd, &shake.proof);
+	expect_not_served(*state, fd, &shake.proof);
 	assert_int_equal(lines.differ, before + 1);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-/* As our own callers do: they see it first, and say so. */
+/* A caller of ours notices the wrong key first, and sends an alert. */
 static void a_wrong_key_that_the_caller_sees(void **state)
 {
 	const uint32_t before = lines.differ;
@@ -250,8 +250,8 @@ static void a_wrong_key_that_the_caller_sees(void **state)
 	assert_int_equal(lines.differ, before + 1);
 }
 
-/* Of somebody who has heard all of a handshake, to the last byte. */
-static void a_handshake_that_is_said_again(void **state)
+/* Replays a complete recorded handshake. */
+static void a_replayed_handshake(void **state)
 {
 	struct handshake first, again;
 	int fd = begin(*state, &first);
@@ -262,19 +262,19 @@ static void a_handshake_that_is_said_again(void **state)
 	fd = begin(*state, &again);
 	assert_memory_equal(&again.call, &first.call, sizeof(first.call));
 	assert_memory_not_equal(again.answer.nonce, first.answer.nonce, sizeof(first.answer.nonce));
-	expect_not_heard(*state, fd, &first.proof);
-	expect_heard(*state);
+	expect_not_served(*state, fd, &first.proof);
+	expect_served(*state);
 }
 
-/* The agent's own proof is none of the one who came. */
-static void a_proof_that_is_sent_back(void **state)
+/* The peer returns the agent's own proof, which does not prove the peer's key. */
+static void a_reflected_proof(void **state)
 {
 	struct handshake shake;
 	int fd = begin(*state, &shake);
 
 	shake.proof.head = head_of(SF_PROOF_PROOF);
 	memcpy(shake.proof.proof, shake.answer.proof, sizeof(shake.proof.proof));
-	expect_not_heard(*state, fd, &shake.proof);
+	expect_not_served(*state, fd, &shake.proof);
 }
 
 static void a_proof_of_another_nonce(void **state)
@@ -284,7 +284,7 @@ static void a_proof_of_another_nonce(void **state)
 
 	shake.call.nonce[31] ^= 1;
 	make_proof(&shake, &right);
-	expect_not_heard(*state, fd, &shake.proof);
+	expect_not_served(*state, fd, &shake.proof);
 }
 
 static void expect_alert(int fd, enum sf_alert_reason reason)
@@ -307,7 +307,7 @@ static void another_version(void **state)
 	expect_alert(fd, SF_ALERT_KEY);
 }
 
-static void no_key_where_one_is_needed(void **state)
+static void no_key_where_one_is_required(void **state)
 {
 	const struct sf_msg_hello hello = hello_of(*state);
 	const uint32_t before = lines.no_key;
@@ -316,7 +316,7 @@ static void no_key_where_one_is_needed(void **state)
 	say(fd, &hello, sizeof(hello));
 	expect_alert(fd, SF_ALERT_KEY);
 	assert_int_equal(lines.no_key, before + 1);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static int caller_shake(const struct agent *agent)
@@ -340,7 +340,7 @@ static void a_key_where_there_is_none(void **state)
 	assert_int_equal(lines.alien_key, before + 1);
 }
 
-static void no_tls_where_it_is_spoken(void **state)
+static void no_tls_where_it_is_required(void **state)
 {
 	const uint32_t before = lines.comes_without;
 
@@ -348,7 +348,7 @@ static void no_tls_where_it_is_spoken(void **state)
 	assert_int_equal(lines.comes_without, before + 1);
 }
 
-static void tls_where_it_is_not_spoken(void **state)
+static void tls_where_it_is_off(void **state)
 {
 	const uint32_t before = lines.comes_by_tls;
 	int fd = dial(*state), result;
@@ -361,7 +361,7 @@ static void tls_where_it_is_not_spoken(void **state)
 	sf_tls_free(tls);
 	close(fd);
 	assert_int_equal(lines.comes_by_tls, before + 1);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void garbage(void **state)
@@ -378,16 +378,16 @@ static void garbage(void **state)
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			bytes[at] = (uint8_t)(random >> 33);
 		}
-		if (i % 2 == 0) /* a good first frame, and a proof that does not hold */
+		if (i % 2 == 0) /* a valid first frame, and an invalid proof */
 			memcpy(bytes, &head, sizeof(head));
 		(void)send(fd, bytes, sizeof(head) + random % (sizeof(bytes) - sizeof(head)), MSG_NOSIGNAL);
 		(void)shutdown(fd, SHUT_WR);
 		expect_closed(fd);
 	}
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-/* Each says less than it ought to, and has to go; others are heard meanwhile. */
+/* Each peer sends too little and is disconnected; others are served meanwhile. */
 static void handshakes_that_are_cut_short(void **state)
 {
 	static const size_t parts[] = {0, 1, 2, 4, 8, 39};
@@ -406,13 +406,13 @@ static void handshakes_that_are_cut_short(void **state)
 			say(fds[num], &shake.proof, parts[i]);
 		num++;
 	}
-	expect_heard(*state);
+	expect_served(*state);
 	while (num-- != 0)
 		expect_closed(fds[num]);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-static void a_crowd_with_halves_of_handshakes(void **state)
+static void a_crowd_with_incomplete_handshakes(void **state)
 {
 	static int fds[CROWD];
 	struct handshake shake;
@@ -422,7 +422,7 @@ static void a_crowd_with_halves_of_handshakes(void **state)
 		fds[i] = dial(*state);
 		(void)send(fds[i], &shake.call, i % 2 == 0 ? sizeof(shake.call) : sizeof(shake.call) / 2, MSG_NOSIGNAL);
 	}
-	expect_heard(*state);
+	expect_served(*state);
 	for (int i = 0; i < CROWD; i++)
 		expect_closed(fds[i]);
 }
@@ -434,8 +434,8 @@ static void calls_with_one_key(void **state)
 	call_expect_answer(((struct agent *)*state)->text);
 }
 
-/* A call that somebody takes, who has heard its first frame. */
-static int take_call(struct call *call, struct handshake *shake)
+/* Accepts a call, and reads its first frame. */
+static int client_call(struct call *call, struct handshake *shake)
 {
 	char text[SF_ADDRESS_MAX];
 	int listener = listen_here(text), fd;
@@ -454,7 +454,7 @@ static void a_call_to_the_same_key(void **state)
 	struct call call;
 	uint8_t wanted[SF_PROOF_SIZE];
 	struct sf_msg_hello hello;
-	int fd = take_call(&call, &shake);
+	int fd = client_call(&call, &shake);
 
 	(void)state;
 	make_answer(&shake, &right);
@@ -468,8 +468,8 @@ static void a_call_to_the_same_key(void **state)
 	call_expect_end(&call, DOCA_SUCCESS);
 }
 
-/* The caller says that it goes, and nothing that only one with its key may hear. */
-static void expect_refusal(int fd, struct call *call)
+/* The caller sends an alert, and nothing that requires its key. */
+static void expect_rejection(int fd, struct call *call)
 {
 	expect_alert(fd, SF_ALERT_KEY);
 	call_expect_end(call, DOCA_ERROR_NOT_PERMITTED);
@@ -481,35 +481,35 @@ static void a_call_to_another_key(void **state)
 	const uint32_t before = lines.disagree;
 	struct handshake shake;
 	struct call call;
-	int fd = take_call(&call, &shake);
+	int fd = client_call(&call, &shake);
 
 	(void)state;
 	make_answer(&shake, &wrong);
 	say(fd, &shake.answer, sizeof(shake.answer));
-	expect_refusal(fd, &call);
+	expect_rejection(fd, &call);
 	assert_int_equal(lines.disagree, before + 1);
 }
 
-static void an_answer_that_is_said_again(void **state)
+static void a_replayed_answer(void **state)
 {
 	struct handshake first, again;
 	struct call call;
-	int fd = take_call(&call, &first);
+	int fd = client_call(&call, &first);
 
 	(void)state;
 	make_answer(&first, &right);
 	close(fd);
 	call_wait(&call);
-	fd = take_call(&call, &again);
+	fd = client_call(&call, &again);
 	say(fd, &first.answer, sizeof(first.answer));
-	expect_refusal(fd, &call);
+	expect_rejection(fd, &call);
 }
 
-static void a_call_that_is_sent_back(void **state)
+static void a_reflected_call(void **state)
 {
 	struct handshake shake;
 	struct call call;
-	int fd = take_call(&call, &shake);
+	int fd = client_call(&call, &shake);
 
 	(void)state;
 	say(fd, &shake.call, sizeof(shake.call));
@@ -517,14 +517,13 @@ static void a_call_that_is_sent_back(void **state)
 	close(fd);
 }
 
-/* Somebody in the middle has the process prove the key to itself, and passes on what is behind: the token
- * is another process's. */
-static void a_call_that_is_led_back_to_its_caller(void **state)
+/* A relay sends the process's call back to the process itself, and forwards what follows: the token is another process's. */
+static void a_call_that_is_relayed_back_to_its_caller(void **state)
 {
 	struct handshake shake;
 	struct sf_msg_hello hello;
 	struct call call;
-	int fd = take_call(&call, &shake), back = dial(*state);
+	int fd = client_call(&call, &shake), back = dial(*state);
 
 	say(back, &shake.call, sizeof(shake.call));
 	hear(back, &shake.answer, sizeof(shake.answer));
@@ -536,7 +535,7 @@ static void a_call_that_is_led_back_to_its_caller(void **state)
 	expect_closed(back);
 	close(fd);
 	call_expect_end(&call, DOCA_SUCCESS);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void alert_call(enum sf_alert_reason reason, bool is_other)
@@ -583,7 +582,7 @@ static void a_call_that_is_answered_by_garbage(void **state)
 {
 	struct handshake shake;
 	struct call call;
-	int fd = take_call(&call, &shake);
+	int fd = client_call(&call, &shake);
 
 	(void)state;
 	say(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28);
@@ -591,13 +590,13 @@ static void a_call_that_is_answered_by_garbage(void **state)
 	close(fd);
 }
 
-static void a_call_that_is_answered_by_the_end(void **state)
+static void a_call_that_is_closed_without_an_answer(void **state)
 {
 	struct handshake shake;
 	struct call call;
 
 	(void)state;
-	close(take_call(&call, &shake));
+	close(client_call(&call, &shake));
 	call_expect_end(&call, DOCA_SUCCESS);
 }
 
@@ -605,7 +604,7 @@ static void a_call_that_is_not_answered(void **state)
 {
 	struct handshake shake;
 	struct call call;
-	int fd = take_call(&call, &shake);
+	int fd = client_call(&call, &shake);
 
 	(void)state;
 	make_answer(&shake, &right);
@@ -616,34 +615,34 @@ static void a_call_that_is_not_answered(void **state)
 
 int main(void)
 {
-	/* The first ten callers that are turned away are logged one by one. */
+	/* The first ten rejected callers are logged one by one. */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_has_the_key_is_heard, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_with_the_key_is_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_handshake_in_single_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_wrong_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_wrong_key_that_the_caller_sees, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_key_where_one_is_needed, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_key_where_one_is_required, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_key_where_there_is_none, setup_keyless, teardown),
-		cmocka_unit_test_setup_teardown(no_tls_where_it_is_spoken, setup_tls, teardown),
-		cmocka_unit_test_setup_teardown(tls_where_it_is_not_spoken, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_handshake_that_is_said_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_proof_that_is_sent_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_tls_where_it_is_required, setup_tls, teardown),
+		cmocka_unit_test_setup_teardown(tls_where_it_is_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replayed_handshake, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reflected_proof, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_proof_of_another_nonce, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(garbage, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshakes_that_are_cut_short, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_crowd_with_halves_of_handshakes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_crowd_with_incomplete_handshakes, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_with_one_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_the_same_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_another_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_that_is_said_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_is_sent_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_is_led_back_to_its_caller, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replayed_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reflected_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_is_relayed_back_to_its_caller, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_one_without_a_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_one_with_tls, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_by_tls_to_one_without, setup_tls, teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_is_answered_by_garbage, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_is_answered_by_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_is_closed_without_an_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_is_not_answered, setup, teardown),
 	};
 	char folder[] = "/tmp/softfield-bare-XXXXXX", lock[sizeof(folder) + 8];
@@ -658,5 +657,5 @@ int main(void)
 	failed = cmocka_run_group_tests_name("a network with a key and without TLS", tests, NULL, NULL);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
 	(void)unlink(lock);
-	return rmdir(folder) == 0 ? failed : 1; /* nothing else is left there */
+	return rmdir(folder) == 0 ? failed : 1; /* succeeds only if nothing else is left */
 }

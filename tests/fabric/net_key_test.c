@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network of a process with a key: who is heard there, and how calls end where the keys differ, where only one side has one,
- * and where the other side says nonsense, nothing, or half of a handshake. And the file that the key is read from.
+ * The network of a process with a key: which peers are served, and how calls end if the keys differ, if only one side has a key,
+ * and if the other side sends garbage, nothing, or an incomplete handshake. And the file with the key.
  */
 #include "net_agent.h"
 
@@ -27,15 +27,15 @@
 
 static const struct sf_tls_key right = {.bytes = {1, 2, 3}}, wrong = {.bytes = {1, 2, 4}};
 
-/* ---- what is logged ---- */
+/* ---- log lines ---- */
 
 static _Atomic uint32_t num_differ_lines, num_disagree_lines, num_no_key_lines, num_alien_key_lines;
 
 static void count_line(char *line)
 {
-	num_differ_lines += strstr(line, "turned away: it has another key: the keys differ") != NULL;
-	num_no_key_lines += strstr(line, "turned away: it has no key") != NULL;
-	num_alien_key_lines += strstr(line, "turned away: it has a key, and this process has none") != NULL;
+	num_differ_lines += strstr(line, "rejected a peer on the network: it has another key: the keys differ") != NULL;
+	num_no_key_lines += strstr(line, "rejected a peer on the network: it has no key") != NULL;
+	num_alien_key_lines += strstr(line, "rejected a peer on the network: it has a key, and this process has none") != NULL;
 	num_disagree_lines += strstr(line, "do not agree on a key: the keys differ") != NULL;
 }
 
@@ -59,7 +59,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Until it is done or fails. */
+/* Shakes hands until that is done or fails. */
 static int shake(struct sf_tls *tls, int fd)
 {
 	int result;
@@ -91,8 +91,8 @@ static void read_all(struct sf_tls *tls, int fd, void *bytes, size_t len)
 	}
 }
 
-/* Both messages in one record: what is behind the first one is decrypted with it. */
-static void expect_heard(const struct agent *agent)
+/* Both messages in one record: the second one is decrypted together with the first. */
+static void expect_served(const struct agent *agent)
 {
 	struct {
 		struct sf_msg_hello hello;
@@ -111,9 +111,9 @@ static void expect_heard(const struct agent *agent)
 	close(fd);
 }
 
-static void who_has_the_key_is_heard(void **state)
+static void a_peer_with_the_key_is_served(void **state)
 {
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void a_wrong_key(void **state)
@@ -126,7 +126,7 @@ static void a_wrong_key(void **state)
 	expect_closed(fd);
 	sf_tls_free(tls);
 	assert_int_equal(num_differ_lines, lines + 1);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void another_identity(void **state)
@@ -138,10 +138,10 @@ static void another_identity(void **state)
 	assert_int_equal(shake(tls, fd), SF_TLS_REFUSED);
 	expect_closed(fd);
 	sf_tls_free(tls);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-static void no_key_where_one_is_needed(void **state)
+static void no_key_where_one_is_required(void **state)
 {
 	const struct sf_msg_hello hello = hello_of(*state);
 	const uint32_t lines = num_no_key_lines;
@@ -151,7 +151,7 @@ static void no_key_where_one_is_needed(void **state)
 	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
 	assert_true(sf_alert_is(bytes, hear_end(fd, bytes, sizeof(bytes))));
 	assert_int_equal(num_no_key_lines, lines + 1);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void a_key_where_there_is_none(void **state)
@@ -179,13 +179,13 @@ static void garbage(void **state)
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			bytes[at] = (uint8_t)(random >> 33);
 		}
-		if (i % 2 == 0) /* as far as a record's head it is a handshake */
+		if (i % 2 == 0) /* the head of a record says that it is a handshake */
 			memcpy(bytes, (const uint8_t[]){22, 3, 1, 1, 0, 1, 0, 0, 0xfc, 3, 3}, 11);
 		(void)send(fd, bytes, 11 + random % (sizeof(bytes) - 11), MSG_NOSIGNAL);
 		(void)shutdown(fd, SHUT_WR);
 		expect_closed(fd);
 	}
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 /* The first message of a client with the right key. */
@@ -206,8 +206,8 @@ static size_t client_hello(uint8_t bytes[HELLO_MAX])
 	return (size_t)len;
 }
 
-/* Each says less than it ought to, and has to go; others are heard meanwhile. */
-static void silence_and_halves_of_handshakes(void **state)
+/* Each peer sends too little and is disconnected; others are served meanwhile. */
+static void silence_and_incomplete_handshakes(void **state)
 {
 	uint8_t bytes[HELLO_MAX];
 	const size_t len = client_hello(bytes), parts[] = {0, 1, 5, 6, len / 2, len - 1, len};
@@ -223,15 +223,15 @@ static void silence_and_halves_of_handshakes(void **state)
 	fds[num] = dial(*state);
 	tls = begin(fds[num], false, &right);
 	assert_int_equal(shake(tls, fds[num++]), 0);
-	expect_heard(*state);
+	expect_served(*state);
 	while (num-- != 0)
 		expect_closed(fds[num]);
 	sf_tls_free(tls);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-/* More than are kept: the oldest go. */
-static void a_crowd_with_halves_of_handshakes(void **state)
+/* More connections than the agent keeps: it closes the oldest. */
+static void a_crowd_with_incomplete_handshakes(void **state)
 {
 	uint8_t bytes[HELLO_MAX];
 	const size_t len = client_hello(bytes);
@@ -241,7 +241,7 @@ static void a_crowd_with_halves_of_handshakes(void **state)
 		fds[i] = dial(*state);
 		(void)send(fds[i], bytes, i % 2 == 0 ? len : len / 2, MSG_NOSIGNAL);
 	}
-	expect_heard(*state);
+	expect_served(*state);
 	for (int i = 0; i < CROWD; i++)
 		expect_closed(fds[i]);
 }
@@ -251,16 +251,23 @@ static void calls_with_one_key(void **state)
 	call_expect_answer(((struct agent *)*state)->text);
 }
 
-static void a_call_to_another_key(void **state)
+/* Calls a new listener, and accepts the connection. */
+static int call_accept(struct call *call, int *listener)
 {
 	char text[SF_ADDRESS_MAX];
-	int listener = listen_here(text), fd;
+
+	*listener = listen_here(text);
+	call_begin(call, text);
+	return take(*listener);
+}
+
+static void a_call_to_another_key(void **state)
+{
 	const uint32_t lines = num_disagree_lines;
 	struct sf_tls *tls;
 	struct call call;
+	int listener, fd = call_accept(&call, &listener);
 
-	call_begin(&call, text);
-	fd = take(listener);
 	tls = begin(fd, true, &wrong);
 	assert_int_equal(shake(tls, fd), SF_TLS_REFUSED);
 	sf_tls_free(tls);
@@ -268,19 +275,16 @@ static void a_call_to_another_key(void **state)
 	call_expect_end(&call, DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(num_disagree_lines, lines + 1);
 	close(listener);
-	expect_heard(*state);
+	expect_served(*state);
 }
 
-/* As an agent without a key answers, or one with a key a caller without. */
+/* As an agent without a key answers a caller with one, and an agent with a key a caller without. */
 static void a_call_that_is_answered_by_an_alert(void **state)
 {
-	char text[SF_ADDRESS_MAX];
-	int listener = listen_here(text), fd;
 	struct call call;
+	int listener, fd = call_accept(&call, &listener);
 
 	(void)state;
-	call_begin(&call, text);
-	fd = take(listener);
 	expect_bytes(fd);
 	sf_alert_send(fd, SF_ALERT_KEY);
 	close(fd);
@@ -290,29 +294,23 @@ static void a_call_that_is_answered_by_an_alert(void **state)
 
 static void a_call_that_is_answered_by_garbage(void **state)
 {
-	char text[SF_ADDRESS_MAX];
-	int listener = listen_here(text), fd;
 	struct call call;
+	int listener, fd = call_accept(&call, &listener);
 
 	(void)state;
-	call_begin(&call, text);
-	fd = take(listener);
 	assert_int_equal(send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL), 28);
 	call_expect_end(&call, DOCA_ERROR_NOT_PERMITTED);
 	close(fd);
 	close(listener);
 }
 
-/* Somebody was there, and went. */
-static void a_call_that_is_answered_by_the_end(void **state)
+/* The listener accepts and closes. */
+static void a_call_that_is_closed_without_an_answer(void **state)
 {
-	char text[SF_ADDRESS_MAX];
-	int listener = listen_here(text), fd;
 	struct call call;
+	int listener, fd = call_accept(&call, &listener);
 
 	(void)state;
-	call_begin(&call, text);
-	fd = take(listener);
 	expect_bytes(fd);
 	close(fd);
 	call_expect_end(&call, DOCA_SUCCESS);
@@ -329,13 +327,13 @@ static void a_call_that_is_not_answered(void **state)
 	call_begin(&call, text);
 	call_expect_end(&call, DOCA_ERROR_TIME_OUT);
 	call_begin(&call, text);
-	close(take(listener)); /* the call before */
+	close(take(listener)); /* the connection of the call before */
 	fd = take(listener);
 	assert_int_equal(send(fd, (const uint8_t[]){22, 3, 3, 0, 100, 2, 0, 0, 96}, 9, MSG_NOSIGNAL), 9);
 	call_expect_end(&call, DOCA_ERROR_TIME_OUT);
 	close(fd);
 	(void)snprintf(both, sizeof(both), "%.*s,%s", (int)strcspn(text, "#"), text, agent->text);
-	call_expect_answer(both); /* and somebody who does answer is found behind it */
+	call_expect_answer(both); /* the second address answers */
 	close(listener);
 }
 
@@ -368,7 +366,7 @@ static void good_key_files(void **state)
 						   "0000000000000000000000000000000000000000000000000000000000",
 						   0400)),
 			 DOCA_SUCCESS);
-	expect_heard(agent);
+	expect_served(agent);
 }
 
 static void bad_key_files(void **state)
@@ -403,21 +401,21 @@ static void bad_key_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_has_the_key_is_heard, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_with_the_key_is_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_wrong_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_identity, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_key_where_one_is_needed, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_key_where_one_is_required, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_key_where_there_is_none, setup_keyless, teardown),
 		cmocka_unit_test_setup_teardown(garbage, setup, teardown),
-		cmocka_unit_test_setup_teardown(silence_and_halves_of_handshakes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_crowd_with_halves_of_handshakes, setup, teardown),
+		cmocka_unit_test_setup_teardown(silence_and_incomplete_handshakes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_crowd_with_incomplete_handshakes, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_with_one_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_to_another_key, setup, teardown),
 		{"a_call_with_a_key_that_is_answered_by_an_alert", a_call_that_is_answered_by_an_alert, setup, teardown, NULL},
 		{"a_call_without_a_key_that_is_answered_by_an_alert", a_call_that_is_answered_by_an_alert, setup_keyless,
 		 teardown, NULL},
 		cmocka_unit_test_setup_teardown(a_call_that_is_answered_by_garbage, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_is_answered_by_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_is_closed_without_an_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_is_not_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(good_key_files, setup_keyless, teardown),
 		cmocka_unit_test(bad_key_files),
@@ -434,5 +432,5 @@ int main(void)
 	failed = cmocka_run_group_tests_name("a network with a key", tests, NULL, NULL);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
 	(void)unlink(lock);
-	return rmdir(folder) == 0 ? failed : 1; /* nothing else is left there */
+	return rmdir(folder) == 0 ? failed : 1; /* succeeds only if nothing else is left */
 }

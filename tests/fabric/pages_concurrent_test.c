@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory moved while other threads write to it or move it, by ordinary users, without userfaultfd, and in a child. */
+/* Memory is moved while other threads write to it or move it: as root, as an ordinary user, without userfaultfd, and in a
+ * child. */
 #include "pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,15 +18,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fabric/shm/guard.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROUNDS 200 /* each takes much longer */
+#define ROUNDS 200 /* each round takes much longer */
 #else
 #define ROUNDS 1000
 #endif
 
-/* Each counter is one thread's own; what it last wrote must be there afterwards. */
+/* Each counter belongs to one thread; the last value that it wrote must still be there afterwards. */
 struct writer {
 	_Atomic bool stop;
 	_Atomic uint64_t *counters;
@@ -102,7 +107,7 @@ static void writer_as_an_ordinary_user_loses_nothing(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* As in a container whose filter forbids it. */
+/* As in a container whose seccomp filter forbids it. */
 static bool forbid_userfaultfd(void)
 {
 	struct sock_filter filter[] = {
@@ -141,7 +146,7 @@ static int moves_unguarded(void)
 	return kept ? 0 : 4;
 }
 
-/* Writes by system calls, as a provider does that receives into a program's memory. */
+/* Writes by system calls, as a provider does when it receives into a program's memory. */
 static void *system_calls_run(void *arg)
 {
 	struct writer *writer = arg;
@@ -251,6 +256,60 @@ static void child_that_restores_leaves_the_parent_alone(void **state)
 	munmap(addr, len);
 }
 
+/* ---- a process that is stopped while it moves ---- */
+
+#define LENT_LEN ((size_t)2048 * PAGE)
+#define STOPS 40
+
+static void lend_for_ever(char *addr)
+{
+	const struct sf_pages_span span = {(uintptr_t)addr, LENT_LEN};
+	struct sf_pages *pages;
+
+	pattern(addr, LENT_LEN, 5);
+	while (sf_pages_move_spans(&span, 1, &pages) == DOCA_SUCCESS)
+		sf_pages_take_back(pages);
+	_exit(1);
+}
+
+/* Returns how many bytes of the process's memory another process cannot write. */
+static size_t withheld_bytes(int memory, const char *addr)
+{
+	size_t withheld = 0;
+
+	for (size_t at = 0; at < LENT_LEN; at += PAGE)
+		withheld += pwrite(memory, "x", 1, (off_t)(uintptr_t)(addr + at)) == 1 ? 0 : PAGE;
+	return withheld;
+}
+
+static void stopped_mover_withholds_one_page(void **state)
+{
+	char *addr = anon(LENT_LEN), path[32];
+	uint64_t until;
+	pid_t child = fork();
+	int memory, status;
+
+	if (child == 0)
+		lend_for_ever(addr);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	memory = open(path, O_RDWR | O_CLOEXEC);
+	for (unsigned int i = 0; i < STOPS && memory >= 0; i++) {
+		for (until = sf_now_ns() + UINT64_C(1000000) + i * UINT64_C(77777); sf_now_ns() < until;)
+			; /* each time at another moment of its work */
+		assert_int_equal(kill(child, SIGSTOP), 0);
+		assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+		assert_true(WIFSTOPPED(status));
+		assert_true(withheld_bytes(memory, addr) <= (size_t)sysconf(_SC_PAGESIZE));
+		assert_int_equal(kill(child, SIGCONT), 0);
+	}
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	munmap(addr, LENT_LEN);
+	if (memory < 0)
+		skip(); /* this process may not access another's memory: then no provider does */
+	close(memory);
+}
+
 #define THREADS 3
 
 struct mover {
@@ -294,6 +353,7 @@ int main(void)
 		cmocka_unit_test(without_userfaultfd_contents_are_kept),
 		cmocka_unit_test(held_system_calls_lose_nothing),
 		cmocka_unit_test(child_that_restores_leaves_the_parent_alone),
+		cmocka_unit_test(stopped_mover_withholds_one_page),
 		cmocka_unit_test(concurrent_writer_loses_nothing),
 		cmocka_unit_test(overlapping_moves_from_many_threads_keep_contents),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory moved into a memfd in place, and back: what is moved, what stays, and what others see of it. */
+/* Memory is moved into a memfd in place, and back: which pages move, which stay, and what other mappings see. */
 #include "pages.h"
 
 #include <dirent.h>
@@ -66,7 +66,7 @@ static void another_mapping_sees_and_changes_the_bytes(void **state)
 	addr[0] = 'y';
 	assert_int_equal(view[0], 'y');
 	sf_pages_restore(pages);
-	view[1] = 'z'; /* reaches nobody any more */
+	view[1] = 'z'; /* has no effect on the memory any more */
 	assert_int_not_equal(addr[1], 'z');
 	assert_int_equal(addr[5 * PAGE + 7], 'x');
 	munmap(view, len);
@@ -250,7 +250,7 @@ static void unmapped_while_moved_is_left_alone(void **state)
 	munmap(addr, len);
 }
 
-static void protection_given_meanwhile_is_kept(void **state)
+static void a_protection_set_meanwhile_is_kept(void **state)
 {
 	const size_t len = 4 * PAGE;
 	char *addr = anon(len);
@@ -262,7 +262,7 @@ static void protection_given_meanwhile_is_kept(void **state)
 	sf_pages_restore(pages);
 	assert_int_equal(pipe(pipefd), 0);
 	assert_int_equal(write(pipefd[1], addr + PAGE, 1), 1);
-	assert_int_equal(read(pipefd[0], addr + PAGE, 1), -1); /* EFAULT: read-only still */
+	assert_int_equal(read(pipefd[0], addr + PAGE, 1), -1); /* EFAULT: still read-only */
 	close(pipefd[0]);
 	close(pipefd[1]);
 	munmap(addr, len);
@@ -279,7 +279,7 @@ static void heap_stays_a_heap(void **state)
 		pattern(blocks[i], 3 * PAGE, (unsigned int)i);
 		pages[i] = move(blocks[i], 3 * PAGE + (size_t)i * 97);
 	}
-	for (int i = 0; i < BLOCKS; i += 2) { /* freed while moved: wrong of the program, but nothing breaks */
+	for (int i = 0; i < BLOCKS; i += 2) { /* freed while moved: a mistake of the program, but nothing breaks */
 		free(blocks[i]);
 		free(malloc(1000 * PAGE));
 	}
@@ -330,7 +330,7 @@ static void file_cannot_be_resized(void **state)
 	munmap(addr, 2 * PAGE);
 }
 
-static void resources_are_given_back(void **state)
+static void resources_are_released(void **state)
 {
 	char *addr = anon(64 * PAGE);
 	int fds, maps;
@@ -345,11 +345,11 @@ static void resources_are_given_back(void **state)
 		sf_pages_restore(b);
 	}
 	assert_int_equal(open_fds(), fds);
-	assert_in_range(mappings(), 1, maps + 64); /* restored pieces need not join, but do not multiply */
+	assert_in_range(mappings(), 1, maps + 64); /* restored pieces need not merge, but do not multiply */
 	munmap(addr, 64 * PAGE);
 }
 
-static void bad_ranges_are_refused(void **state)
+static void invalid_ranges_are_rejected(void **state)
 {
 	struct sf_pages *pages;
 
@@ -373,12 +373,12 @@ int main(void)
 		cmocka_unit_test(overlapping_ranges_share_pages),
 		cmocka_unit_test(equal_and_inner_ranges_end_in_any_order),
 		cmocka_unit_test(unmapped_while_moved_is_left_alone),
-		cmocka_unit_test(protection_given_meanwhile_is_kept),
+		cmocka_unit_test(a_protection_set_meanwhile_is_kept),
 		cmocka_unit_test(heap_stays_a_heap),
 		cmocka_unit_test(readonly_descriptor_cannot_be_mapped_writable),
 		cmocka_unit_test(file_cannot_be_resized),
-		cmocka_unit_test(resources_are_given_back),
-		cmocka_unit_test(bad_ranges_are_refused),
+		cmocka_unit_test(resources_are_released),
+		cmocka_unit_test(invalid_ranges_are_rejected),
 	};
 
 	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);

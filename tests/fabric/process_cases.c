@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between two processes. The scripts run in the forked peer. */
+/* Cases with two processes. The scripts run in the forked peer. */
 #include "conformance.h"
 
 #include <signal.h>
@@ -75,7 +75,7 @@ static void messages_between_processes(void)
 		WAIT(slot.done == 1);
 		CHECK(slot.recv.len == size && filled(end.memory + 8000001, size, round));
 	}
-	/* from memory that is no region, in pieces */
+	/* from several pieces of memory that is not registered */
 	char *heap = malloc(100000);
 	struct send send;
 
@@ -112,7 +112,7 @@ static void region_script(int sock)
 	sf_region_close(region);
 	say_word(sock, 'c');
 	hear_word(sock, 'z');
-	CHECK(filled(end.memory + 300, 50000, 2)); /* late writers reached nothing */
+	CHECK(filled(end.memory + 300, 50000, 2)); /* writes after the end of the region had no effect */
 	WAIT(end.closes == 1);
 	sf_conn_close(end.accepted[0]);
 	end_close(&end);
@@ -194,7 +194,7 @@ static void map_script(int sock)
 	end.memory[65536 + 5] = 'o';
 	say_word(sock, 'c');
 	hear_word(sock, 'z');
-	CHECK(end.memory[65536 + 5] == 'o'); /* the mapping no longer reaches it */
+	CHECK(end.memory[65536 + 5] == 'o'); /* the mapping does not reach the region any more */
 	sf_region_close(regions[0]);
 	WAIT(end.closes == 1);
 	sf_conn_close(end.accepted[0]);
@@ -223,7 +223,7 @@ static void mappings_are_as_wide_as_the_rights(void)
 	if (child == 0) {
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGBUS, SIG_DFL);
-		((volatile char *)addr)[5] = 'x'; /* the kernel's business */
+		((volatile char *)addr)[5] = 'x'; /* read-only: the kernel ends the child */
 		_exit(0);
 	}
 	CHECK(waitpid(child, &status, 0) == child);
@@ -306,7 +306,7 @@ static void listening_script(int sock)
 	end_close(&end);
 }
 
-static void a_live_process_keeps_its_name(void)
+static void a_name_in_use_by_another_process_is_rejected(void)
 {
 	struct sf_listener *listener;
 	char name[SF_NAME_MAX];
@@ -395,7 +395,7 @@ static void a_peer_that_leaves_has_sent_everything(void)
 	for (uint32_t i = 0; i < 64; i++)
 		CHECK_OK(slot_post(&end, &slots[i], i * 10000, 10000));
 	say_word(peer.sock, 'g');
-	CHECK(waitpid(peer.pid, NULL, 0) == peer.pid); /* we have not polled since */
+	CHECK(waitpid(peer.pid, NULL, 0) == peer.pid); /* this process has not polled since */
 	WAIT(end.closes == 1);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_RESET);
 	for (uint32_t i = 0; i < 64; i++) {
@@ -412,7 +412,7 @@ const struct conformance_case process_cases[] = {
 	CASE(one_sided_between_processes, OTHER_SIDED),
 	CASE(mappings_are_as_wide_as_the_rights, OTHER_SIDED | SF_CAP_MAP),
 	CASE(atomics_agree_across_processes, OTHER_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU),
-	CASE(a_live_process_keeps_its_name, OTHER),
+	CASE(a_name_in_use_by_another_process_is_rejected, OTHER),
 	CASE(a_peer_that_leaves_has_sent_everything, OTHER),
 	{0},
 };

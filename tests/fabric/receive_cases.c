@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posted receives, and what a disconnect leaves of them. */
+/* Posted receives, and which of them are left after a disconnect. */
 #include "conformance.h"
 
 static void receives_are_bounded_by_recv_max(void)
@@ -45,7 +45,7 @@ static void receives_lie_inside_their_region(void)
 	slot.recv.region = pair.a.region;
 	slot.recv.iov_num = 1;
 	slot.pieces[0] = (struct sf_iov){pair.a.memory, 10};
-	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE); /* another domain's */
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE); /* a region of another domain */
 	slot.recv.region = small;
 	slot.pieces[0] = (struct sf_iov){pair.b.memory + 100, 1000};
 	CHECK_OK(slot_post_set(&slot));
@@ -82,7 +82,7 @@ static void connections_share_the_receives_of_an_endpoint(void)
 		CHECK(memcmp(slot->pieces[0].addr, &i, sizeof(i)) == 0);
 		CHECK_OK(slot_post(&b, slot, (i % 8) * 64, 64));
 	}
-	/* One connection's end leaves the receives to the others. */
+	/* After the end of one connection the others still have the receives. */
 	sf_conn_close(conns[0]);
 	WAIT(b.closes == 1);
 	sf_conn_close(b.accepted[0]);
@@ -103,7 +103,7 @@ static struct crowd {
 	struct end a, b;
 	struct sf_conn *conns[CROWD];
 	struct send sends[CROWD];
-	uint32_t numbers[CROWD][2]; /* who, and its message */
+	uint32_t numbers[CROWD][2]; /* number of the sender, and of its message */
 	uint32_t sent[CROWD], got[CROWD], all;
 	struct slot slots[CROWD_RECEIVES];
 } * crowd;
@@ -122,7 +122,7 @@ static void crowd_received(struct slot *slot)
 	CHECK_OK(slot_post_set(slot));
 }
 
-/* Returns whether all have come and all sends are done. */
+/* Returns whether all messages have arrived and all sends are done. */
 static bool crowd_sends(void)
 {
 	bool all_done = true;
@@ -141,7 +141,8 @@ static bool crowd_sends(void)
 	return all_done && crowd->all == CROWD * CROWD_MESSAGES;
 }
 
-/* Each message comes once and in its connection's order, though the receives that its connection knew of went to others. */
+/* Each message arrives once and in its connection's order, although other connections used the receives that its connection
+ * knew. */
 static void more_senders_than_receives(void)
 {
 	crowd = calloc(1, sizeof(*crowd));
@@ -174,7 +175,8 @@ static bool has_credits(struct sf_conn *conn, uint32_t num, uint32_t len)
 	return its_num == num && (num == 0 || its_len == len);
 }
 
-/* For a GPU's messages to a peer that cannot map its memory. Where it can, the provider may know of receives in a submit only. */
+/* For a GPU's messages to a peer whose memory it cannot map. With SF_CAP_MAP, the provider may learn of receives only in a
+ * submit. */
 static void credits_are_the_next_receives_of_one_length(void)
 {
 	struct slot slots[5];
@@ -201,7 +203,7 @@ static void credits_are_the_next_receives_of_one_length(void)
 	pair_close(&pair);
 }
 
-static void flush_takes_back_every_receive(void)
+static void flush_returns_every_receive(void)
 {
 	struct slot slots[6];
 	struct send send;
@@ -213,7 +215,7 @@ static void flush_takes_back_every_receive(void)
 		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
 	send_wait(pair.ab, "kept", 5);
 	sf_ep_flush_recvs(pair.b.ep);
-	CHECK(slots[1].done == 0); /* from the next poll */
+	CHECK(slots[1].done == 0); /* reported by the next poll */
 	WAIT(pair.b.posted == 0);
 	CHECK_OK(slots[0].recv.status);
 	CHECK(slots[0].recv.len == 5);
@@ -222,10 +224,10 @@ static void flush_takes_back_every_receive(void)
 		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
 		CHECK(slots[i].recv.conn == NULL);
 	}
-	WAIT(sf_conn_credits(pair.ab, &len) == 0); /* the sender may hear of it later */
+	WAIT(sf_conn_credits(pair.ab, &len) == 0); /* the sender may notice it later */
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
-	/* and the endpoint goes on */
+	/* the endpoint can be used again */
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
 	CHECK_RESULT(slot_post(&pair.b, &(struct slot){0}, 0, 0), DOCA_ERROR_FULL);
@@ -235,7 +237,7 @@ static void flush_takes_back_every_receive(void)
 	pair_close(&pair);
 }
 
-static void disconnect_lets_all_data_through_first(void)
+static void disconnect_delivers_all_data_first(void)
 {
 	enum { MESSAGES = 20 };
 	struct slot slots[MESSAGES];
@@ -296,7 +298,7 @@ static void disconnect_inside_a_done_callback(void)
 	pair_close(&pair);
 }
 
-static void both_sides_disconnect_at_once(void)
+static void both_sides_disconnect_simultaneously(void)
 {
 	struct pair pair;
 
@@ -374,10 +376,10 @@ const struct conformance_case receive_cases[] = {
 	CASE(credits_are_the_next_receives_of_one_length, 0),
 	CASE(connections_share_the_receives_of_an_endpoint, 0),
 	CASE(more_senders_than_receives, 0),
-	CASE(flush_takes_back_every_receive, 0),
-	CASE(disconnect_lets_all_data_through_first, 0),
+	CASE(flush_returns_every_receive, 0),
+	CASE(disconnect_delivers_all_data_first, 0),
 	CASE(disconnect_inside_a_done_callback, 0),
-	CASE(both_sides_disconnect_at_once, 0),
+	CASE(both_sides_disconnect_simultaneously, 0),
 	CASE(closing_a_connection_flushes_what_it_has_not_reported, 0),
 	CASE(receives_outlive_conns, 0),
 	{0},

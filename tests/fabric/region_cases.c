@@ -45,7 +45,7 @@ static uint64_t cas(struct sf_conn *conn, struct sf_region *region, uint64_t rem
 	return old;
 }
 
-static void import_tells_what_the_owner_registered(void)
+static void an_import_has_the_owners_address_length_and_rights(void)
 {
 	struct sf_region *region, *import;
 	struct pair pair;
@@ -157,7 +157,7 @@ static void write_with_a_header_takes_a_receive(void)
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
 	CHECK(pair.b.memory[4096] == 0);
-	CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0)); /* without room: no bytes come here */
+	CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0)); /* of length 0: a write with a header puts no bytes here */
 	CHECK_OK(slot_post(&pair.b, &slots[1], 0, 64));
 	CHECK_OK(submit_wait(pair.ab, &send));
 	WAIT(slots[0].done == 1);
@@ -182,7 +182,7 @@ static void atomics_return_the_old_value(void)
 	CHECK_OK(sf_region_register(pair.b.domain, pair.b.memory + 4096 - 64, 8192, ALL_RIGHTS, &region));
 	import = region_pass(region, pair.a.domain);
 	words = (uint64_t *)(pair.b.memory + 4096 - 64);
-	/* the first 8 words are on an edge, the others on a whole page, the last again on an edge */
+	/* the first 8 words and the last are on an edge, the others on a whole page */
 	for (uint32_t i = 0; i < 1024; i += i == 16 ? 990 : 1) {
 		uint64_t remote = addr_of(&words[i]);
 
@@ -273,7 +273,7 @@ static void a_closed_region_aborts_its_importers_operations(void)
 	CHECK(pair.b.memory[0] == 7);
 	sf_region_close(import);
 	send_set(&(struct send){0}, NULL, 0);
-	CHECK(pair.ab->state == SF_CONN_READY); /* a region's end is not the connection's */
+	CHECK(pair.ab->state == SF_CONN_READY); /* the end of a region does not end the connection */
 	pair_close(&pair);
 }
 
@@ -353,7 +353,7 @@ static void a_mapped_region_is_the_owners_memory(void)
 	pair_close(&pair);
 }
 
-static void damaged_descriptors_are_refused(void)
+static void damaged_descriptors_are_rejected(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX], damaged[SF_DESCRIPTOR_MAX + 1];
 	size_t len = sizeof(descriptor);
@@ -375,7 +375,7 @@ static void damaged_descriptors_are_refused(void)
 	CHECK_RESULT(sf_region_import(pair.a.domain, damaged, len, &import), DOCA_ERROR_INVALID_VALUE);
 	CHECK_RESULT(sf_region_import(pair.a.domain, damaged, sizeof(damaged), &import), DOCA_ERROR_INVALID_VALUE);
 	len = 1;
-	CHECK(sf_region_export(pair.b.region, descriptor, &len) != DOCA_SUCCESS); /* no room */
+	CHECK(sf_region_export(pair.b.region, descriptor, &len) != DOCA_SUCCESS); /* buffer too small */
 	pair_close(&pair);
 }
 
@@ -423,7 +423,7 @@ static void stale_descriptors_are_not_found(void)
 	CHECK_OK(sf_region_export(region, descriptor, &len));
 	sf_region_close(region);
 	CHECK_RESULT(sf_region_import(pair.a.domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);
-	/* also when the same memory is registered anew: the token is another */
+	/* also if the same memory is registered again: its token differs */
 	CHECK_OK(sf_region_register(pair.b.domain, pair.b.memory, 8192, ALL_RIGHTS, &region));
 	sf_region_close(region_pass(region, pair.a.domain));
 	CHECK_RESULT(sf_region_import(pair.a.domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);
@@ -484,7 +484,7 @@ static void atomics_agree_with_the_owners_own(void)
 }
 
 const struct conformance_case region_cases[] = {
-	CASE(import_tells_what_the_owner_registered, SIDED),
+	CASE(an_import_has_the_owners_address_length_and_rights, SIDED),
 	CASE(writes_and_reads_at_any_offset, SIDED),
 	CASE(writes_gather_and_reads_scatter, SIDED),
 	CASE(peers_are_not_needed_for_one_sided_operations, SIDED),
@@ -496,7 +496,7 @@ const struct conformance_case region_cases[] = {
 	CASE(overlapping_regions_see_the_same_bytes, SIDED),
 	CASE(receives_and_writes_meet_in_one_region, SIDED),
 	CASE(a_mapped_region_is_the_owners_memory, SF_CAP_MAP),
-	CASE(damaged_descriptors_are_refused, SIDED),
+	CASE(damaged_descriptors_are_rejected, SIDED),
 	CASE(requested_regions_become_ready, SIDED),
 	CASE(stale_descriptors_are_not_found, SIDED),
 	CASE(a_region_is_imported_many_times, SIDED),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a hostile peer reaches of the memory of receives: what its own connection's endpoint names, and nothing when the
- * connection has ended. */
+/* What memory of receives a hostile peer can map: what its connection's endpoint has posted, and nothing after the connection
+ * has ended. */
 #include "forked_case.h"
 
 #include <limits.h>
@@ -18,7 +18,7 @@
 #define PAGE 4096u
 #define PAGES 64u
 #define FILES_MAX 16
-#define PLACES 64u /* of the table of regions that are asked for */
+#define PLACES 64u /* size of the table of regions that are requested */
 #define USES 4u
 
 struct given {
@@ -26,7 +26,7 @@ struct given {
 	size_t len;
 };
 
-/* A connection to the owner's agent, as any process of the user can make it. */
+/* Connects to the owner's agent, as any process of the same user can. */
 static int agent_call(const struct sf_key *agent)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -43,7 +43,7 @@ static int agent_call(const struct sf_key *agent)
 	return fd;
 }
 
-/* Asks for one region; maps, for writing, every file that the answer carries. */
+/* Requests one region; maps every file of the answer writable. */
 static uint32_t attach(int fd, uint64_t region, const struct sf_key *key, struct given *given, uint32_t num)
 {
 	struct shm_msg_attach ask = {.region = region, .key = *key, .by_ep = 1};
@@ -79,7 +79,7 @@ static uint32_t attach(int fd, uint64_t region, const struct sf_key *key, struct
 	return num;
 }
 
-/* Asks for everything that there may be. */
+/* Requests every region that may exist. */
 static uint32_t attach_all(int fd, const struct sf_key *key, struct given *given)
 {
 	uint32_t num = 0;
@@ -97,8 +97,8 @@ static void given_fill(const struct given *given, uint32_t num, int byte)
 		memset(given[i].at, byte, given[i].len);
 }
 
-/* Connections to an endpoint, takes all that the connection's key opens and writes there, then does so again when the connection
- * has ended. */
+/* Connects to an endpoint, maps and overwrites everything that the connection's key opens, and repeats that after the
+ * connection has ended. */
 static void thief(int sock)
 {
 	struct given given[FILES_MAX], later[FILES_MAX];
@@ -132,7 +132,7 @@ static void thief(int sock)
 
 static char *memory;
 
-/* Both regions are the same memory, of two devices. */
+/* Both regions are over the same memory, for two devices. */
 static struct sf_region *over_memory(struct end *end)
 {
 	struct sf_region *region;
@@ -149,7 +149,7 @@ static void post_at(struct end *end, struct slot *slot, struct sf_region *region
 	CHECK_OK(slot_post_set(slot));
 }
 
-/* Did anybody write outside [from, to)? */
+/* Returns whether nobody wrote outside [from, to). */
 static bool untouched_but(size_t from, size_t to, uint8_t inside)
 {
 	for (size_t i = 0; i < (size_t)PAGES * PAGE; i++) {
@@ -159,8 +159,8 @@ static bool untouched_but(size_t from, size_t to, uint8_t inside)
 	return true;
 }
 
-/* One endpoint names whole pages 2 to 5, and a part of 1 and 6; the other names 8 to 11, and in its turn page 5. */
-static void a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts(void)
+/* One endpoint posts whole pages 2 to 5, and parts of 1 and 6; the other posts pages 8 to 11, and later a part of page 5. */
+static void a_peer_maps_only_its_endpoints_receives_while_it_is_connected(void)
 {
 	struct slot own, others, disputed;
 	struct sf_region *mine, *theirs;
@@ -186,7 +186,7 @@ static void a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts(
 	post_at(&other, &disputed, theirs, 5 * PAGE + 512, 1000);
 	say(peer.sock, server.name, sizeof(server.name));
 	hear(peer.sock, &num, sizeof(num));
-	/* Without userfaultfd the quarrel about page 5 has left the others private. */
+	/* Without userfaultfd, the conflict about page 5 leaves the other pages private. */
 	CHECK(num <= 1);
 	CHECK(untouched_but(2 * PAGE, 5 * PAGE, num == 1 ? 0xe1 : 0x11));
 
@@ -194,7 +194,7 @@ static void a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts(
 	say_word(peer.sock, 'e');
 	WAIT(server.accepts == 1 && server.closes == 1);
 	for (int i = 0; i < 3; i++)
-		end_poll(&server, 8); /* what it was lent is lent anew, to others */
+		end_poll(&server, 8); /* what was lent to the peer can now be lent to others */
 	say_word(peer.sock, 'w');
 	hear(peer.sock, &num, sizeof(num));
 	CHECK(num == 0);
@@ -205,11 +205,11 @@ static void a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts(
 	end_close(&other);
 }
 
-/* ---- those who stay ---- */
+/* ---- a peer that stays connected while others come and go ---- */
 
 enum { ROUNDS = 400, MESSAGE = 6 * PAGE };
 
-/* Sends messages that are all one byte, long enough for a mapping. */
+/* Sends messages, each of one repeated byte and long enough to be sent through a mapping. */
 static void stayer(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -229,7 +229,7 @@ static void stayer(int sock)
 	end_close(&end);
 }
 
-/* Comes, is lent the receives, and goes, while the other sends. */
+/* Connects, is lent the receives, and disconnects, while the other peer sends. */
 static void goer(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -287,7 +287,7 @@ static void gone(struct end *end, struct sf_conn *conn)
 static void arrived(struct end *end, struct sf_conn *conn)
 {
 	(void)conn;
-	end->accepts = 0; /* more come than it has room for */
+	end->accepts = 0; /* more connections come than the array holds */
 }
 
 static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
@@ -307,7 +307,7 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 		CHECK_OK(slot_post_set(&receiver->slots[i]));
 	}
 	say(goes.sock, receiver->end.name, sizeof(receiver->end.name));
-	WAIT(receiver->end.closes >= 1); /* on a busy machine the other could be done before this one comes */
+	WAIT(receiver->end.closes >= 1); /* on a busy machine the other peer could finish before this one connects */
 	say(stays.sock, receiver->end.name, sizeof(receiver->end.name));
 	WAIT_WITHIN(CASE_SECONDS * 1000, receiver->messages == ROUNDS);
 	peer_kill(&goes);
@@ -322,7 +322,7 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		SHM_CASE(a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts),
+		SHM_CASE(a_peer_maps_only_its_endpoints_receives_while_it_is_connected),
 		SHM_CASE(no_byte_is_lost_when_what_was_lent_to_others_ends),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What only shm has: its slower ways to a byte, receives held by peers that do not go on, and its folder. */
+/* What only shm has: its slower ways to copy a byte, receives that are held by stopped peers, and its folder. */
 #include "forked_case.h"
 
 #include <dirent.h>
@@ -28,16 +28,16 @@
 
 #define OTHER_USER 65534
 #define SHARED_MEMORY ((size_t)1 << 20)
-#define EDGE 24 /* the region begins inside a word line, not on a page */
+#define EDGE 24 /* the region begins neither on a page nor at a multiple of 64 bytes */
 
-/* From here on this process cannot reach into others: as in a container that forbids it. */
+/* From here on this process cannot access the memory of others, as in a container that forbids it. */
 static void forbid_process_vm(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 3, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_preadv, 1, 0), /* of /proc/PID/mem */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_preadv, 1, 0), /* from /proc/PID/mem */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -51,7 +51,7 @@ static void forbid_process_vm(void)
 	CHECK(process_vm_readv(getpid(), &here, 1, &here, 1, 0) < 0 && errno == EPERM);
 }
 
-/* Memory that is shared already, and so is not moved: no whole page of it can be mapped by a peer. */
+/* Memory that is already shared is not moved: a peer can map none of its pages. */
 static void use_shared_memory(struct end *end, struct sf_region **region, char **memory)
 {
 	*memory = mmap(NULL, SHARED_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -131,7 +131,7 @@ static void a_long_message_goes_in_parts(void)
 	hear_word(peer.sock, 'p');
 	CHECK_OK(submit(conn, &send));
 	send_set(&next, "x", 1);
-	CHECK_RESULT(submit(conn, &next), DOCA_ERROR_AGAIN); /* whether it waits for the ring or for a receive */
+	CHECK_RESULT(submit(conn, &next), DOCA_ERROR_AGAIN); /* no matter if it lacks the ring or a receive */
 	WAIT(send.done == 1);
 	CHECK_OK(send.op.status);
 	sf_conn_close(conn);
@@ -154,7 +154,7 @@ static void unmapped_owner(int sock)
 	memset(memory, 0, 64);
 	CHECK_OK(sf_region_export(region, descriptor, &len));
 	say(sock, descriptor, sizeof(descriptor));
-	hear_word(sock, 'w'); /* only the agent has worked until now */
+	hear_word(sock, 'w'); /* only the agent has served the peer until now */
 	WAIT(slot.done == 1);
 	CHECK(slot.recv.kind == SF_OP_WRITE && slot.recv.len == 0 && slot.recv.header_len == 2);
 	CHECK(filled(memory + 100, LONG_MESSAGE, 5));
@@ -208,7 +208,7 @@ static void the_agent_reaches_what_nothing_else_does(void)
 }
 
 #define ACCESSORS 3
-#define ACCESS_LEN ((size_t)40000) /* several questions to the agent */
+#define ACCESS_LEN ((size_t)40000) /* takes several requests to the agent */
 #define ACCESS_ROUNDS 20u
 
 struct accessor {
@@ -254,7 +254,7 @@ static void *access_until_it_ends(void *arg)
 	return NULL;
 }
 
-static void linkless_owner(int sock)
+static void unconnected_owner(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
@@ -267,10 +267,10 @@ static void linkless_owner(int sock)
 	memset(memory, 0, 8);
 	CHECK_OK(sf_region_export(region, descriptor, &len));
 	say(sock, descriptor, sizeof(descriptor));
-	hear_word(sock, 'e'); /* it does not come */
+	hear_word(sock, 'e'); /* never sent */
 }
 
-/* Without connections, from several threads; the agent of the owner is stopped for a while, and killed in the end. */
+/* Several threads access a region without connections; the owner's agent is stopped for a while, and killed in the end. */
 static void the_agent_serves_accesses_without_connections(void)
 {
 	struct accessor accessors[ACCESSORS];
@@ -280,7 +280,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	struct peer peer;
 	uint64_t old, begin;
 
-	peer_fork(&peer, linkless_owner);
+	peer_fork(&peer, unconnected_owner);
 	forbid_process_vm();
 	CHECK_OK(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain));
 	hear(peer.sock, descriptor, sizeof(descriptor));
@@ -302,7 +302,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	CHECK(sf_now_ms() - begin < 10000);
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	CHECK_OK(reach(region, SF_OP_FAA, 0, &old, sizeof(old)));
-	CHECK(old == ACCESSORS * ACCESS_ROUNDS); /* the other was never asked for: the read before was on its way still */
+	CHECK(old == ACCESSORS * ACCESS_ROUNDS); /* the first FAA was never sent, because the read before it was still pending */
 
 	for (uint32_t i = 0; i < ACCESSORS; i++)
 		CHECK(pthread_create(&accessors[i].thread, NULL, access_until_it_ends, &accessors[i]) == 0);
@@ -315,7 +315,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	sf_domain_close(domain);
 }
 
-/* Claims the first receive of the case's endpoint, as a sender does just before it copies, and goes no further. */
+/* Claims the first receive of the case's endpoint, as a sender does just before it copies, and then pauses. */
 static void claimer(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -374,7 +374,7 @@ static void a_killed_senders_receive_is_posted_again(void)
 	end_close(&end);
 }
 
-static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
+static void a_stopped_sender_holds_up_one_receive_only(void)
 {
 	struct slot slot, rounds[2];
 	struct sf_conn *conn;
@@ -385,14 +385,14 @@ static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
 	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 2);
-	for (int i = 0; i < 100; i++) { /* often around the ring of two */
+	for (int i = 0; i < 100; i++) { /* often enough to go around the ring of two many times */
 		CHECK_OK(slot_post(&end, &rounds[i % 2], 8192, 64));
 		send_wait(conn, &i, sizeof(i));
 		WAIT(rounds[i % 2].done == 1);
 		CHECK(memcmp(end.memory + 8192, &i, sizeof(i)) == 0);
 	}
 	CHECK(slot.done == 0);
-	/* Flushed, it is given back after a second, and the connection that would write into it is ended. */
+	/* A flush returns the receive after a second, and ends the connection that claimed it. */
 	sf_ep_flush_recvs(end.ep);
 	WAIT(slot.done == 1 && end.closes == 1);
 	CHECK_RESULT(slot.recv.status, DOCA_ERROR_CONNECTION_ABORTED);
@@ -404,7 +404,7 @@ static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 	peer_kill(&peer);
 }
 
-/* Says that it has filled the first receive, which it has not claimed. */
+/* Reports the first receive as filled without having claimed it. */
 static void false_sender(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -431,7 +431,7 @@ static void false_sender(int sock)
 		pause();
 }
 
-static void who_names_a_receive_that_it_has_not_claimed_ends_its_own_connection(void)
+static void naming_an_unclaimed_receive_ends_the_connection(void)
 {
 	struct sf_conn *conn;
 	struct peer peer;
@@ -465,10 +465,10 @@ static void folder_remove(const char *folder)
 
 	snprintf(lock, sizeof(lock), "%s/lock", folder);
 	CHECK(unlink(lock) == 0);
-	CHECK(rmdir(folder) == 0); /* nothing else is left there */
+	CHECK(rmdir(folder) == 0); /* succeeds only if nothing else is left */
 }
 
-static void a_folder_open_to_others_is_refused(void)
+static void a_folder_open_to_others_is_rejected(void)
 {
 	char folder[] = "/tmp/softfield-test-XXXXXX", deep[4096], *at = deep;
 	struct sf_listener *listener;
@@ -483,7 +483,7 @@ static void a_folder_open_to_others_is_refused(void)
 	sf_listener_close(listener);
 	end_close(&end);
 
-	/* A folder whose name is longer than a socket's path may be. */
+	/* A folder whose name is longer than the path of a socket may be. */
 	at += sprintf(at, "%s/", folder);
 	memset(at, 'd', 200);
 	at[200] = '\0';
@@ -508,8 +508,8 @@ static void exporter(int sock)
 	end_close(&end);
 }
 
-/* Sound in form, so that it is the owner who refuses it. */
-static void a_wrong_token_is_refused(void)
+/* A well-formed descriptor, so that the owner rejects it. */
+static void a_wrong_token_is_rejected(void)
 {
 	char bytes[SF_DESCRIPTOR_MAX];
 	struct sf_descriptor descriptor;
@@ -535,7 +535,7 @@ static void a_wrong_token_is_refused(void)
 	end_close(&end);
 }
 
-/* Every socket of the folder, in a folder that lets everybody in. */
+/* Connects to every socket of a folder that any user may enter. */
 static void knock_as_another_user(int sock)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -551,13 +551,13 @@ static void knock_as_another_user(int sock)
 		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 		CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof(deadline)) == 0);
 		CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-		CHECK(recv(fd, &byte, 1, 0) == 0); /* let in, it would be waited for */
+		CHECK(recv(fd, &byte, 1, 0) == 0); /* a peer that is accepted would block here */
 		close(fd);
 		say_word(sock, 'c');
 	}
 }
 
-static void a_process_of_another_user_is_sent_away(void)
+static void a_process_of_another_user_is_rejected(void)
 {
 	char folder[] = "/tmp/softfield-test-XXXXXX", path[sizeof(((struct sockaddr_un *)0)->sun_path)] = {0};
 	struct dirent *entry;
@@ -566,7 +566,7 @@ static void a_process_of_another_user_is_sent_away(void)
 	int sockets = 0;
 	DIR *dir;
 
-	if (geteuid() != 0) /* nobody else can take another's number */
+	if (geteuid() != 0) /* only root can change its uid */
 		return;
 	peer_fork(&peer, knock_as_another_user);
 	CHECK(mkdtemp(folder) != NULL && setenv("SOFTFIELD_RUNTIME", folder, 1) == 0);
@@ -600,11 +600,11 @@ int main(void)
 		SHM_CASE(the_agent_reaches_what_nothing_else_does),
 		SHM_CASE(the_agent_serves_accesses_without_connections),
 		SHM_CASE(a_killed_senders_receive_is_posted_again),
-		SHM_CASE(a_stopped_sender_holds_one_receive_and_nobody_else),
-		SHM_CASE(who_names_a_receive_that_it_has_not_claimed_ends_its_own_connection),
-		SHM_CASE(a_folder_open_to_others_is_refused),
-		SHM_CASE(a_wrong_token_is_refused),
-		SHM_CASE(a_process_of_another_user_is_sent_away),
+		SHM_CASE(a_stopped_sender_holds_up_one_receive_only),
+		SHM_CASE(naming_an_unclaimed_receive_ends_the_connection),
+		SHM_CASE(a_folder_open_to_others_is_rejected),
+		SHM_CASE(a_wrong_token_is_rejected),
+		SHM_CASE(a_process_of_another_user_is_rejected),
 	};
 
 	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers whose agent does not come to run. One that lives is waited for, longer than any time limit, and one that is stopped, or
- * sleeps over the question, is given up. Peers that connect and say nothing keep nobody out.
+ * Peers whose agent does not get the CPU. A peer that runs is waited for, longer than any time limit; one that is stopped, or
+ * sleeps instead of answering, is not. Peers that connect and send nothing do not block others.
  */
 #include "forked_case.h"
+#include "support/wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,7 +58,7 @@ struct owned {
 static void own(int sock, bool runs)
 {
 	struct owned owned = {.len = sizeof(owned.descriptor)};
-	struct pollfd told = {.fd = sock, .events = POLLIN};
+	struct pollfd command = {.fd = sock, .events = POLLIN};
 	struct end end;
 
 	end_open(&end, "dpu0/0000:03:00.0", 1);
@@ -67,7 +68,7 @@ static void own(int sock, bool runs)
 	owned.agent = agent_thread();
 	CHECK(owned.agent != 0);
 	say(sock, &owned, sizeof(owned));
-	while (poll(&told, 1, runs ? 0 : -1) == 0)
+	while (poll(&command, 1, runs ? 0 : -1) == 0)
 		;
 	hear_word(sock, 'q');
 }
@@ -82,12 +83,12 @@ static void own_and_sleep(int sock)
 	own(sock, false);
 }
 
-/* ---- this side ---- */
+/* ---- the importing process ---- */
 
-/* Stops one thread, as a machine would on which many others run. */
+/* Stops one thread, as an overloaded machine would. */
 struct holder {
 	pid_t tid;
-	uint32_t ms; /* 0: until it is told */
+	uint32_t ms; /* 0: until hold_end */
 	pthread_barrier_t held;
 	pthread_t thread;
 };
@@ -101,7 +102,7 @@ static void *hold(void *arg)
 	CHECK(ptrace(PTRACE_INTERRUPT, holder->tid, NULL, NULL) == 0);
 	CHECK(waitpid(holder->tid, &status, __WALL) == holder->tid);
 	pthread_barrier_wait(&holder->held);
-	usleep(holder->ms * 1000);
+	time_pass_ms(holder->ms);
 	CHECK(ptrace(PTRACE_DETACH, holder->tid, NULL, NULL) == 0);
 	return NULL;
 }
@@ -120,6 +121,20 @@ static void hold_end(struct holder *holder)
 	pthread_barrier_destroy(&holder->held);
 }
 
+static void owner_begin(struct peer *peer, void (*script)(int sock), struct end *end, struct owned *owned)
+{
+	peer_fork(peer, script);
+	end_open(end, "host0/0000:d8:00.0", 1);
+	hear(peer->sock, owned, sizeof(*owned));
+}
+
+static void owner_end(struct peer *peer, struct end *end)
+{
+	say_word(peer->sock, 'q');
+	peer_end(peer);
+	end_close(end);
+}
+
 static void the_owner_of_memory_is_waited_for(void)
 {
 	struct holder holder;
@@ -128,16 +143,12 @@ static void the_owner_of_memory_is_waited_for(void)
 	struct peer peer;
 	struct end end;
 
-	peer_fork(&peer, own_and_run);
-	end_open(&end, "host0/0000:d8:00.0", 1);
-	hear(peer.sock, &owned, sizeof(owned));
+	owner_begin(&peer, own_and_run, &end, &owned);
 	hold_begin(&holder, owned.agent, IMPORT_HELD_MS);
 	CHECK_OK(sf_region_import(end.domain, owned.descriptor, owned.len, &import));
 	hold_end(&holder);
 	sf_region_close(import);
-	say_word(peer.sock, 'q');
-	peer_end(&peer);
-	end_close(&end);
+	owner_end(&peer, &end);
 }
 
 static void a_listener_is_waited_for(void)
@@ -148,22 +159,18 @@ static void a_listener_is_waited_for(void)
 	struct peer peer;
 	struct end end;
 
-	peer_fork(&peer, own_and_run);
-	end_open(&end, "host0/0000:d8:00.0", 1);
-	hear(peer.sock, &owned, sizeof(owned));
+	owner_begin(&peer, own_and_run, &end, &owned);
 	hold_begin(&holder, owned.agent, CONNECT_HELD_MS);
 	conn = end_connect(&end, owned.name);
 	WAIT_WITHIN(CONNECT_HELD_MS + WAIT_MS, end.connects == 1);
 	CHECK_OK(end.connect_status);
 	hold_end(&holder);
 	sf_conn_close(conn);
-	say_word(peer.sock, 'q');
-	peer_end(&peer);
-	end_close(&end);
+	owner_end(&peer, &end);
 }
 
-/* It sleeps, so it does not lack a processor. */
-static void an_owner_that_sleeps_over_it_is_given_up(void)
+/* It sleeps, so it does not wait for a CPU. */
+static void an_owner_that_sleeps_is_given_up(void)
 {
 	struct holder holder;
 	struct owned owned;
@@ -171,15 +178,11 @@ static void an_owner_that_sleeps_over_it_is_given_up(void)
 	struct peer peer;
 	struct end end;
 
-	peer_fork(&peer, own_and_sleep);
-	end_open(&end, "host0/0000:d8:00.0", 1);
-	hear(peer.sock, &owned, sizeof(owned));
+	owner_begin(&peer, own_and_sleep, &end, &owned);
 	hold_begin(&holder, owned.agent, CONNECT_HELD_MS);
 	CHECK_RESULT(sf_region_import(end.domain, owned.descriptor, owned.len, &import), DOCA_ERROR_NOT_FOUND);
 	hold_end(&holder);
-	say_word(peer.sock, 'q');
-	peer_end(&peer);
-	end_close(&end);
+	owner_end(&peer, &end);
 }
 
 static void a_stopped_owner_is_given_up(void)
@@ -190,9 +193,7 @@ static void a_stopped_owner_is_given_up(void)
 	struct peer peer;
 	struct end end;
 
-	peer_fork(&peer, own_and_run);
-	end_open(&end, "host0/0000:d8:00.0", 1);
-	hear(peer.sock, &owned, sizeof(owned));
+	owner_begin(&peer, own_and_run, &end, &owned);
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
 	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
 	CHECK_RESULT(sf_region_import(end.domain, owned.descriptor, owned.len, &import), DOCA_ERROR_NOT_FOUND);
@@ -201,12 +202,10 @@ static void a_stopped_owner_is_given_up(void)
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_TIME_OUT);
 	sf_conn_close(conn);
 	CHECK(kill(peer.pid, SIGCONT) == 0);
-	say_word(peer.sock, 'q');
-	peer_end(&peer);
-	end_close(&end);
+	owner_end(&peer, &end);
 }
 
-/* ---- silence ---- */
+/* ---- silent peers ---- */
 
 static void find_agent(const char *folder, struct sockaddr_un *address)
 {
@@ -223,7 +222,7 @@ static void find_agent(const char *folder, struct sockaddr_un *address)
 	CHECK(address->sun_path[0] != '\0');
 }
 
-/* Sleeps until so many were closed: a process that runs is given longer. */
+/* Waits until num connections are closed; no deadline, because a running process has no time limit. */
 static void wait_closed(struct pollfd crowd[CROWD], uint32_t num)
 {
 	for (uint32_t closed = 0; closed < num;) {
@@ -250,7 +249,7 @@ static void folder_empty(const char *folder)
 	CHECK(rmdir(folder) == 0);
 }
 
-static void silent_peers_keep_nobody_out(void)
+static void silent_peers_do_not_block_others(void)
 {
 	char folder[] = "/tmp/softfield-test-XXXXXX";
 	struct sockaddr_un address = {0};
@@ -268,25 +267,21 @@ static void silent_peers_keep_nobody_out(void)
 		crowd[i] = (struct pollfd){.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), .events = POLLIN};
 		CHECK(connect(crowd[i].fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 	}
-	/* The most of them at once, and then the others, by the time limit. */
+	/* Most are closed immediately, the others at the time limit. */
 	wait_closed(crowd, CROWD);
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	CHECK_OK(sf_region_import(end.domain, owned.descriptor, owned.len, &import));
 	sf_region_close(import);
-	say_word(peer.sock, 'q');
-	peer_end(&peer);
-	end_close(&end);
+	owner_end(&peer, &end);
 	folder_empty(folder);
 }
 
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		SHM_CASE(the_owner_of_memory_is_waited_for),
-		SHM_CASE(a_listener_is_waited_for),
-		SHM_CASE(an_owner_that_sleeps_over_it_is_given_up),
-		SHM_CASE(a_stopped_owner_is_given_up),
-		SHM_CASE(silent_peers_keep_nobody_out),
+		SHM_CASE(the_owner_of_memory_is_waited_for), SHM_CASE(a_listener_is_waited_for),
+		SHM_CASE(an_owner_that_sleeps_is_given_up),  SHM_CASE(a_stopped_owner_is_given_up),
+		SHM_CASE(silent_peers_do_not_block_others),
 	};
 
 	return cmocka_run_group_tests_name("slow peers", cases, NULL, NULL);

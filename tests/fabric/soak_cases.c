@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything at once, at random, from a printed seed; and memory of every kind. */
+/* Random operations of all kinds, from a printed seed; and memory of every kind. */
 #include "conformance.h"
 
 #include <pthread.h>
@@ -16,10 +16,10 @@
 enum { LIFE_ENDS = 3, LIFE_CONNS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM = 40000, LIFE_STEPS = 20000 };
 
 struct life_conn {
-	struct sf_conn *conn; /* ours, or NULL */
+	struct sf_conn *conn; /* our connection, or NULL */
 	struct end *end;
 	bool ready, closed; /* as reported */
-	bool left;	    /* disconnected by us; what came before may still be reported */
+	bool left;	    /* disconnected by us; earlier events may still be reported */
 	uint32_t number;    /* of the connection; the accepter knows it from the private data */
 	uint32_t sent, received;
 	struct send sends[LIFE_SENDS];
@@ -29,7 +29,7 @@ struct life_conn {
 struct life {
 	struct end ends[LIFE_ENDS];
 	struct slot slots[LIFE_ENDS][LIFE_SLOTS];
-	struct life_conn out[LIFE_CONNS], in[LIFE_CONNS]; /* connecters and accepters; those of one number talk */
+	struct life_conn out[LIFE_CONNS], in[LIFE_CONNS]; /* those with the same number are connected to each other */
 	uint32_t seed, numbers, arrived;
 };
 
@@ -67,7 +67,7 @@ static void life_accepted(struct end *end, struct sf_conn *conn)
 		in->sent = in->received = 0;
 		return;
 	}
-	sf_conn_close(conn); /* more than we keep: the peer sees it end */
+	sf_conn_close(conn); /* more than this end keeps: the peer sees it close */
 }
 
 static void life_connected(struct end *end, struct sf_conn *conn)
@@ -139,7 +139,7 @@ static bool life_idle(const struct life_conn *it)
 	return true;
 }
 
-/* Closes what may be closed: at once, or when nothing is in flight. */
+/* Closes what may be closed, either immediately or when nothing is in flight. */
 static void life_end(struct life_conn *it)
 {
 	sf_conn_disconnect(it->conn);
@@ -200,7 +200,7 @@ static void life_finish(void)
 		if (life->out[i].conn != NULL)
 			life_end(&life->out[i]);
 	}
-	/* Ending polls, and so may report one more connection. */
+	/* Ending a connection polls, so another one may be reported. */
 	do {
 		ended = false;
 		for (int i = 0; i < LIFE_CONNS; i++) {
@@ -210,7 +210,7 @@ static void life_finish(void)
 			ended = true;
 		}
 	} while (ended);
-	/* Before the next poll: what was accepted and not yet reported is reported to nobody. */
+	/* Before the next poll: connections accepted but not yet reported are never reported. */
 	for (int i = 0; i < LIFE_ENDS; i++) {
 		sf_listener_close(life->ends[i].listener);
 		life->ends[i].listener = NULL;
@@ -247,14 +247,14 @@ static void a_random_life(void)
 			life->slots[e][s].done = 1;
 		}
 	}
-	/* The agent connects in its own time: a life without a message is too short. */
+	/* The agent connects at its own pace, so continue until a message has arrived. */
 	for (int i = 0; i < LIFE_STEPS || life->arrived == 0; i++)
 		life_step();
 	life_finish();
 	free(life);
 }
 
-/* Memory that is not one's own anonymous pages: receives and one-sided operations reach it all the same. */
+/* Memory other than private anonymous pages: receives and one-sided operations work there too. */
 
 static char static_memory[100000];
 
@@ -318,7 +318,7 @@ static void memory_of_every_kind(void)
 	close(fd);
 }
 
-/* Regions belong to no thread. */
+/* Any thread may register and close regions. */
 
 static struct end *registering_end;
 
@@ -328,7 +328,7 @@ static void *registering_thread(void *arg)
 	struct sf_region *regions[3], *import;
 
 	for (int i = 0; i < (slow_build() ? 50 : 300); i++) {
-		for (uint32_t r = 0; r < 3; r++) { /* overlapping ones */
+		for (uint32_t r = 0; r < 3; r++) { /* overlapping regions */
 			size_t len = sizeof(descriptor);
 
 			CHECK_OK(sf_region_register(registering_end->domain, memory + r * 5000, 20000, ALL_RIGHTS, &regions[r]));
@@ -368,7 +368,7 @@ static void regions_come_and_go_on_other_threads(void)
 	pair_close(&pair);
 }
 
-/* Survivors give back what the dead held. */
+/* Survivors release what dead processes held. */
 
 static void dying_script(int sock)
 {
@@ -398,7 +398,7 @@ static void dying_script(int sock)
 
 enum { DEATHS = 12 };
 
-static void the_dead_leave_nothing_behind(void)
+static void dead_peers_leave_nothing_behind(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
@@ -436,6 +436,6 @@ const struct conformance_case soak_cases[] = {
 	CASE(a_random_life, 0),
 	CASE(memory_of_every_kind, SF_CAP_ONE_SIDED),
 	CASE(regions_come_and_go_on_other_threads, SF_CAP_ONE_SIDED),
-	CASE(the_dead_leave_nothing_behind, OTHER | SF_CAP_ONE_SIDED),
+	CASE(dead_peers_leave_nothing_behind, OTHER | SF_CAP_ONE_SIDED),
 	{0},
 };

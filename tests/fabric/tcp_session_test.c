@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session of the network's provider, whose peer is this test: what becomes of a message for which there is no receive. */
+/* A session of the tcp provider whose peer is this test: what happens to a message without a receive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static bool may_wait;
 static struct sf_recv recv_one;
 static uint8_t memory[LONG];
 static struct sf_iov place;
-static struct sf_op op; /* ours; it may be in flight at the end of a test */
+static struct sf_op op; /* static, because it may be in flight at the end of a test */
 
 /* ---- the endpoint ---- */
 
@@ -102,7 +102,7 @@ static void say_receives(uint32_t num, uint32_t ack)
 	say(TCP_RECEIVES, 0, ack, &list, sizeof(list));
 }
 
-/* The head of the next frame that it is sent. */
+/* The head of the next frame that the session sends. */
 static struct tcp_head hear(void)
 {
 	struct tcp_head head;
@@ -161,7 +161,7 @@ static void a_message_waits_for_a_receive(void **state)
 		say_message(i, 0);
 	progress();
 	assert_true(session.is_waiting);
-	assert_true(hears_nothing()); /* it is not to send anything again */
+	assert_true(hears_nothing()); /* the session does not ask for the message again */
 	for (uint32_t i = 1; i <= 3; i++) {
 		receives = 1;
 		progress();
@@ -194,39 +194,39 @@ static void a_long_message_waits_in_its_socket(void **state)
 	assert_memory_equal(memory, bytes, LONG);
 }
 
-/* One that is being read has its receive, which is none of those that the peer may use next. */
-static void receives_are_told_from_the_next_message_on(void **state)
+/* A message that is being read already has its receive, which is not among those that the peer may use next. */
+static void receives_are_listed_from_the_next_message_on(void **state)
 {
 	static uint8_t bytes[LONG];
 	const struct tcp_head head = {.kind = TCP_SEND, .len = LONG};
 	struct {
 		struct tcp_head head;
 		struct tcp_receives list;
-	} told;
+	} listed;
 
 	(void)state;
 	receives = 1;
 	assert_int_equal(send(peer, &head, sizeof(head), 0), sizeof(head));
 	assert_int_equal(send(peer, bytes, 20000, 0), 20000);
 	progress();
-	session.tell_receives = true;
+	session.credits_due = true;
 	progress();
-	assert_int_equal(recv(peer, &told, sizeof(told), MSG_DONTWAIT), sizeof(told));
-	assert_int_equal(told.head.kind, TCP_RECEIVES);
-	assert_int_equal(told.list.from, 1);
+	assert_int_equal(recv(peer, &listed, sizeof(listed), MSG_DONTWAIT), sizeof(listed));
+	assert_int_equal(listed.head.kind, TCP_RECEIVES);
+	assert_int_equal(listed.list.from, 1);
 	for (uint32_t at = 20000; at < LONG; at += 20000) {
 		assert_int_equal(send(peer, bytes, 20000, 0), 20000);
 		progress();
 	}
 	assert_int_equal(num_filled, 1);
 	assert_int_equal(hear().ack, 1);
-	session.tell_receives = true;
+	session.credits_due = true;
 	progress();
-	assert_int_equal(recv(peer, &told, sizeof(told), MSG_DONTWAIT), sizeof(told));
-	assert_int_equal(told.list.from, 1);
+	assert_int_equal(recv(peer, &listed, sizeof(listed), MSG_DONTWAIT), sizeof(listed));
+	assert_int_equal(listed.list.from, 1);
 }
 
-static void a_refusal_lets_what_is_behind_through(void **state)
+static void after_a_rejection_later_frames_are_read(void **state)
 {
 	(void)state;
 	op = (struct sf_op){.kind = SF_OP_SEND};
@@ -235,11 +235,11 @@ static void a_refusal_lets_what_is_behind_through(void **state)
 	progress();
 	assert_true(session.is_waiting);
 	sf_tcp_session_wait_end(&session);
-	assert_true(tcp_session_events(&session) & EPOLLOUT); /* the socket has nothing more to tell of */
+	assert_true(tcp_session_events(&session) & EPOLLOUT); /* reading the socket reports nothing more */
 	progress();
 	assert_int_equal(hear().kind, TCP_REFUSED);
 	assert_int_equal(session.room.num, 1);
-	say_message(1, 0); /* of before the peer knew */
+	say_message(1, 0); /* sent before the peer knew of the rejection */
 	receives = 1;
 	progress();
 	assert_int_equal(num_filled, 0);
@@ -249,7 +249,7 @@ static void a_refusal_lets_what_is_behind_through(void **state)
 	assert_int_equal(num_filled, 1);
 }
 
-/* The program may post a receive only when what it sent is done. */
+/* The program may post a receive only after what it sent is done. */
 static void no_message_waits_in_front_of_an_acknowledgement(void **state)
 {
 	(void)state;
@@ -265,7 +265,7 @@ static void no_message_waits_in_front_of_an_acknowledgement(void **state)
 	assert_int_equal(hear().kind, TCP_REFUSED);
 }
 
-static void a_submit_looks_behind_a_message_that_waits(void **state)
+static void a_submit_reads_past_a_waiting_message(void **state)
 {
 	(void)state;
 	op = (struct sf_op){.kind = SF_OP_SEND};
@@ -289,7 +289,7 @@ static void no_message_waits_in_front_of_an_answer(void **state)
 	progress();
 	assert_true(session.is_waiting);
 	op = (struct sf_op){.kind = SF_OP_READ, .iov = &piece, .iov_num = 1};
-	session.first = &op; /* in flight: no import is here that it could be sent for */
+	session.first = &op; /* in flight; there is no import to send it for */
 	session.end = &op.next;
 	session.unsent_seq = session.next_seq = 1;
 	progress();
@@ -300,7 +300,37 @@ static void no_message_waits_in_front_of_an_answer(void **state)
 	assert_int_equal(num_done, 1);
 }
 
-static void nothing_waits_where_the_owner_refuses(void **state)
+/* The peer has receives for all: submit takes them, and sends further ones when the first are acknowledged. */
+static void submit_takes_more_than_may_be_in_flight(void **state)
+{
+	static struct sf_op ops[TCP_OPS_MAX + 2];
+	uint32_t seq = 0;
+
+	(void)state;
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = ROOM, .num = TCP_OPS_MAX + 2}}};
+	for (uint32_t i = 0; i < TCP_OPS_MAX + 2; i++) {
+		ops[i] = (struct sf_op){.kind = SF_OP_SEND};
+		assert_int_equal(sf_tcp_session_submit(&session, &ops[i], 0), DOCA_SUCCESS);
+	}
+	progress();
+	for (; seq < TCP_OPS_MAX; seq++)
+		assert_int_equal(hear().seq, seq);
+	assert_true(hears_nothing());
+	assert_false(tcp_session_unsent(&session)); /* nothing to try again before the peer has said something */
+	say(TCP_ACK, 0, 1, NULL, 0);
+	progress();
+	assert_int_equal(num_done, 1);
+	assert_int_equal(hear().seq, seq++);
+	assert_true(hears_nothing());
+	say(TCP_ACK, 0, seq, NULL, 0);
+	progress();
+	assert_int_equal(hear().seq, seq++);
+	say(TCP_ACK, 0, seq, NULL, 0);
+	progress();
+	assert_int_equal(num_done, TCP_OPS_MAX + 2);
+}
+
+static void nothing_waits_if_the_owner_rejects_it(void **state)
 {
 	(void)state;
 	may_wait = false;
@@ -315,12 +345,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_message_waits_for_a_receive, begin, end),
 		cmocka_unit_test_setup_teardown(a_long_message_waits_in_its_socket, begin, end),
-		cmocka_unit_test_setup_teardown(receives_are_told_from_the_next_message_on, begin, end),
-		cmocka_unit_test_setup_teardown(a_refusal_lets_what_is_behind_through, begin, end),
-		cmocka_unit_test_setup_teardown(a_submit_looks_behind_a_message_that_waits, begin, end),
+		cmocka_unit_test_setup_teardown(receives_are_listed_from_the_next_message_on, begin, end),
+		cmocka_unit_test_setup_teardown(after_a_rejection_later_frames_are_read, begin, end),
+		cmocka_unit_test_setup_teardown(a_submit_reads_past_a_waiting_message, begin, end),
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_acknowledgement, begin, end),
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_answer, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_waits_where_the_owner_refuses, begin, end),
+		cmocka_unit_test_setup_teardown(submit_takes_more_than_may_be_in_flight, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_waits_if_the_owner_rejects_it, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the verbs provider listens to on a network, without an RDMA device: who is heard there, what garbage and silence cost, and
- * how an address is found that leads somewhere. What silent processes of the runtime folder cost, and that the agent waits when
- * there is no descriptor left. And the texts that say where a process is.
+ * What the verbs provider does on a network, without an RDMA device: which peers are served, what garbage and silent peers cost,
+ * how the right one of several addresses is found, and that the agent waits when no descriptor is left. What silent processes of
+ * the runtime folder cost. And the text form of addresses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,20 +32,21 @@
 #include "fabric/verbs/device.h"
 #include "fabric/control/net.h"
 #include "support/child.h"
+#include "support/wait.h"
 
 #define WAIT_MS 10000
-#define HANG_S 60 /* only a hang takes so long */
+#define HANG_S 60 /* only a hang takes longer */
 #define GARBAGE 200
 #define CROWD (3 * SF_STRANGERS_MAX)
 #define NO_REGION 77
 #define NEAR_CROWD (3 * SF_GUESTS_OF_PROCESS_MAX)
-#define LATECOMERS (2 * SF_ACCEPT_SPARE) /* come when there is no descriptor left: more than are kept back */
-#define SETTLE_NS 300000000		 /* in which an agent that waits uses next to no processor time */
+#define LATECOMERS (2 * SF_ACCEPT_SPARE) /* peers that connect when no descriptor is left: more than the spare ones */
+#define SETTLE_NS 300000000		 /* during this time an agent that waits uses next to no CPU time */
 #define SETTLE_CPU_NS 100000000
 
-/* ---- texts ---- */
+/* ---- addresses as text ---- */
 
-static void good_places(void **state)
+static void valid_addresses(void **state)
 {
 	static const char *const texts[] = {
 		"10.0.0.1:1",
@@ -67,7 +68,7 @@ static void good_places(void **state)
 	assert_true(addresses.has_token && addresses.token.bytes[15] == 0xff);
 }
 
-static void bad_places(void **state)
+static void invalid_addresses(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -99,7 +100,7 @@ static void bad_places(void **state)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (sf_addresses_parse(texts[i], &addresses))
-			fail_msg("%s is taken for a place", texts[i]);
+			fail_msg("%s is parsed as an address", texts[i]);
 	}
 	memset(endless, '1', sizeof(endless) - 1);
 	endless[sizeof(endless) - 1] = '\0';
@@ -176,7 +177,7 @@ static int dial(const struct agent *agent)
 	return fd;
 }
 
-/* True: it says so many bytes in time. False: it has closed. */
+/* True: len bytes arrived in time. False: the agent has closed. */
 static bool hears(int fd, void *bytes, size_t len)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -185,7 +186,7 @@ static bool hears(int fd, void *bytes, size_t len)
 	return recv(fd, bytes, len, MSG_WAITALL) == (ssize_t)len;
 }
 
-static void expect_turned_away(int fd)
+static void expect_rejected(int fd)
 {
 	char byte;
 
@@ -200,7 +201,7 @@ static void hello(int fd, const struct sf_key *token)
 	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
 }
 
-/* For memory that is not there: a good question with that answer. */
+/* A valid request for a region that does not exist; the answer is NOT_FOUND. */
 static struct vb_msg_attach question(void)
 {
 	return (struct vb_msg_attach){
@@ -230,7 +231,7 @@ static void ask_expect_answer(int fd)
 	expect_answer(fd);
 }
 
-static void expect_heard(const struct agent *agent)
+static void expect_served(const struct agent *agent)
 {
 	int fd = dial(agent);
 
@@ -238,9 +239,9 @@ static void expect_heard(const struct agent *agent)
 	ask_expect_answer(fd);
 }
 
-static void who_brings_the_token_is_heard(void **state)
+static void a_peer_with_the_token_is_served(void **state)
 {
-	expect_heard(*state);
+	expect_served(*state);
 }
 
 static void every_byte_of_the_token_counts(void **state)
@@ -253,22 +254,22 @@ static void every_byte_of_the_token_counts(void **state)
 
 		wrong.bytes[i] ^= 1;
 		hello(fd, &wrong);
-		expect_turned_away(fd);
+		expect_rejected(fd);
 	}
-	expect_heard(agent);
+	expect_served(agent);
 }
 
-static void nothing_is_heard_before_the_token(void **state)
+static void nothing_is_served_before_the_token(void **state)
 {
 	struct agent *agent = *state;
 	int fd = dial(agent);
 
 	attach(fd);
-	expect_turned_away(fd);
-	expect_heard(agent);
+	expect_rejected(fd);
+	expect_served(agent);
 }
 
-static void garbage_is_turned_away(void **state)
+static void garbage_is_rejected(void **state)
 {
 	struct agent *agent = *state;
 	uint8_t bytes[3 * SF_MSG_STREAM_SIZE_MAX];
@@ -283,7 +284,7 @@ static void garbage_is_turned_away(void **state)
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			bytes[at] = (uint8_t)(random >> 33);
 		}
-		if (i % 2 == 0) { /* as far as a head it is one of ours */
+		if (i % 2 == 0) { /* as far as the head it is a message of ours */
 			struct sf_msg head = sf_msg_head(random % (SF_MSG_OF_VERBS + SF_MSG_KINDS), len, 0);
 
 			memcpy(bytes, &head, sizeof(head));
@@ -291,14 +292,14 @@ static void garbage_is_turned_away(void **state)
 		(void)send(fd, bytes, len, MSG_NOSIGNAL);
 		(void)shutdown(fd, SHUT_WR);
 		if (i % 2 != 0)
-			expect_turned_away(fd);
+			expect_rejected(fd);
 		else
 			close(fd);
 	}
-	expect_heard(agent);
+	expect_served(agent);
 }
 
-static void half_a_hello_and_the_end(void **state)
+static void an_incomplete_handshake_is_closed(void **state)
 {
 	struct agent *agent = *state;
 	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = agent->addresses.token};
@@ -306,10 +307,10 @@ static void half_a_hello_and_the_end(void **state)
 
 	assert_int_equal(send(fd, &msg, sizeof(msg) / 2, MSG_NOSIGNAL), sizeof(msg) / 2);
 	(void)shutdown(fd, SHUT_WR);
-	expect_turned_away(fd);
+	expect_rejected(fd);
 }
 
-/* More than are kept: the oldest go, and whoever has something to say is heard all the same. The others' time ends too. */
+/* More connections than the agent keeps: it closes the oldest and still serves a peer that sends. The others time out too. */
 static void a_silent_crowd(void **state)
 {
 	struct agent *agent = *state;
@@ -318,7 +319,7 @@ static void a_silent_crowd(void **state)
 
 	for (int i = 0; i < CROWD; i++)
 		fds[i] = dial(agent);
-	expect_heard(agent);
+	expect_served(agent);
 	for (int i = 0; i < CROWD; i++) {
 		char byte;
 
@@ -326,24 +327,24 @@ static void a_silent_crowd(void **state)
 	}
 	assert_in_range(gone, CROWD - SF_STRANGERS_MAX, CROWD);
 	for (int i = 0; i < CROWD; i++)
-		expect_turned_away(fds[i]);
+		expect_rejected(fds[i]);
 }
 
-/* ---- what is logged ---- */
+/* ---- log lines ---- */
 
 static _Atomic uint32_t num_full_lines, num_kept_out_lines;
 
 static void count_line(char *line)
 {
-	num_full_lines += strstr(line, "no more connections are taken") != NULL;
-	num_kept_out_lines += strstr(line, "is not let in") != NULL;
+	num_full_lines += strstr(line, "cannot accept more connections") != NULL;
+	num_kept_out_lines += strstr(line, "rejected process") != NULL;
 }
 
-/* ---- neighbours: other processes, which come by the runtime folder ---- */
+/* ---- neighbours: other processes, which connect through the runtime folder ---- */
 
 struct neighbour {
 	pid_t pid;
-	int sock; /* to its script's */
+	int sock; /* connected to the script's socket */
 };
 
 static void say(int sock, const void *data, size_t len)
@@ -371,7 +372,7 @@ static void hear_word(int sock, char word)
 	CHECK(heard == word);
 }
 
-/* Before this process has an agent, whose thread a sanitizer's allocator would not survive in the child. */
+/* Called before this process has an agent: a sanitizer's allocator would not survive a fork beside that thread. */
 static void neighbour_fork(struct neighbour *neighbour, void (*script)(int sock))
 {
 	int socks[2];
@@ -383,7 +384,7 @@ static void neighbour_fork(struct neighbour *neighbour, void (*script)(int sock)
 		alarm(CHILD_SECONDS_MAX);
 		close(socks[0]);
 		script(socks[1]);
-		_exit(0); /* what is left is not the test's */
+		_exit(0); /* skips the exit handlers of the test */
 	}
 	close(socks[1]);
 	neighbour->sock = socks[0];
@@ -404,7 +405,7 @@ static int dial_near(const struct sf_key *id)
 	doca_error_t error;
 	int fd, pid;
 
-	do { /* its queue may be full */
+	do { /* the listen queue may be full */
 		error = sf_runtime_connect(SF_SOCKET_AGENT, id, &fd, &pid);
 	} while (error == DOCA_ERROR_AGAIN);
 	CHECK_OK(error);
@@ -426,7 +427,7 @@ static void hear_answer_near(int fd)
 	CHECK(answer.head.kind == VB_MSG_ATTACHED && answer.head.value == DOCA_ERROR_NOT_FOUND);
 }
 
-static void expect_heard_near(const struct sf_key *id)
+static void expect_served_near(const struct sf_key *id)
 {
 	int fd = dial_near(id);
 
@@ -443,7 +444,7 @@ static bool has_closed(int fd)
 	return n == 0 || (n < 0 && errno == ECONNRESET);
 }
 
-/* Until it is told to go on it never sleeps, so no time limit ends its connections: those that end are more than it may have. */
+/* Until it gets a word, the script never sleeps, so no time limit ends its connections: only those over its quota are closed. */
 static void silent_script(int sock)
 {
 	static int fds[NEAR_CROWD];
@@ -463,15 +464,16 @@ static void silent_script(int sock)
 		;
 	for (int i = 0; i < SF_GUESTS_OF_PROCESS_MAX; i++)
 		CHECK(!has_closed(fds[i]));
-	for (int i = 0; i < SF_GUESTS_OF_PROCESS_MAX; i++) { /* asleep, it is silent: their time ends */
+	for (int i = 0; i < SF_GUESTS_OF_PROCESS_MAX;
+	     i++) { /* asleep, the process counts as silent: these connections time out */
 		struct pollfd ready = {.fd = fds[i], .events = POLLIN};
 
 		CHECK(poll(&ready, 1, HANG_S * 1000) == 1 && has_closed(fds[i]));
 	}
-	expect_heard_near(&id);
+	expect_served_near(&id);
 }
 
-static void a_silent_neighbour_does_not_keep_others_out(void **state)
+static void a_silent_neighbour_does_not_block_others(void **state)
 {
 	struct neighbour silent;
 	struct agent *agent;
@@ -482,8 +484,8 @@ static void a_silent_neighbour_does_not_keep_others_out(void **state)
 	say(silent.sock, sf_control_id(), sizeof(struct sf_key));
 	hear_word(silent.sock, 'c');
 	assert_in_range(num_kept_out_lines, 1, NEAR_CROWD - SF_GUESTS_OF_PROCESS_MAX);
-	expect_heard_near(sf_control_id());
-	expect_heard(agent);
+	expect_served_near(sf_control_id());
+	expect_served(agent);
 	say_word(silent.sock, 'e');
 	neighbour_end(&silent);
 	teardown(state);
@@ -491,7 +493,7 @@ static void a_silent_neighbour_does_not_keep_others_out(void **state)
 
 /* ---- out of descriptors ---- */
 
-/* From here on this process can open nothing. */
+/* From here on this process can open no descriptor. */
 static void allow_no_descriptors(struct rlimit *before)
 {
 	struct rlimit limit;
@@ -512,7 +514,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 }
 
-/* Comes by the runtime folder when it is told to, and is heard then or later. */
+/* Connects through the runtime folder when it gets the id, and is served then or later. */
 static void latecomer_script(int sock)
 {
 	struct sf_key id;
@@ -534,27 +536,20 @@ static bool says_something(int fd)
 
 static void wait_until_full(void)
 {
-	const struct timespec moment = {.tv_nsec = 1000000};
-	const time_t end = time(NULL) + HANG_S;
-
-	while (num_full_lines == 0) {
-		assert_true(time(NULL) < end);
-		nanosleep(&moment, NULL);
-	}
+	assert_true(WAIT_UNTIL(num_full_lines != 0));
 }
 
 static void expect_idle(void)
 {
-	const struct timespec settle = {.tv_nsec = SETTLE_NS};
 	uint64_t used;
 
-	nanosleep(&settle, NULL);
+	time_pass_ns(SETTLE_NS);
 	used = cpu_ns();
-	nanosleep(&settle, NULL);
+	time_pass_ns(SETTLE_NS);
 	assert_in_range(cpu_ns() - used, 0, SETTLE_CPU_NS);
 }
 
-/* A caller with the token stays connected, so each accepted one holds its descriptor. */
+/* A caller with the token stays connected, so each accepted one uses a descriptor. */
 static void out_of_descriptors_the_agent_waits_for_room(void **state)
 {
 	int early, late[LATECOMERS], last;
@@ -567,7 +562,7 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	agent = *state;
 	early = dial(agent);
 	hello(early, &agent->addresses.token);
-	expect_heard(agent); /* it came later, so the agent has taken the one before */
+	expect_served(agent); /* this one came later, so the agent has accepted the one before */
 	for (int i = 0; i < LATECOMERS; i++)
 		late[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	allow_no_descriptors(&before);
@@ -582,7 +577,7 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	expect_idle();
 	assert_int_equal(num_full_lines, 1);
 	attach(last);
-	ask_expect_answer(late[0]); /* it got one of those that are kept back */
+	ask_expect_answer(late[0]); /* it got a spare descriptor */
 	ask_expect_answer(early);
 	expect_idle();
 	assert_false(says_something(last));
@@ -591,7 +586,7 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	for (int i = 1; i < LATECOMERS - 1; i++)
 		ask_expect_answer(late[i]);
 	neighbour_end(&neighbour);
-	expect_heard(agent);
+	expect_served(agent);
 	teardown(state);
 }
 
@@ -623,7 +618,7 @@ static void ended(struct sf_channel *channel)
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
-/* Calls, asks, and waits for the answer or the end. */
+/* Calls, asks, and waits for the answer or the end of the call. */
 static doca_error_t call(const char *addresses, struct call *made)
 {
 	struct vb_msg_attach msg = question();
@@ -651,7 +646,7 @@ static doca_error_t call(const char *addresses, struct call *made)
 	return error;
 }
 
-/* A port of loopback where nobody listens. */
+/* A port of loopback at which no process listens. */
 static uint16_t dead_port(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -706,22 +701,22 @@ static void a_call_with_the_wrong_token_ends(void **state)
 	*digit = *digit == '0' ? '1' : '0';
 	assert_int_equal(call(text, &made), DOCA_SUCCESS);
 	assert_true(made.ended && !made.answered);
-	assert_int_equal(made.why, DOCA_SUCCESS); /* somebody was there */
+	assert_int_equal(made.why, DOCA_SUCCESS); /* a listener was there */
 }
 
-static void no_place_is_refused(void **state)
+static void an_invalid_address_is_rejected(void **state)
 {
 	struct call made;
 
 	assert_int_equal(call("nowhere:at:all", &made), DOCA_ERROR_INVALID_VALUE);
 }
 
-/* ---- ports, and what the user says ---- */
+/* ---- ports, and SOFTFIELD_LISTEN ---- */
 
-static void a_port_that_is_taken(void **state)
+static void a_port_that_is_in_use(void **state)
 {
 	struct agent *agent = *state;
-	static char nobody; /* is never called */
+	static char nobody; /* never called */
 	doca_error_t error;
 
 	pthread_mutex_lock(&sf_control_lock);
@@ -747,8 +742,8 @@ static void none_means_none(void **state)
 	sf_control_release(generation);
 }
 
-/* Listens at a port of loopback's that has others behind it. */
-static int port_take(uint16_t *port)
+/* Listens at a port of loopback that is followed by others. */
+static int port_occupy(uint16_t *port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
@@ -760,7 +755,7 @@ static int port_take(uint16_t *port)
 	return fd;
 }
 
-/* A process listens at the first port of the range that is free, and says so when none is. */
+/* A process listens at the first free port of the range, and fails if there is none. */
 static void a_range_of_ports(void **state)
 {
 	struct sf_addresses addresses;
@@ -768,7 +763,7 @@ static void a_range_of_ports(void **state)
 	doca_error_t none_left, one_left;
 	uint32_t generation;
 	uint16_t taken;
-	int fd = port_take(&taken);
+	int fd = port_occupy(&taken);
 
 	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
@@ -787,7 +782,7 @@ static void a_range_of_ports(void **state)
 	assert_in_range(addresses.at[0].port, taken + 1, taken + 500);
 }
 
-/* Its process is found by the runtime folder only. */
+/* Its process is found only through the runtime folder. */
 static void a_device_without_a_network(void **state)
 {
 	char text[SF_ADDRESS_MAX] = "x";
@@ -805,7 +800,7 @@ static void a_device_without_a_network(void **state)
 	sf_control_release(generation);
 }
 
-static void nonsense_in_the_environment(void **state)
+static void invalid_values_in_the_environment(void **state)
 {
 	static const char *const texts[] = {"nonsense",	    "10.0.0.1:70000", "10.0.0.1:1,10.0.0.2:1", ":5",
 					    "[::1",	    "10.0.0.1:5-4",   "10.0.0.1:5-",	       "10.0.0.1:-5",
@@ -820,27 +815,27 @@ static void nonsense_in_the_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_places),
-		cmocka_unit_test(bad_places),
+		cmocka_unit_test(valid_addresses),
+		cmocka_unit_test(invalid_addresses),
 		cmocka_unit_test(addresses_without_room_are_left_out),
-		cmocka_unit_test_setup_teardown(who_brings_the_token_is_heard, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_with_the_token_is_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_byte_of_the_token_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_heard_before_the_token, setup, teardown),
-		cmocka_unit_test_setup_teardown(garbage_is_turned_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(half_a_hello_and_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_served_before_the_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(garbage_is_rejected, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_incomplete_handshake_is_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_silent_crowd, setup, teardown),
-		cmocka_unit_test(a_silent_neighbour_does_not_keep_others_out),
+		cmocka_unit_test(a_silent_neighbour_does_not_block_others),
 		cmocka_unit_test(out_of_descriptors_the_agent_waits_for_room),
 		cmocka_unit_test_setup_teardown(a_call_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dead_address_before_the_right_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_listens, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_with_the_wrong_token_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_place_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_port_that_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_invalid_address_is_rejected, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_port_that_is_in_use, setup, teardown),
 		cmocka_unit_test(none_means_none),
 		cmocka_unit_test(a_range_of_ports),
 		cmocka_unit_test(a_device_without_a_network),
-		cmocka_unit_test(nonsense_in_the_environment),
+		cmocka_unit_test(invalid_values_in_the_environment),
 	};
 	char folder[] = "/tmp/softfield-network-XXXXXX", lock[sizeof(folder) + 8];
 	static struct doca_log_backend *backend;
@@ -854,5 +849,5 @@ int main(void)
 	failed = cmocka_run_group_tests_name("verbs on a network", tests, NULL, NULL);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
 	(void)unlink(lock);
-	return rmdir(folder) == 0 ? failed : 1; /* nothing else is left there */
+	return rmdir(folder) == 0 ? failed : 1; /* succeeds only if nothing else is left */
 }

@@ -30,7 +30,7 @@ static void arm_idle(struct end *end)
 	for (uint64_t limit = sf_now_ms() + WAIT_MS; sf_ep_arm(end->ep); CHECK(sf_now_ms() < limit))
 		end_poll(end, 16);
 	(void)rung(end);
-	CHECK(!sf_ep_arm(end->ep)); /* arming again changes nothing */
+	CHECK(!sf_ep_arm(end->ep)); /* arming twice changes nothing */
 }
 
 static void an_armed_endpoint_is_rung_by_a_message(void)
@@ -46,18 +46,18 @@ static void an_armed_endpoint_is_rung_by_a_message(void)
 	}
 	arm_idle(&pair.b);
 	WAIT_WITHIN(WAIT_MS, submit(pair.ab, &sends[0]) == DOCA_SUCCESS);
-	/* WAIT polled b only before it succeeded: the endpoint may be disarmed, but then the message was polled */
+	/* WAIT polled b only before it succeeded: if the endpoint is disarmed, the message was polled */
 	CHECK(slots[0].done == 1 || rings_within(&pair.b, LOST_MS));
 	WAIT(slots[0].done == 1 && sends[0].done == 1);
 	arm_idle(&pair.b);
 	CHECK_OK(submit(pair.ab, &sends[1]));
 	CHECK(rings_within(&pair.b, LOST_MS));
-	CHECK(sf_ep_arm(pair.b.ep)); /* due: true, and not armed */
+	CHECK(sf_ep_arm(pair.b.ep)); /* due, so it is not armed */
 	WAIT(slots[1].done == 1);
 	pair_close(&pair);
 }
 
-static void arm_says_when_something_is_due(void)
+static void arm_returns_true_when_something_is_due(void)
 {
 	struct slot slot;
 	struct send send;
@@ -73,7 +73,7 @@ static void arm_says_when_something_is_due(void)
 		CHECK(due);
 		end_poll(&pair.b, 16);
 	}
-	while (send.done == 0) { /* own completions count as well */
+	while (send.done == 0) { /* completions of this side count too */
 		bool due = sf_ep_arm(pair.a.ep) || rings_within(&pair.a, LOST_MS);
 
 		CHECK(due);
@@ -104,8 +104,8 @@ static void a_poll_that_finds_nothing_leaves_it_armed(void)
 	pair_close(&pair);
 }
 
-/* The poll takes what would have ended the sleep: the event is written all the same. */
-static void a_poll_that_finds_something_does_not_take_the_ring_back(void)
+/* The poll consumes what would have ended the sleep: the event is written all the same. */
+static void a_poll_that_finds_something_does_not_cancel_the_event(void)
 {
 	struct slot slot;
 	struct send send;
@@ -123,7 +123,7 @@ static void a_poll_that_finds_something_does_not_take_the_ring_back(void)
 	pair_close(&pair);
 }
 
-static void an_endpoint_rings_once_for_an_arming(void)
+static void an_endpoint_rings_once_per_arm(void)
 {
 	struct slot slots[4];
 	struct send sends[4];
@@ -180,13 +180,13 @@ static void ring_wakes_the_peers_armed_endpoint(void)
 		sf_conn_ring(pair.ab);
 		CHECK(rings_within(&pair.b, LOST_MS));
 		end_poll(&pair.b, 4);
-		sf_conn_ring(pair.ab); /* not armed again: nothing */
+		sf_conn_ring(pair.ab); /* not armed again: no event */
 		CHECK(!rung(&pair.b));
 	}
 	pair_close(&pair);
 }
 
-/* Two threads or processes that sleep whenever nothing is due. One sends, the other acknowledges now and then. */
+/* Two threads or processes sleep whenever nothing is due. One sends, the other acknowledges now and then. */
 
 enum { WINDOW = 16, SLOTS = 2 * WINDOW };
 
@@ -195,7 +195,7 @@ struct sleeper {
 	struct sf_conn *conn;
 	struct slot slots[SLOTS];
 	struct send sends[SLOTS];
-	uint32_t heard[SLOTS]; /* what each slot last brought */
+	uint32_t heard[SLOTS]; /* number that each slot received last */
 	uint32_t posted_next, submitted, sleeps, seed;
 	uint32_t number;
 	uint32_t last; /* number received last */
@@ -242,14 +242,14 @@ static void sleeper_wait(struct sleeper *sleeper)
 {
 	if (end_poll(&sleeper->end, 8) != 0 || sf_ep_arm(sleeper->end.ep))
 		return;
-	/* Every second sleeper looks once more. What that finds has rung too, or is about to. */
+	/* On every second sleep, look once more. Whatever that finds has rung too, or is about to. */
 	if (sleeper->sleeps % 2 != 0)
 		end_poll(&sleeper->end, 8);
 	CHECK(rings_within(&sleeper->end, LOST_MS));
 	sleeper->sleeps++;
 }
 
-/* Sends a number as a header. False: not now. */
+/* Sends a number as a header. Returns false if it has to be repeated. */
 static bool sleeper_send(struct sleeper *sleeper, uint32_t number)
 {
 	struct send *send = &sleeper->sends[sleeper->submitted % SLOTS];
@@ -306,7 +306,7 @@ static void sleeper_answers(struct sleeper *sleeper, uint32_t total)
 		}
 	}
 	CHECK(sleeper->received == total);
-	/* The last answer must have left us. */
+	/* The last answer must have been sent. */
 	WAIT(sleeper->end.closes == 1);
 }
 
@@ -394,10 +394,10 @@ static void sleeping_processes_miss_no_wake_up(void)
 
 const struct conformance_case wake_cases[] = {
 	CASE(an_armed_endpoint_is_rung_by_a_message, 0),
-	CASE(arm_says_when_something_is_due, 0),
+	CASE(arm_returns_true_when_something_is_due, 0),
 	CASE(a_poll_that_finds_nothing_leaves_it_armed, 0),
-	CASE(a_poll_that_finds_something_does_not_take_the_ring_back, 0),
-	CASE(an_endpoint_rings_once_for_an_arming, 0),
+	CASE(a_poll_that_finds_something_does_not_cancel_the_event, 0),
+	CASE(an_endpoint_rings_once_per_arm, 0),
 	CASE(connects_and_disconnects_ring, 0),
 	CASE(ring_wakes_the_peers_armed_endpoint, 0),
 	CASE(sleeping_threads_miss_no_wake_up, 0),

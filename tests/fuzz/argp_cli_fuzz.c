@@ -11,6 +11,8 @@
 
 #include <doca_argp.h>
 
+#include "support/check.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORDS_MAX 64
@@ -22,12 +24,6 @@ struct config {
 	bool yes;
 	uint32_t objects, commands, eal_words;
 };
-
-static void require(doca_error_t result)
-{
-	if (result != DOCA_SUCCESS)
-		abort();
-}
 
 /* ---- the program ---- */
 
@@ -87,7 +83,7 @@ static struct doca_argp_param *param(const char *short_name, const char *long_na
 {
 	struct doca_argp_param *made;
 
-	require(doca_argp_param_create(&made));
+	CHECK_OK(doca_argp_param_create(&made));
 	if (short_name != NULL)
 		doca_argp_param_set_short_name(made, short_name);
 	doca_argp_param_set_long_name(made, long_name);
@@ -103,21 +99,21 @@ static void root_register(void)
 	struct doca_argp_param *yes = param("y", "yes", DOCA_ARGP_TYPE_BOOLEAN, set_yes);
 	struct doca_argp_param *object = param("o", "object", DOCA_ARGP_TYPE_JSON_OBJ, add_object);
 
-	require(doca_argp_register_param(param("t", "text", DOCA_ARGP_TYPE_STRING, set_text)));
+	CHECK_OK(doca_argp_register_param(param("t", "text", DOCA_ARGP_TYPE_STRING, set_text)));
 	doca_argp_param_set_multiplicity(number);
-	require(doca_argp_register_param(number));
+	CHECK_OK(doca_argp_register_param(number));
 	doca_argp_param_set_inherited(yes);
-	require(doca_argp_register_param(yes));
+	CHECK_OK(doca_argp_register_param(yes));
 	doca_argp_param_set_multiplicity(object);
-	require(doca_argp_register_param(object));
-	require(doca_argp_register_param(param(NULL, "device", DOCA_ARGP_TYPE_STRING, set_text)));
+	CHECK_OK(doca_argp_register_param(object));
+	CHECK_OK(doca_argp_register_param(param(NULL, "device", DOCA_ARGP_TYPE_STRING, set_text)));
 }
 
 static struct doca_argp_cmd *command(const char *name)
 {
 	struct doca_argp_cmd *made;
 
-	require(doca_argp_cmd_create(&made));
+	CHECK_OK(doca_argp_cmd_create(&made));
 	doca_argp_cmd_set_name(made, name);
 	doca_argp_cmd_set_description(made, name);
 	doca_argp_cmd_set_callback(made, run_command);
@@ -130,11 +126,11 @@ static void commands_register(void)
 	struct doca_argp_param *size = param("s", "size", DOCA_ARGP_TYPE_INT, set_number);
 
 	doca_argp_param_set_mandatory(size);
-	require(doca_argp_cmd_register_param(inner, size));
-	require(doca_argp_cmd_register_param(outer, param("t", "title", DOCA_ARGP_TYPE_STRING, set_text)));
-	require(doca_argp_cmd_register_cmd(outer, inner));
-	require(doca_argp_register_cmd(outer));
-	require(doca_argp_register_cmd(command("stop")));
+	CHECK_OK(doca_argp_cmd_register_param(inner, size));
+	CHECK_OK(doca_argp_cmd_register_param(outer, param("t", "title", DOCA_ARGP_TYPE_STRING, set_text)));
+	CHECK_OK(doca_argp_cmd_register_cmd(outer, inner));
+	CHECK_OK(doca_argp_register_cmd(outer));
+	CHECK_OK(doca_argp_register_cmd(command("stop")));
 }
 
 /* ---- the input ---- */
@@ -182,17 +178,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	silence();
 	if (size == 0 || (text = strndup((const char *)data + 1, size - 1)) == NULL)
 		return 0;
-	require(doca_argp_init(NULL, &config));
-	require(doca_argp_register_logger_callback(ignore_message));
+	CHECK_OK(doca_argp_init(NULL, &config));
+	CHECK_OK(doca_argp_register_logger_callback(ignore_message));
 	root_register();
 	commands_register();
 	if (data[0] & 1)
 		doca_argp_set_dpdk_program(take_eal);
 	(void)doca_argp_start(split(text, argv), argv);
-	require(doca_argp_get_log_level(&level));
+	CHECK_OK(doca_argp_get_log_level(&level));
 	if (memchr(config.text, '\0', TEXT_MAX) == NULL || config.commands > WORDS_MAX)
 		abort();
-	require(doca_argp_destroy());
+	CHECK_OK(doca_argp_destroy());
 	free(text);
 	return 0;
 }

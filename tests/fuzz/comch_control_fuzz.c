@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void try_hello(const uint8_t *data, size_t size)
 {
 	struct comch_handshake hello;
-	uint8_t again[COMCH_HELLO_SIZE];
+	uint8_t again[COMCH_HANDSHAKE_SIZE];
 
 	if (comch_handshake_parse(data, size, &hello) != DOCA_SUCCESS)
 		return;

@@ -5,24 +5,19 @@
 #include <string.h>
 
 #include "base/faults_parse.h"
+#include "support/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void rule_check(const struct sf_fault_rule *rule)
 {
-	must((unsigned)rule->point < SF_FAULT_POINTS);
-	must((unsigned)sf_fault_point_kind(rule->point) < SF_FAULT_KINDS);
-	must(sf_fault_point_name(rule->point)[0] != '\0');
-	must(rule->rate <= SF_FAULT_ALWAYS && rule->ms <= SF_FAULT_MS_MAX);
-	must(rule->nth <= UINT32_MAX && rule->after <= UINT32_MAX && rule->every <= UINT32_MAX && rule->count <= UINT32_MAX);
-	must(strnlen(rule->on, sizeof(rule->on)) < sizeof(rule->on));
-	must(strnlen(rule->peer, sizeof(rule->peer)) < sizeof(rule->peer));
+	CHECK((unsigned)rule->point < SF_FAULT_POINTS);
+	CHECK((unsigned)sf_fault_point_kind(rule->point) < SF_FAULT_KINDS);
+	CHECK(sf_fault_point_name(rule->point)[0] != '\0');
+	CHECK(rule->rate <= SF_FAULT_ALWAYS && rule->ms <= SF_FAULT_MS_MAX);
+	CHECK(rule->nth <= UINT32_MAX && rule->after <= UINT32_MAX && rule->every <= UINT32_MAX && rule->count <= UINT32_MAX);
+	CHECK(strnlen(rule->on, sizeof(rule->on)) < sizeof(rule->on));
+	CHECK(strnlen(rule->peer, sizeof(rule->peer)) < sizeof(rule->peer));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -30,15 +25,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct sf_fault_plan plan;
 	char error[SF_FAULT_ERROR_MAX], *text = malloc(size != 0 ? size : 1); /* of its own, so that reading past it shows */
 
-	must(text != NULL);
+	CHECK(text != NULL);
 	memcpy(text, data, size);
 	memset(error, 0xff, sizeof(error));
 	if (sf_fault_plan_parse(text, size, &plan, error)) {
-		must(plan.num_rules <= SF_FAULT_RULES_MAX);
+		CHECK(plan.num_rules <= SF_FAULT_RULES_MAX);
 		for (uint32_t i = 0; i < plan.num_rules; i++)
 			rule_check(&plan.rules[i]);
 	} else {
-		must(error[0] != '\0' && strnlen(error, sizeof(error)) < sizeof(error));
+		CHECK(error[0] != '\0' && strnlen(error, sizeof(error)) < sizeof(error));
 	}
 	free(text);
 	return 0;

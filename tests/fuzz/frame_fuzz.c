@@ -8,16 +8,11 @@
 #include <string.h>
 
 #include "apps/remote_offload/frame.h"
+#include "support/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LIMIT 264U
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void prefixes_agree(const uint8_t *data, size_t len, enum frame_status whole)
 {
@@ -26,8 +21,8 @@ static void prefixes_agree(const uint8_t *data, size_t len, enum frame_status wh
 	for (size_t cut = 0; cut < len && cut < LIMIT; cut++) {
 		enum frame_status status = frame_parse(data, cut, LIMIT, &frame);
 
-		require(status != FRAME_COMPLETE);
-		require(status == FRAME_PARTIAL || status == whole);
+		CHECK(status != FRAME_COMPLETE);
+		CHECK(status == FRAME_PARTIAL || status == whole);
 	}
 }
 
@@ -41,13 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		enum frame_status status = frame_parse(data, size, LIMIT, &frame);
 
 		frame_explain(data, size, LIMIT, why, sizeof(why));
-		require(strlen(why) > 0);
+		CHECK(strlen(why) > 0);
 		prefixes_agree(data, status == FRAME_COMPLETE ? frame.size : size, status);
 		if (status != FRAME_COMPLETE)
 			break;
-		require(frame.size <= size && frame.payload + frame.payload_len == data + frame.size);
-		require(frame_put_header(header, (enum frame_id)frame.id, frame.payload_len) == frame.size);
-		require(memcmp(header, data, sizeof(header)) == 0);
+		CHECK(frame.size <= size && frame.payload + frame.payload_len == data + frame.size);
+		CHECK(frame_put_header(header, (enum frame_id)frame.id, frame.payload_len) == frame.size);
+		CHECK(memcmp(header, data, sizeof(header)) == 0);
 		data += frame.size;
 		size -= frame.size;
 	}

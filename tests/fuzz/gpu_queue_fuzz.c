@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GPU queue whose every byte another process wrote: neither side may leave the memory it was given. */
+/* A GPU queue in which another process wrote every byte: neither side may leave its memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void copy_in(const struct gpu_arrival *arrival)
 	free(copy);
 }
 
-/* The CPU's two sides; the memory changes between looks as far as the input goes. */
+/* The CPU's two sides. The memory changes between calls, as far as the input lasts. */
 static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 {
 	struct gpu_receiver receiver = {0};
@@ -47,7 +47,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	    comch_gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
 			iov.len = i % 3 == 0 ? sizeof(bytes) : i % 3 == 1 ? 100 : 20;
-			(void)comch_gpu_sender_send(&sender, &iov, 1, bytes, i % 5);
+			(void)comch_gpu_sender_send(&sender, NULL, &iov, 1, bytes, i % 5);
 			if (size > 80)
 				memcpy(memory + 64, data + (size_t)i % (size - 80), 16); /* another grant */
 		}
@@ -55,7 +55,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	}
 }
 
-/* The kernel's: its geometry is the host's own, the lines are the peer's. */
+/* The kernel's side: the geometry is that of its own host, the lines are the peer's. */
 static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 {
 	enum { DEPTH = 16, ARENA = 4096, LINES = DEPTH * (sizeof(struct softfield_line) + sizeof(struct softfield_overflow)) };

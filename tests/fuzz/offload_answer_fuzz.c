@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An answer of the orchestrator in memory that it goes on writing to. A thread changes the message between two versions while the
- * server's own code takes it. Whatever is seen of them, the server survives, and what it queues for the client is as many whole
- * frames as the client asked for.
+ * An answer in memory that the orchestrator keeps changing: a thread switches the message between two versions while the server's
+ * code reads it. Whatever the server sees, it must survive, and must queue exactly as many whole frames as the client has asked
+ * for.
  *
  * Input: number of frames, bytes that are cut off the message, the frames' payload lengths, then changes (offset, new byte).
  */
@@ -16,6 +16,7 @@
 
 #include "remote_offload/frame.h"
 #include "remote_offload/server/traffic.h"
+#include "support/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,12 +35,6 @@ static struct {
 	} changes[CHANGES_MAX]; /* GUARDED_BY(lock) */
 	uint32_t count;		/* GUARDED_BY(lock) */
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void *change(void *argument)
 {
@@ -95,14 +90,14 @@ static void check_queued(const struct connection *connection, uint32_t frames)
 	struct frame frame;
 
 	for (const struct block *block = connection->out_head; block; block = block->next) {
-		require(len + block->end - block->start <= sizeof(bytes));
+		CHECK(len + block->end - block->start <= sizeof(bytes));
 		memcpy(bytes + len, block->data + block->start, block->end - block->start);
 		len += block->end - block->start;
 	}
-	require(len == connection->out_bytes);
+	CHECK(len == connection->out_bytes);
 	for (; frames > 0; frames--, at += frame.size)
-		require(frame_parse(bytes + at, len - at, UINT32_MAX, &frame) == FRAME_COMPLETE);
-	require(at == len);
+		CHECK(frame_parse(bytes + at, len - at, UINT32_MAX, &frame) == FRAME_COMPLETE);
+	CHECK(at == len);
 }
 
 static void take(struct worker *worker, uint32_t frames, size_t len)
@@ -110,16 +105,16 @@ static void take(struct worker *worker, uint32_t frames, size_t len)
 	struct connection *connection;
 	int fds[2];
 
-	require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
 	connection = connection_create(fds[0], &(union peer_address){.any = {AF_UNSPEC, {0}}});
-	require(connection != NULL);
-	/* The queue refers to it once more, so that it is still there when the server has closed it. */
+	CHECK(connection != NULL);
+	/* One more reference from the queue, so that it still exists after the server has closed it. */
 	connection->inflight = frames + 1;
 	worker->all = connection;
 	worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct requester){connection, frames};
 	worker->inflight_frames = frames;
 	traffic_receive_answer(worker, (const uint8_t *)shared.bytes, len);
-	require(traffic_inflight(worker) == 0 && connection->inflight == 1);
+	CHECK(traffic_inflight(worker) == 0 && connection->inflight == 1);
 	if (connection->fd >= 0) {
 		check_queued(connection, frames);
 		traffic_close(worker, connection);
@@ -143,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (worker.pool.capacity == 0) {
 		block_pool_init(&worker.pool, MESSAGE_MAX);
-		require(pthread_create(&thread, NULL, change, NULL) == 0);
+		CHECK(pthread_create(&thread, NULL, change, NULL) == 0);
 	}
 	frames = 1 + data[0] % FRAMES_MAX;
 	len = prepare(data + 2, size - 2, frames);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA under a peer that writes into shared memory what it likes: rings of records both ways, what the reader says it has read,
- * posted receives, their states, the hint, the doorbell. The input is a script: tasks of every verb, receives, progress, and
- * words written anywhere in what two instances of this process share. Whatever it says, nothing outside the memory maps is
- * touched, every task ends, and both instances stop.
+ * RDMA with a peer that writes anything into shared memory: rings of records in both directions, the reader's progress, posted
+ * receives, their states, the hint, the doorbell. The input is a script: tasks of every verb, receives, progress, and words
+ * written anywhere in what two instances of this process share. Whatever it does, nothing outside the memory maps is touched,
+ * every task ends, and both instances stop.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 #include <doca_log.h>
 
-#include "fuzz_check.h"
+#include "support/check.h"
 #include "support/rdma_pair.h"
 
 #define SPANS_MAX 16
@@ -151,10 +151,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pair_prepare(&script.pair, RIG_ALL, RIG_ALL, RIG_ALL);
 	pair_start(&script.pair, 1);
 	/* Both connections stand, and the memory is known. */
-	OK(rig_receive(&script.pair.b, NULL, 0));
-	OK(rig_receive(&script.pair.a, NULL, 0));
-	OK(rig_send(&script.pair.a, script.pair.ab[0], NULL, 0));
-	OK(rig_send(&script.pair.b, script.pair.ba[0], NULL, 0));
+	CHECK_OK(rig_receive(&script.pair.b, NULL, 0));
+	CHECK_OK(rig_receive(&script.pair.a, NULL, 0));
+	CHECK_OK(rig_send(&script.pair.a, script.pair.ab[0], NULL, 0));
+	CHECK_OK(rig_send(&script.pair.b, script.pair.ba[0], NULL, 0));
 	PAIR_WAIT(&script.pair, script.pair.a.num_ended == 2 && script.pair.b.num_ended == 2);
 	find_spans();
 	CHECK(num_spans >= 4);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer may say in a session of the network's provider: frames that are right but for a field, or bytes as they come, in
- * pieces of any length, while operations of ours wait for answers. Nothing is touched that is not its to touch, and every receive
- * and operation ends once.
+ * What a peer may send in a session of the tcp provider: frames that are valid except for a field, or arbitrary bytes, in pieces
+ * of any length, while operations of this side wait for answers. Only permitted memory is touched, and every receive and
+ * operation ends once.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -281,7 +281,7 @@ static void step(struct tcp_session *session, int fd, struct input *input)
 			sf_tcp_session_wait_end(session);
 		break;
 	case 4:
-		session->tell_receives = true;
+		session->credits_due = true;
 		posted = 0;
 		break;
 	default:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check.py BUILD. Compiles, without an output, each C source of a build of gcc's as other systems would: against musl, and
+"""Usage: check.py BUILD. Compiles, without output, each C source of a gcc build as other systems would: against musl, and
 against headers that lack what came with later kernels. Prints the errors and "headers: N passed, M failed, K skipped"."""
 import concurrent.futures, json, os, shlex, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-# Of the system: what is not the C library's, so that it serves musl as well.
+# Headers of the system that do not belong to the C library, so they work with musl too.
 OTHERS = ["asm", "asm-generic", "cmocka.h", "cmocka_version.h", "infiniband", "isa-l", "json-c", "linux", "lz4.h", "lz4frame.h",
           "openssl", "rdma", "ucm", "ucp", "ucs", "uct", "xxhash.h", "zconf.h", "zlib.h"]
 TAKEN_OUT = ("-o", "-MF", "-MQ")
@@ -17,7 +17,7 @@ def machine():
 
 
 def musl_flags(folder):
-    """None: there is no musl here."""
+    """The flags for musl, or None if it is not installed."""
     musl = "/usr/include/" + machine().replace("gnu", "musl")
     if not os.path.exists(musl + "/stdio.h"):
         return None
@@ -37,7 +37,7 @@ def musl_flags(folder):
 
 
 def compile_one(entry, flags):
-    """The first errors, none when it compiles."""
+    """The first errors; none if it compiles."""
     words = iter(shlex.split(entry["command"]))
     command = ["gcc"]
     for word in words:
@@ -55,7 +55,7 @@ def main():
     with open(os.path.join(sys.argv[1], "compile_commands.json")) as file:
         entries = list({entry["file"]: entry for entry in json.load(file) if entry["file"].endswith(".c")}.values())
     folder = tempfile.mkdtemp()
-    # What old_headers.h includes may be in the way of a test's own names.
+    # Headers that old_headers.h includes may conflict with names of tests.
     products = [entry for entry in entries if not {"tests", "bench"} & set(entry["file"].split("/"))]
     for name, flags, entries in (("musl", musl_flags(folder), entries),
                                  ("older headers", ["-include", HERE + "/old_headers.h"], products)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions that a public header declares, with what its comments say of each.
+"""The functions that a public header declares, each with its comments.
 
 A function is described by its own comment, by the comment of its section (`@name`, `@{` ... `@}`), by the comment of the file
 (`@file`) and by the rules of doca_error.h. A `@retval` of a section or of a file may begin with the functions that it is for:
@@ -28,7 +28,7 @@ class Function:
         return [name for _, name in self.parameters]
 
     def retvals(self):
-        """(code, cause), of its own comment and of its sections'."""
+        """(code, cause) from its own comment and from those of its sections."""
         found = retvals(self.comment)
         for section in self.sections:
             for code, text in retvals(section):
@@ -38,7 +38,7 @@ class Function:
         return found
 
     def by_rule(self):
-        """The code that doca_error.h gives to functions that take a pointer or a callback, unless a comment says another."""
+        """The code that doca_error.h documents for functions with a pointer or a callback, unless a comment states another."""
         takes_pointer = any('*' in kind or re.search(r'_cb_t|callback', kind) for kind, _ in self.parameters)
         says_another = 'NULL does nothing' in self.comment or any(
             code != 'DOCA_ERROR_INVALID_VALUE' and re.search(r'\bis NULL', cause) for code, cause in self.retvals())
@@ -52,7 +52,7 @@ class Function:
 
 
 def plain(comment):
-    """The text of a comment, without stars."""
+    """The text of a comment, without asterisks."""
     lines = comment.strip('/').strip('*').split('\n')
     return '\n'.join([lines[0].strip()] + [re.sub(r'^\s*\* ?', '', line).rstrip() for line in lines[1:]]).strip()
 
@@ -107,7 +107,7 @@ def declaration(text):
 
 
 def read_text(text, header):
-    """Every function and callback type of a header, in its order."""
+    """Every function and callback type of a header, in order."""
     functions, comment, file_comment, sections, start, depth, braces = [], '', [], [], 0, 0, []
     for token in TOKEN.finditer(text):
         word = token.group(0).strip()
@@ -119,7 +119,7 @@ def read_text(text, header):
                 file_comment = [said]
             elif word.startswith('/**') and said.startswith('@name'):
                 sections.append(said)
-                assert said.endswith('@{'), '%s: a section begins with @name and ends with @{: %s' % (header, said.split('\n')[0])
+                assert said.endswith('@{'), '%s: a section begins with @name, and its comment ends with @{: %s' % (header, said.split('\n')[0])
             elif word.startswith('/**') and said == '@}':
                 assert sections, '%s: an @} without its @name' % header
                 sections.pop()

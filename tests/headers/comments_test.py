@@ -19,14 +19,14 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import comments  # noqa: E402
 import reach  # noqa: E402
 
-# Device functions' internals, which programs include through the .cuh headers and do not call.
+# Internal device functions: programs include them through the .cuh headers and do not call them.
 INTERNAL = re.compile(r'^(?:gpu_\w+|device)\.h$')
 OTHER_FORM = re.compile(r'^\s*- DOCA_ERROR_|^@return[^@]*DOCA_ERROR_\w+:|^\s+DOCA_ERROR_\w+:', re.M)
 SYMBOL = re.compile(r'\b(doca_\w+)\s*\([^;{]*\)\s*DOCA_[12]_[25]_SYMBOL\((\w+)\)', re.S)
 
 
 def faults_of_comment(function, codes):
-    """What is wrong with the comment of one function. codes: those that it can return, or None."""
+    """The errors in the comment of one function. codes: those that it can return, or None."""
     names = comments.documented_parameters(function.comment)
     for name in sorted(set(names) - set(function.parameter_names())):
         yield '@param %s: no such parameter' % name
@@ -39,11 +39,11 @@ def faults_of_comment(function, codes):
         yield '@retval %s: it does not return a doca_error_t' % listed[0]
     elif function.kind == 'function':
         for code in sorted(set(listed) - (codes if codes is not None else set(listed))):
-            yield '@retval %s: its source does not come to this code' % code
+            yield '@retval %s: its source never returns this code' % code
 
 
 def faults_of_section(section, functions, codes_of):
-    """What is wrong with the @retval lines of a section's or a file's comment."""
+    """The errors in the @retval lines of a section's or a file's comment."""
     for code, text in comments.retvals(section):
         limit = comments.LIMITED.match(text)
         patterns = limit.group(1).split(', ') if limit else ['*']
@@ -54,7 +54,7 @@ def faults_of_section(section, functions, codes_of):
             for function in matching:
                 codes = codes_of(function)
                 if codes is not None and code not in codes:
-                    yield '@retval %s: the source of %s does not come to this code' % (code, function.name)
+                    yield '@retval %s: the source of %s never returns this code' % (code, function.name)
 
 
 def faults_of_header(header, functions, codes_of, is_internal=False):

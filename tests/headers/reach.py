@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which DOCA_ERROR codes a function can return, as far as its source tells.
+"""Which DOCA_ERROR codes a function can return, as far as its source shows.
 
-The source is read, not compiled. A function has the codes that its body names, and those of all that it names: functions that it
+The source is read, not compiled. A function has the codes that its body names, and those of everything that it names: functions that it
 calls or passes on, macros, tables. A call through a member, `x->stop(...)`, has those of every function that is assigned to a
-member `stop`; a member that is read has the codes that are assigned to it. So the answer errs to "it can": the function never
+member `stop`; a member that is read has the codes that are assigned to it. So the result may have too many codes: the function never
 returns a code that is missing here."""
 import os
 import re
@@ -18,7 +18,7 @@ MEMBER_CALL = re.compile(r'(?:(?:->|\.)\s*(\w+)\s*)?(?:->|\.)\s*(\w+)\s*\(')
 MEMBER = re.compile(r'(?:->|\.)\s*(\w+)\b(?!\s*\()')
 MEMBER_SET = re.compile(r'(?:->|\.)\s*(\w+)\s*=(?!=)\s*([^;,}]*)')
 MEMBER_STORE = re.compile(r'__atomic_store_n\(&[^;]*?(?:->|\.)(\w+), ([^;]*);')
-# What a log line comes to is not what the function that writes it returns.
+# Calls for log lines: their codes are not what the calling function returns.
 QUIET = re.compile(r'SF_LOG_\w+|sf_log_\w+|doca_error_get_\w+|log_source')
 
 
@@ -69,7 +69,7 @@ class Source:
         return []
 
     def uses(self, path, text):
-        """(codes, keys): what a text names."""
+        """(codes, keys) that a text names."""
         codes, keys = set(CODE.findall(text)), set()
         for word in set(WORD.findall(text)):
             if not QUIET.fullmatch(word):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/compose.yaml and deploy/softfield-nodes.yaml: are they right, and do two nodes as they describe them meet?
+"""deploy/compose.yaml and deploy/softfield-nodes.yaml: are they valid, and do two nodes that run as they describe find each
+other?
 
-The containers are network namespaces here, with the addresses, names, variables, files and commands that the files give them. 77 when a
-tool is missing and the rest is right. Usage: containers_test.py DEPLOY_FOLDER SOFTFIELD SAMPLES ENVIRONMENT_PAGE
+The containers are network namespaces here, with the addresses, names, variables, files and commands from the files. Exits with 77
+if a tool is missing and everything else is right. Usage: containers_test.py DEPLOY_FOLDER SOFTFIELD SAMPLES ENVIRONMENT_PAGE
 """
 import json
 import os
@@ -24,7 +25,7 @@ NODES = ("host0", "dpu0")
 
 
 class Container(Machine):
-    """A machine with the files and variables of a container. `places`: where folders of the container are here."""
+    """A machine with a container's files and variables. `places`: where the container's folders are on this machine."""
 
     def __init__(self, root, name, environment, places, hosts):
         super().__init__(root, name, "", hosts)
@@ -53,7 +54,7 @@ def check_topology(topology, key):
 
 
 def meet(containers, addresses, command, softfield, samples):
-    """The services of both, by the files' command, and a message from one to the other."""
+    """Starts both services with the files' command, and sends a message from one node to the other."""
     assert command == ["softfield", "node"]
     cable(containers[0], "net", containers[1], "net")
     for container, address in zip(containers, addresses):
@@ -93,7 +94,7 @@ def compose(folder, root, softfield, samples):
     known = {"image", "pull_policy", "user", "entrypoint", "init", "restart", "read_only", "cap_drop", "security_opt", "tmpfs", "volumes",
              "secrets", "hostname", "environment", "networks"}
     secret = composition["secrets"]["key"]["file"]
-    assert secret == "${HOME}/softfield.key", "the key lies where docs/machines.md puts it, and never in what the image is built from"
+    assert secret == "${HOME}/softfield.key", "the key lies where docs/machines.md puts it, and never in the image's build context"
     with open(os.path.join(folder, "nodes.json"), encoding="utf-8") as file:
         topology = json.load(file)
     addresses = check_topology(topology, "/run/secrets/softfield.key")
@@ -103,7 +104,7 @@ def compose(folder, root, softfield, samples):
     for name, service in services.items():
         assert set(service) <= known, service
         assert service["hostname"] == name and service["environment"]["SOFTFIELD_NODE"] == name
-        assert service["user"].startswith("${SOFTFIELD_USER:?"), "there is no user that is right everywhere"
+        assert service["user"].startswith("${SOFTFIELD_USER:?"), "no user is right everywhere"
         assert service["networks"]["fabric"]["ipv4_address"] == addresses[name] and addresses[name].startswith(subnet[:-4])
         assert service["volumes"] == ["./nodes.json:%s:ro" % service["environment"]["SOFTFIELD_TOPOLOGY"]]
         assert service["secrets"] == [{"source": "key", "target": "softfield.key"}]  # in /run/secrets
@@ -192,7 +193,7 @@ def kubernetes(folder, root, softfield, samples):
 
 
 def check_tool(folder):
-    """docker compose, or docker-compose, if there is one."""
+    """The command docker compose or docker-compose, if one is installed."""
     path = os.path.join(folder, "compose.yaml")
     for tool in (["docker", "compose"], ["docker-compose"], ["podman-compose"]):
         try:
@@ -210,7 +211,7 @@ def main():
         print("skipped: there is no PyYAML")
         return SKIPPED
     if not enter():
-        print("skipped: this user may not make network namespaces")
+        print("skipped: this user may not create network namespaces")
         return SKIPPED
     folder, softfield, samples = (os.path.abspath(path) for path in sys.argv[1:4])
     with open(sys.argv[4], encoding="utf-8") as file:

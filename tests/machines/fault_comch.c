@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch: messages that the host's side sends back, and a producer whose consumer is there. */
+/* Comch: messages that the host's side returns, and a producer with a consumer on the host's side. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,9 +31,9 @@ static struct {
 	struct data_side data;
 	struct message introduction;
 	bool has_data, is_introduced, introduction_sent, was_running;
-	uint64_t echo; /* a round that is to be sent back, or 0 */
+	uint64_t echo; /* a round to be returned, or 0 */
 	uint32_t sent;
-	bool is_awaited; /* a message that was sent comes back */
+	bool is_awaited; /* a message was sent and its echo is awaited */
 } c;
 
 const struct fault_introduction *fault_introduced(void)
@@ -63,7 +63,7 @@ static void heard(struct comch_side *side, const uint8_t *bytes, uint32_t len, s
 	fault_comch.rounds++;
 }
 
-/* False: not now, or not any more. */
+/* Returns false if the message cannot be sent now, or no longer. */
 static bool message_send(const struct message *message)
 {
 	struct doca_comch_task_send *task;
@@ -77,7 +77,7 @@ static bool message_send(const struct message *message)
 	else
 		status = doca_comch_client_task_send_alloc_init(c.side.client, c.side.connection, message, sizeof(*message),
 								&task);
-	if (status == DOCA_ERROR_BAD_STATE) /* it is about to end */
+	if (status == DOCA_ERROR_BAD_STATE) /* the context is about to stop */
 		return false;
 	CHECK(status == DOCA_SUCCESS);
 	status = doca_task_submit(doca_comch_task_send_as_task(task));
@@ -118,14 +118,14 @@ static void comch_open(struct flow *flow)
 
 static void comch_turn(struct flow *flow)
 {
-	static uint32_t errors_told;
+	static uint32_t errors_reported;
 	const bool is_running = side_state(c.side.ctx) == DOCA_CTX_STATE_RUNNING;
 
 	if (c.side.num_send_errors == 0)
-		errors_told = 0;
-	else if (errors_told != c.side.num_send_errors)
+		errors_reported = 0;
+	else if (errors_reported != c.side.num_send_errors)
 		fault_failed(flow, "send", c.side.send_status);
-	errors_told = c.side.num_send_errors;
+	errors_reported = c.side.num_send_errors;
 	c.was_running = c.was_running || is_running;
 	flow->is_met = flow->is_met || (c.side.connection != NULL && (fault_is_dpu ? c.is_introduced : c.introduction_sent));
 	flow->is_ended = fault_is_dpu ? c.side.num_disconnects != 0 : side_state(c.side.ctx) == DOCA_CTX_STATE_IDLE;
@@ -197,14 +197,14 @@ static void consumer_turn(struct flow *flow)
 
 static void producer_turn(struct flow *flow)
 {
-	static uint32_t errors_told;
+	static uint32_t errors_reported;
 	doca_error_t status;
 
 	if (c.data.num_errors == 0)
-		errors_told = 0;
-	else if (errors_told != c.data.num_errors)
+		errors_reported = 0;
+	else if (errors_reported != c.data.num_errors)
 		fault_failed(flow, "send", c.data.status);
-	errors_told = c.data.num_errors;
+	errors_reported = c.data.num_errors;
 	if (flow->under_way != 0) {
 		flow->under_way = flow->rounds + 1 != c.data.num_done + c.data.num_errors;
 		if (flow->under_way != 0)
@@ -239,7 +239,7 @@ static void data_turn(struct flow *flow)
 static void data_close(struct flow *flow)
 {
 	(void)flow;
-	c.data.repost = false; /* for what comes while it stops */
+	c.data.repost = false; /* receives that complete during the stop are not posted again */
 	if (c.has_data)
 		data_fini(&c.data);
 	c.has_data = false;

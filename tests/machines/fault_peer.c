@@ -2,12 +2,13 @@
 /*
  * Usage: fault_peer host|dpu BYTES, the length of a transfer. It obeys lines on standard input:
  *
- *   meet        opens all flows; the DPU's side first, which answers "listening". "met FLOW" when one stands, "met" when all do
- *   rounds N    "rounds N" once each flow that has not ended has gone N rounds further
- *   pause, go   no round begins; "paused" when none is under way
- *   part        closes everything: "parted"
+ *   meet        opens all flows; the DPU's side first, which prints "listening". Prints "met FLOW" for each, and "met" for all
+ *   rounds N    prints "rounds N" once each flow that has not ended has completed N more rounds
+ *   pause, go   no round begins; prints "paused" when none is in flight
+ *   part        closes everything, then prints "parted"
  *
- * Unasked it tells "failed FLOW OPERATION STATUS", and "over FLOW" once a connection has ended and no operation of it is left.
+ * Without a command it prints "failed FLOW OPERATION STATUS", and "over FLOW" once a connection has ended and no operation of it
+ * is left.
  */
 #include <poll.h>
 #include <string.h>
@@ -19,16 +20,16 @@
 
 #include "fault_flow.h"
 
-#define BEAT_NS UINT64_C(10000000) /* a round of each flow begins so often */
-#define LIFE_S 1200		   /* of a program that nobody ended */
+#define BEAT_NS UINT64_C(10000000) /* interval at which each flow begins a round */
+#define LIFE_S 1200		   /* seconds after which a forgotten program exits */
 #define NUM_FLOWS 4
 
 bool fault_is_dpu;
 size_t fault_len;
 
 static struct flow *const flows[NUM_FLOWS] = {&fault_comch, &fault_data, &fault_rdma, &fault_dma};
-static bool is_open, is_paused, pause_told, met_told;
-static uint32_t begun; /* flows whose round of this beat has begun, as bits */
+static bool is_open, is_paused, pause_reported, met_reported;
+static uint32_t begun; /* flows whose round of this interval has begun, as bits */
 static uint64_t wanted;
 
 uint32_t fault_device(void)
@@ -63,7 +64,7 @@ void fault_failed(const struct flow *flow, const char *what, doca_error_t status
 	printf("failed %s %s %s\n", flow->name, what, doca_error_get_name(status));
 }
 
-static void tell_once(bool is_so, bool *told, const char *what, const char *name)
+static void print_once(bool is_so, bool *told, const char *what, const char *name)
 {
 	if (!is_so || *told)
 		return;
@@ -71,29 +72,29 @@ static void tell_once(bool is_so, bool *told, const char *what, const char *name
 	printf("%s %s\n", what, name);
 }
 
-static void tell(void)
+static void flows_report(void)
 {
 	bool all_met = true, all_gone = true, all_rest = true;
 
 	for (uint32_t i = 0; i < NUM_FLOWS; i++) {
 		struct flow *flow = flows[i];
 
-		tell_once(flow->is_met, &flow->met_told, "met", flow->name);
-		tell_once(flow->is_ended && flow->under_way == 0, &flow->end_told, "over", flow->name);
+		print_once(flow->is_met, &flow->met_reported, "met", flow->name);
+		print_once(flow->is_ended && flow->under_way == 0, &flow->end_reported, "over", flow->name);
 		all_met = all_met && flow->is_met;
 		all_rest = all_rest && flow->under_way == 0;
 		all_gone = all_gone && (flow->is_ended || flow->rounds >= flow->wanted);
 	}
-	if (is_open && all_met && !met_told)
+	if (is_open && all_met && !met_reported)
 		puts("met");
-	met_told = met_told || all_met;
+	met_reported = met_reported || all_met;
 	if (wanted != 0 && all_gone) {
 		printf("rounds %llu\n", (unsigned long long)wanted);
 		wanted = 0;
 	}
-	if (is_paused && !pause_told && all_rest) {
+	if (is_paused && !pause_reported && all_rest) {
 		puts("paused");
-		pause_told = true;
+		pause_reported = true;
 	}
 	fflush(stdout);
 }
@@ -103,15 +104,15 @@ static void tell(void)
 static void meet(void)
 {
 	for (uint32_t i = 0; i < NUM_FLOWS; i++) {
-		flows[i]->is_met = flows[i]->is_ended = flows[i]->met_told = flows[i]->end_told = false;
+		flows[i]->is_met = flows[i]->is_ended = flows[i]->met_reported = flows[i]->end_reported = false;
 		flows[i]->under_way = 0;
 		flows[i]->rounds = flows[i]->wanted = 0;
 	}
-	/* Memory is there before it is told of. */
+	/* Memory exists before it is announced. */
 	for (uint32_t i = NUM_FLOWS; i-- != 0;)
 		flows[i]->open(flows[i]);
 	is_open = true;
-	is_paused = met_told = false;
+	is_paused = met_reported = false;
 	wanted = 0;
 	if (fault_is_dpu)
 		puts("listening");
@@ -120,7 +121,7 @@ static void meet(void)
 static void part(void)
 {
 	is_open = false;
-	for (uint32_t i = NUM_FLOWS; i-- != 0;) /* producers and memory before the connection that told of them */
+	for (uint32_t i = NUM_FLOWS; i-- != 0;) /* producers and memory before the connection that announced them */
 		if (flows[i] != &fault_comch && flows[i] != &fault_data)
 			flows[i]->close(flows[i]);
 	fault_data.close(&fault_data);
@@ -144,14 +145,14 @@ static void obey(char *line)
 	else if (strncmp(line, "rounds ", 7) == 0)
 		want(strtoull(line + 7, NULL, 10));
 	else if (strcmp(line, "pause") == 0)
-		is_paused = true, pause_told = false;
+		is_paused = true, pause_reported = false;
 	else if (strcmp(line, "go") == 0)
 		is_paused = false;
 	else
 		CHECK(!"a command");
 }
 
-/* Obeys what has come. False: nobody is there any more. */
+/* Obeys the commands that have arrived. Returns false at the end of the input. */
 static bool hear(void)
 {
 	static char text[256];
@@ -174,7 +175,7 @@ static bool hear(void)
 
 /* ---- the loop ---- */
 
-/* Progresses all engines, and the flows. Returns whether anything moved. */
+/* Progresses all engines and the flows. Returns whether anything happened. */
 static bool progress(void)
 {
 	bool moved = false;
@@ -187,7 +188,7 @@ static bool progress(void)
 	return moved;
 }
 
-/* Sleeps until an engine has something, a command comes, or the next beat is due. */
+/* Sleeps until an engine has an event, a command arrives, or the next interval begins. */
 static bool sleep_until(uint64_t beat_ns)
 {
 	struct pollfd fds[1 + NUM_FLOWS] = {{.fd = STDIN_FILENO, .events = POLLIN}};
@@ -230,7 +231,7 @@ int main(int argc, char **argv)
 			beat_ns = sf_now_ns() + BEAT_NS;
 			(void)progress();
 		}
-		tell();
+		flows_report();
 	} while (sleep_until(beat_ns));
 	if (is_open)
 		part();

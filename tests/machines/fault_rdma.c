@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RDMA by address: the DPU's side writes to the host's memory and reads it back, adds to a word there, and sends a message. The
- * host's sends short messages besides, so the connection is never quiet.
+ * host's side also sends short messages, so the connection is never idle.
  */
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "support/rdma_cm_side.h"
 
 #define PORT 4791
-#define HOST_ADDRESS "192.168.100.1" /* of the host's first device, in the topology of `softfield topology show` */
+#define HOST_ADDRESS "192.168.100.1" /* address of the host's first device, in the topology of `softfield topology show` */
 #define MESSAGE_LEN 8192
 #define SHORT_LEN 64
-#define SHORTS 16			  /* under way at a time, */
-#define SHORT_EACH_NS UINT64_C(100000000) /* and begun so often */
+#define SHORTS 16			  /* in flight at a time, */
+#define SHORT_EACH_NS UINT64_C(100000000) /* at this interval */
 #define RECEIVES 16
 #define ROOM (RECEIVES * MESSAGE_LEN)
-#define OWN RECEIVES /* the mark of the first operation that is no receive; those have their slot */
+#define OWN RECEIVES /* the user data of the first operation other than a receive; receives have their slot */
 
 /* A round's operations, in order. */
 enum step { WRITE, READ, ADD, SEND, NUM_STEPS };
@@ -29,12 +29,12 @@ static struct {
 	struct doca_buf *near, *far;
 	struct doca_buf *receives[RECEIVES];
 	enum step step;
-	uint64_t num_short, short_ns; /* messages that were sent, or came; when the last was sent */
+	uint64_t num_short, short_ns; /* messages sent or received; time of the last send */
 	struct doca_buf *shorts[SHORTS];
 	bool has_called, is_closing;
 } r;
 
-/* Where what is, in the memory of either side: the transfer, what was read, the word, a short message, messages. */
+/* Offsets in the memory of either side: the transfer, the bytes read back, the word, a short message, messages. */
 static size_t read_at(void)
 {
 	return fault_len;
@@ -55,7 +55,7 @@ static size_t messages_at(void)
 	return short_at() + SHORTS * SHORT_LEN;
 }
 
-/* The DPU's side sends the first message, and receives short ones behind it. */
+/* The DPU's side uses its first buffer for the message that it sends, and the others for short ones. */
 static size_t receive_at(uint64_t slot)
 {
 	return messages_at() + (fault_is_dpu ? MESSAGE_LEN + slot * SHORT_LEN : slot * MESSAGE_LEN);
@@ -123,7 +123,7 @@ static void step_check(const struct rdma_rig *rig)
 	if (r.step == READ)
 		CHECK(pattern_is(rig->memory + read_at(), fault_len, fault_rdma.rounds + 1));
 	if (r.step == ADD)
-		CHECK(word == fault_rdma.rounds); /* each add was done once */
+		CHECK(word == fault_rdma.rounds); /* each add was executed once */
 }
 
 static void step_ended(struct rdma_rig *rig, doca_error_t status)
@@ -146,7 +146,7 @@ static void step_ended(struct rdma_rig *rig, doca_error_t status)
 
 /* ---- the host's side ---- */
 
-/* Not one after the other: they go on while the DPU's side sends nothing. */
+/* Several at the same time: they continue while the DPU's side sends nothing. */
 static void short_begin(struct rdma_rig *rig)
 {
 	const uint64_t slot = r.num_short % SHORTS;
@@ -183,7 +183,7 @@ static void short_ended(uint64_t slot, doca_error_t status)
 static void receive_post(struct rdma_rig *rig, uint64_t slot)
 {
 	r.receives[slot] = rig_room(rig, receive_at(slot), receive_len());
-	OK(rig_receive(rig, r.receives[slot], slot));
+	CHECK_OK(rig_receive(rig, r.receives[slot], slot));
 }
 
 static void received(struct rdma_rig *rig, uint64_t slot, doca_error_t status)
@@ -222,15 +222,15 @@ static void rdma_open(struct flow *flow)
 	memset(&r, 0, sizeof(r));
 	rdma_rig_prepare(rig, fault_device(), messages_at() + ROOM, RIG_ALL, RIG_ALL);
 	rig->on_ended = ended;
-	OK(doca_rdma_set_max_num_connections(rig->rdma, 1));
-	OK(doca_rdma_set_connection_state_callbacks(rig->rdma, cm_requested, cm_established, cm_failed, cm_ended));
+	CHECK_OK(doca_rdma_set_max_num_connections(rig->rdma, 1));
+	CHECK_OK(doca_rdma_set_connection_state_callbacks(rig->rdma, cm_requested, cm_established, cm_failed, cm_ended));
 	r.side.may_be_gone = true;
 	rdma_rig_start(rig);
 	flow->pe = rig->pe;
 	for (uint64_t slot = 0; slot < RECEIVES; slot++)
 		receive_post(rig, slot);
 	if (!fault_is_dpu)
-		OK(doca_rdma_start_listen_to_port(rig->rdma, PORT));
+		CHECK_OK(doca_rdma_start_listen_to_port(rig->rdma, PORT));
 }
 
 void fault_rdma_export(struct fault_descriptor *descriptor)
@@ -238,7 +238,7 @@ void fault_rdma_export(struct fault_descriptor *descriptor)
 	const void *bytes;
 	size_t len;
 
-	OK(doca_mmap_export_rdma(r.side.rig.mmap, r.side.rig.dev, &bytes, &len));
+	CHECK_OK(doca_mmap_export_rdma(r.side.rig.mmap, r.side.rig.dev, &bytes, &len));
 	CHECK(len <= sizeof(descriptor->bytes));
 	memcpy(descriptor->bytes, bytes, len);
 	descriptor->len = (uint32_t)len;
@@ -261,7 +261,7 @@ static void call(struct flow *flow, const struct fault_descriptor *descriptor)
 		r.side.num_failed++;
 		return;
 	}
-	OK(doca_mmap_get_memrange(rig->remote, &there, &len));
+	CHECK_OK(doca_mmap_get_memrange(rig->remote, &there, &len));
 	rig->remote_memory = there;
 }
 

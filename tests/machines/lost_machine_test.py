@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine that is gone without a word, as the fabric sees it.
+"""A machine that disappears without notice, as the fabric sees it.
 
-Two network namespaces are joined by a veth pair; a process in each (far_peer.c). Usage: lost_machine_test.py FAR_PEER IPv4|IPv6
+Two network namespaces are joined by a veth pair, with a process in each (far_peer.c). Usage: lost_machine_test.py FAR_PEER
+IPv4|IPv6
 """
 import os
 import queue
@@ -14,18 +15,19 @@ import threading
 import time
 
 from machines import SKIPPED, Machine, Skip, address_add, cable, enter
+from waiting import time_pass
 
 ADDRESSES = {"IPv4": {"host0": "10.77.0.1", "dpu0": "10.77.0.2"}, "IPv6": {"host0": "fd77::1", "dpu0": "fd77::2"}}
 PREFIX = {"IPv4": "/24", "IPv6": "/64"}
 LIMIT_S = 60
-# The default limit of a second, and what a busy machine may add to it. A connection that only the kernel looks after takes longer.
+# The default limit of a second, plus what a busy machine may add. A connection that only the kernel watches takes longer.
 NOTICED_S = 3.0
-STOPPED_S = 5  # longer than anything that looks after connections waits
+STOPPED_S = 5  # longer than any timeout for connections
 CONNECTIONS = 8
 
 
 class Peer:
-    """A process of a machine, whose lines a thread reads, each with the time when it came."""
+    """A process of a machine. A thread reads its lines, each with its time of arrival."""
 
     def __init__(self, machine, program, *words, **environment):
         self.process = machine.start([program] + list(words), stdin=subprocess.PIPE, **environment)
@@ -36,12 +38,12 @@ class Peer:
         for line in self.process.stdout:
             self.lines.put((time.monotonic(), line.strip()))
 
-    def tell(self, word, times=1):
+    def command(self, word, times=1):
         self.process.stdin.write((word + "\n") * times)
         self.process.stdin.flush()
 
     def hear(self, beginning, limit=LIMIT_S):
-        """The next line that begins so, and its time."""
+        """The next line with this beginning, and its time."""
         end = time.monotonic() + limit
         while True:
             for at, (when, line) in enumerate(self.unheard):
@@ -58,7 +60,7 @@ class Peer:
         return [self.hear(beginning, limit) for _ in range(number)]
 
     def count(self):
-        self.tell("count")
+        self.command("count")
         words = self.hear("holds")[0].split()
         return int(words[1]), int(words[3]), int(words[6])  # connections, descriptors, messages
 
@@ -87,7 +89,7 @@ class Test:
     # ---- the network ----
 
     def lose(self, lost):
-        """Each side's packets go to a hardware address that nobody has: they vanish, and nobody is told."""
+        """Each side's packets go to a hardware address that does not exist: they vanish, and no error reports it."""
         for machine, device, peer, peer_device in self.ends:
             mac = "02:00:00:00:00:99" if lost else mac_of(peer, peer_device)
             machine.do("ip", "neigh", "replace", ADDRESSES[self.family][peer.name], "lladdr", mac, "dev", device, "nud", "permanent")
@@ -95,7 +97,7 @@ class Test:
     def unplug(self, lost):
         """The cable is pulled at one end."""
         self.one.do("ip", "link", "set", "w0", "down" if lost else "up")
-        if not lost and self.family == "IPv6":  # the kernel forgot it
+        if not lost and self.family == "IPv6":  # the kernel has removed it
             self.one.do("ip", "addr", "replace", ADDRESSES["IPv6"]["host0"] + "/64", "dev", "w0", "nodad")
 
     # ---- what is between the two ----
@@ -115,27 +117,28 @@ class Test:
 
     @staticmethod
     def connect(server, client, what="connection", times=1):
-        client.tell(what, times)
+        client.command(what, times)
         client.hear_all("connected", times)
         server.hear_all("connected", times)
 
     @staticmethod
     def flows(*peers):
-        """Messages go on: each of the two sees more of them."""
+        """Messages continue: each peer completes more of them."""
         for peer in peers:
             before, end = peer.count()[2], time.monotonic() + LIMIT_S
             while peer.count()[2] == before:
                 assert time.monotonic() < end, "no message got through"
 
     def all_ends(self, cut):
-        """Idle and busy connections, an import, and a request that waits: each ends in time, on both sides, and the network serves again."""
+        """Idle and busy connections, an import, and a pending request: each ends in time, on both sides, and afterwards the network works
+        again."""
         server, client = self.begin()
         self.connect(server, client)
         before = [peer.count()[1] for peer in (server, client)]
         self.connect(server, client, "connection", CONNECTIONS - 1)
         self.connect(server, client, "busy")
-        client.tell("ask")
-        client.tell("access")
+        client.command("ask")
+        client.command("access")
         assert client.hear("access")[0] == "access DOCA_SUCCESS"
         self.flows(server, client)
         cut(True)
@@ -145,17 +148,17 @@ class Test:
         for line, when in ends:
             assert line.endswith("DOCA_ERROR_CONNECTION_ABORTED"), line
             assert when - begun < NOTICED_S, "%s came after %.2f s" % (line, when - begun)
-        client.tell("access")
+        client.command("access")
         assert client.hear("access")[0] in ("access DOCA_ERROR_CONNECTION_ABORTED", "access DOCA_ERROR_TIME_OUT")
         cut(False)
         end = time.monotonic() + LIMIT_S
-        client.tell("access")
+        client.command("access")
         while client.hear("access")[0] != "access DOCA_SUCCESS":
             assert time.monotonic() < end, "the memory is not reached again"
-            client.tell("access")
+            client.command("access")
         self.connect(server, client, "busy")
         self.flows(server, client)
-        # With one connection again each side holds what it held with the first one.
+        # With one connection again, each side holds what it held with the first one.
         for peer, descriptors in zip((server, client), before):
             now = peer.count()
             while now[1] > descriptors:
@@ -170,13 +173,13 @@ class Test:
         self.all_ends(self.lose)
 
     def a_stopped_process_keeps_its_connections(self):
-        """Also with more on its way than its kernel takes."""
+        """The same with more in flight than the kernel's buffers hold."""
         server, client = self.begin()
         self.connect(server, client, "connection", CONNECTIONS)
         self.connect(server, client, "busy")
         self.flows(server, client)
         os.kill(server.process.pid, signal.SIGSTOP)
-        time.sleep(STOPPED_S)
+        time_pass(STOPPED_S)
         os.kill(server.process.pid, signal.SIGCONT)
         self.flows(server, client)
         for peer in (server, client):
@@ -189,7 +192,7 @@ class Test:
         self.connect(server, client, "busy")
         self.flows(server, client)
         self.lose(True)
-        time.sleep(STOPPED_S)
+        time_pass(STOPPED_S)
         self.lose(False)
         self.flows(server, client)
         for peer in (server, client):

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines for tests: network namespaces with runtime folders of their own, and what joins them."""
+"""Machines for tests: network namespaces with their own runtime folders, and the links between them."""
 import json
 import os
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 
 SKIPPED = 77
 INSIDE = "SOFTFIELD_TEST_INSIDE"
 
 
 class Skip(Exception):
-    """What this machine has not, and a test needs."""
+    """The test needs something that this machine lacks."""
 
 
 def enter():
-    """Goes on as root of namespaces of its own. False: this user may not make them."""
+    """Continues as root of new namespaces. Returns False if this user may not create them."""
     if os.environ.get(INSIDE) is not None:
         return True
-    for flags in ("-Urnm", "-nm"):  # root in a changed root may have no user namespace, and needs none
+    for flags in ("-Urnm", "-nm"):  # root in a chroot may be denied a user namespace, and needs none
         if subprocess.run(["unshare", flags, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             os.environ[INSIDE] = "1"
             os.execvp("unshare", ["unshare", flags, sys.executable] + sys.argv)
@@ -29,7 +31,8 @@ def command(*words):
 
 
 class Emulation:
-    """Programs of another architecture, in the same places of another build, by qemu-user. `folder` is what tests/arm64/build.sh made."""
+    """Programs of another architecture at the same places of another build, run by qemu-user. `folder` was made by
+    tests/arm64/build.sh."""
 
     def __init__(self, native, folder):
         self.native, self.build = native, os.path.join(folder, "build")
@@ -37,16 +40,16 @@ class Emulation:
                        "LD_LIBRARY_PATH=" + os.path.join(folder, "root", "usr/lib/aarch64-linux-gnu")]
 
     def words(self, words):
-        """The command in that build. What is no program of ours stays."""
+        """The command with that build's program. Programs that are not ours stay as they are."""
         place = os.path.relpath(words[0], self.native)
         return words if place.startswith("..") else self.prefix + [os.path.join(self.build, place)] + words[1:]
 
 
 class Namespace:
-    """A network namespace, which the process `keeper` holds open."""
+    """A network namespace that the process `keeper` keeps open."""
 
     def __init__(self):
-        self.keeper = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo; exec sleep 1000"], stdout=subprocess.PIPE)
+        self.keeper = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.keeper.stdout.readline()
 
     def within(self, words):
@@ -56,13 +59,13 @@ class Namespace:
         command(*self.within(list(words)))
 
     def end(self):
-        self.keeper.terminate()
+        self.keeper.stdin.close()  # so that it exits
         self.keeper.wait()
         self.keeper.stdout.close()
 
 
 class Machine(Namespace):
-    """A node of the topology. `hosts`: a file that is its /etc/hosts. `emulation`: its programs are of another architecture."""
+    """A node of the topology. `hosts`: a file that replaces /etc/hosts. `emulation`: its programs are of another architecture."""
 
     def __init__(self, root, name, topology, hosts=None, emulation=None):
         super().__init__()
@@ -103,19 +106,19 @@ def cable(one, device, other, other_device):
         command("ip", "link", "add", device, "netns", str(one.keeper.pid), "type", "veth", "peer", "name", other_device, "netns",
                 str(other.keeper.pid))
     except subprocess.CalledProcessError as error:
-        raise Skip("no veth pair can be made here: %s" % error) from error
+        raise Skip("no veth pair can be created here: %s" % error) from error
 
 
 def address_add(machine, device, address):
-    """`address` with its prefix. What loopback is for is up too."""
+    """Adds `address` with its prefix, and brings up the loopback device, too."""
     machine.do("ip", "addr", "add", address, "dev", device, *(["nodad"] if ":" in address else []))
     machine.do("ip", "link", "set", "lo", "up")
     machine.do("ip", "link", "set", device, "up")
 
 
 def write_topology(root, softfield, addresses, name="topology.json", key="key", ports=None, tls=True):
-    """docs/machines.md: an address for each node, and a key that all have, which is made if it is not there; and `ports`, those of each
-    node's programs."""
+    """As docs/machines.md describes: an address for each node, and a shared key, which is created if it does not exist; `ports`: the
+    ports of each node's programs."""
     path = os.path.join(root, key)
     if not os.path.exists(path):
         with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:

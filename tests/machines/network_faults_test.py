@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What happens to two machines' programs when the network between them, or one of them, fails.
 
-A host and a DPU with a router between them, each a network namespace. Each case has a pair of its own, and disturbs it under traffic of
-all kinds: every operation completes with the right bytes, or fails with the documented status in time, on both sides; then nothing is
-left behind, and the pair meets again. Usage: network_faults_test.py SOFTFIELD FAULT_PEER [CASE...]
+A host and a DPU with a router between them, each a network namespace. Each case has its own pair and disturbs it under traffic of
+all kinds. Every operation completes with the right bytes, or fails with the documented status in time, on both sides. Then
+nothing is left behind, and the pair connects again. Usage: network_faults_test.py SOFTFIELD FAULT_PEER [CASE...]
 """
 import os
 import random
@@ -20,15 +20,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 from fault_pair import LIMIT_S, SLACK_S, WAIT_S, Pair, await_first
 from machines import SKIPPED, Skip, enter
+from waiting import time_pass, wait_until
 
-WORKERS = 4  # most of the time they wait
+WORKERS = 4  # they mostly wait
 SHORT_S = 0.3  # a pause that TCP survives
 PARTITION_S = 10
-ANSWER_S = 5  # of a process that is asked where it listens
+ANSWER_S = 5  # limit for a process that is asked where it listens
 STOP_S = 6  # longer than any limit of a peer's answer
 SEED = int(os.environ.get("SOFTFIELD_TEST_SEED", "1"))
 MEETINGS = 4
-MEETING_S = 0.06  # what a meeting takes
+MEETING_S = 0.06  # what connecting takes
 RESETS = 40
 RESET_S = 0.03
 
@@ -45,13 +46,13 @@ def failures(pair):
                             for flow, ends in program.failures().items() for what, status in ends}))
 
 
-# ---- cases: each begins while the pair is under traffic, and returns what is to be told
+# ---- cases: each begins while the pair has traffic, and returns what to report
 
 
 def cable_out_for_a_moment(pair):
-    """Everything goes on."""
+    """No connection ends."""
     pair.cable_pull(False)
-    time.sleep(SHORT_S)
+    time_pass(SHORT_S)
     pair.cable_pull(True)
     pair.rounds(10)
     return "nothing ends %s" % failures(pair)
@@ -66,10 +67,10 @@ def cable_out(pair):
 
 
 def cable_loose(pair):
-    """In and out, many times, and never out for long: everything goes on."""
+    """The cable is pulled many times, never for long: no connection ends."""
     for _ in range(10):
         pair.cable_pull(False)
-        time.sleep(SHORT_S / 6)
+        time_pass(SHORT_S / 6)
         pair.cable_pull(True)
         pair.rounds(1)
     assert [line for line in pair.on_dpu.said() if line.startswith("over")] == [], pair.on_dpu.story()
@@ -80,18 +81,18 @@ def partition_for_ten_seconds(pair):
     began = time.monotonic()
     pair.black_hole(True)
     took = pair.over(began)
-    time.sleep(max(0, PARTITION_S - (time.monotonic() - began)))
+    time_pass(max(0, PARTITION_S - (time.monotonic() - began)))
     pair.black_hole(False)
     return summary(took)
 
 
 def partition_without_traffic(pair):
-    """Both learn of it all the same."""
+    """Both sides learn of it although there is no traffic."""
     pair.pause()
     began = time.monotonic()
     pair.black_hole(True)
     took = pair.over(began, flows=("comch", "data", "rdma"))
-    pair.on_dpu.tell("go")  # the next copy fails
+    pair.on_dpu.command("go")  # the next copy fails
     pair.on_dpu.await_line("over dma")
     pair.check_statuses()
     pair.black_hole(False)
@@ -99,9 +100,9 @@ def partition_without_traffic(pair):
 
 
 def partition_that_is_waited_for(pair):
-    """The time limit allows for it, so everything goes on."""
+    """The time limit permits it, so no connection ends."""
     pair.black_hole(True)
-    time.sleep(3 * LIMIT_S)
+    time_pass(3 * LIMIT_S)
     pair.black_hole(False)
     pair.rounds(3)
     for program in pair.both():
@@ -110,7 +111,7 @@ def partition_that_is_waited_for(pair):
 
 
 def partition_one_way(pair, to):
-    """The packets of one direction are lost, and those of the other come."""
+    """The packets of one direction are lost; those of the other arrive."""
     began = time.monotonic()
     pair.black_hole(True, (to,))
     took = pair.over(began)
@@ -127,7 +128,7 @@ def partition_to_dpu(pair):
 
 
 def partition_while_they_meet(pair):
-    """At any moment: whoever waits for the other is told in time, and everything can be closed."""
+    """At any moment of connecting: the side that waits gets an error in time, and everything can be closed."""
     moments = random.Random(SEED)
     slowest, met = 0, 0
     pair.part()
@@ -135,7 +136,7 @@ def partition_while_they_meet(pair):
         pair.on_dpu.say("meet")
         pair.on_dpu.await_line("listening")
         pair.on_host.say("meet")
-        time.sleep(moments.uniform(0, MEETING_S))
+        time_pass(moments.uniform(0, MEETING_S))
         pair.black_hole(True)
         began = time.monotonic()
         slowest = max(slowest, pair.on_host.await_line("over comch", LIMIT_S + SLACK_S) - began)
@@ -143,11 +144,11 @@ def partition_while_they_meet(pair):
         pair.part()
         pair.black_hole(False)
     pair.meet()
-    return "of %d meetings %d came about, the slowest end took %.1f s" % (MEETINGS, met, slowest)
+    return "%d attempts to connect, of which %d succeeded, the slowest end took %.1f s" % (MEETINGS, met, slowest)
 
 
 def partition_for_good(pair):
-    """Nobody comes through, and is told so; everything can be closed."""
+    """Every attempt to connect fails with an error, and everything can be closed."""
     began = time.monotonic()
     pair.black_hole(True)
     took = pair.over(began)
@@ -172,7 +173,7 @@ def reset_by_the_network(pair):
 
 
 def reset_by_the_administrator(pair):
-    """All of the host's connections, the service's and the programs'. A copy that is not under way just then connects anew, and goes on."""
+    """Resets all connections of the host's service and programs. A DMA flow with no copy in flight reconnects and continues."""
     began = time.monotonic()
     killed = subprocess.run(pair.host.within(["ss", "-K", "-t", "state", "established"]), check=True, stdout=subprocess.PIPE,
                             text=True).stdout
@@ -182,9 +183,9 @@ def reset_by_the_administrator(pair):
 
 
 def reset_while_they_meet(pair):
-    """At any moment, on either side: the host meets the DPU or one of them is told that it does not, and everything can be closed.
-
-    Connections are reset one after the other, so one that is made meanwhile stays. The DPU alone knows of an import that failed."""
+    """At any moment of connecting, on either side: either the host and the DPU connect, or one of them gets an error, and everything
+    can be closed. Connections are reset one after the other, so one that is made meanwhile stays. Only the DPU learns of a
+    failed import."""
     moments = random.Random(SEED)
     slowest, met = 0, 0
     pair.part()
@@ -192,7 +193,7 @@ def reset_while_they_meet(pair):
         pair.on_dpu.say("meet")
         pair.on_dpu.await_line("listening")
         pair.on_host.say("meet")
-        time.sleep(moments.uniform(0, RESET_S))
+        time_pass(moments.uniform(0, RESET_S))
         subprocess.run(moments.choice((pair.host, pair.dpu)).within(["ss", "-K", "-t"]), check=True, stdout=subprocess.DEVNULL)
         began = time.monotonic()
         met += await_first(*((pair.on_host, text) for text in ("met", "over comch", "over data", "over rdma")),
@@ -200,14 +201,14 @@ def reset_while_they_meet(pair):
         slowest = max(slowest, time.monotonic() - began)
         pair.part()
     pair.meet()
-    return "of %d meetings %d came about, the slowest end took %.1f s" % (RESETS, met, slowest)
+    return "%d attempts to connect, of which %d succeeded, the slowest end took %.1f s" % (RESETS, met, slowest)
 
 
 ADDRESS_MARK = "10.77."
 
 
 def half_open(pair):
-    """One machine is not there any more, for the other as for itself: no FIN and no RST comes."""
+    """One machine disappears for the other as for itself: no FIN and no RST arrives."""
     began = time.monotonic()
     pair.address_drop()
     took = pair.over(began)
@@ -216,7 +217,7 @@ def half_open(pair):
 
 
 def packets_are_lost(pair):
-    """One of twenty, in both directions: everything goes on."""
+    """One packet of twenty is lost, in both directions: no connection ends."""
     pair.router.nft("numgen random mod 20 == 0 drop")
     pair.rounds(20)
     pair.router.nft_end()
@@ -224,7 +225,7 @@ def packets_are_lost(pair):
 
 
 def full_packets_are_dropped(pair):
-    """Small ones go through, and no ICMP says why the others do not. So the DPU goes on hearing the host's short messages."""
+    """Small packets pass, and no ICMP message explains why larger ones do not. The DPU still receives the host's short messages."""
     began = time.monotonic()
     pair.router.nft("meta length > 1000 drop")
     took = pair.over(began)
@@ -233,12 +234,12 @@ def full_packets_are_dropped(pair):
 
 
 def stopped(pair):
-    """A reader that stops for longer than the limit, and goes on: so does everything but the copy, which has waited for a second."""
+    """A reader stops for longer than the limit and continues. No flow ends except the copy, which has waited for a second."""
     pair.pause()
     pair.on_host.process.send_signal(signal.SIGSTOP)
-    pair.on_dpu.tell("go")  # the first thing is a write: more than the sockets hold, if it is long
+    pair.on_dpu.command("go")  # the first operation is a write: if it is long, it exceeds what the sockets hold
     pair.on_dpu.await_line("over dma")
-    time.sleep(STOP_S)
+    time_pass(STOP_S)
     assert [line for line in pair.on_dpu.said() if line.startswith("over")] == ["over dma"], pair.on_dpu.story()
     pair.on_host.process.send_signal(signal.SIGCONT)
     pair.rounds(10)
@@ -247,7 +248,7 @@ def stopped(pair):
 
 
 def stopped_server(pair):
-    """Who calls a process that is stopped is told so by its machine, in the time that holds on one machine."""
+    """A connect to a stopped process fails with an error from its machine, in the same time as on one machine."""
     pair.part()
     pair.on_dpu.say("meet")
     pair.on_dpu.await_line("listening")
@@ -282,7 +283,7 @@ def stopped_and_killed(pair):
 
 
 def another_address(pair):
-    """The DPU's machine goes on at another address, where its name leads from then on: the host's program finds it there."""
+    """The DPU's machine gets another address, to which its name then resolves: the host's program finds it there."""
     pair.part()
     pair.on_dpu.quit()
     pair.programs.remove(pair.on_dpu)
@@ -301,7 +302,7 @@ def another_address(pair):
 
 
 def name_not_known_yet(pair):
-    """A program of the host begins before anybody knows the DPU's machine."""
+    """A program of the host begins before the DPU machine's name can be resolved."""
     pair.part()
     pair.on_host.quit()
     pair.programs.remove(pair.on_host)
@@ -317,8 +318,8 @@ def name_not_known_yet(pair):
     return "found by call %d" % calls
 
 
-PATIENT = {"timeout_ms": 60000}  # where everything is to go on, and a busy machine is slow to end the fault
-CASES = {  # the long ones first
+PATIENT = {"timeout_ms": 60000}  # for cases in which no connection may end although a busy machine is slow to end the fault
+CASES = {  # the longest first
     "partition for ten seconds": (partition_for_ten_seconds, {}),
     "stopped, much under way": (stopped, {"length": 16 << 20}),
     "stopped": (stopped, {}),
@@ -356,10 +357,8 @@ def check_tools(case):
 
 
 def check_leaks(pair, before):
-    """A service closes the connection of somebody who says nothing, as when the network has failed, after three seconds."""
-    end = time.monotonic() + WAIT_S
-    while pair.holds() != before and time.monotonic() < end:
-        time.sleep(0.1)
+    """A service closes the connection of a peer that sends nothing, as after a network failure, after three seconds."""
+    wait_until(lambda: pair.holds() == before, WAIT_S)
     after = pair.holds()
     for who, held in before.items():
         assert after[who] == held, "%s had %s, and has %s" % (who, held, after[who])

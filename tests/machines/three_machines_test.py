@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The remote offload on three machines: the client's, the DPU's with the server, and the host's with the orchestrator and its GPU.
+"""The remote offload on three machines: the client's, the DPU's with the server, and the host's with the orchestrator and its
+GPU.
 
-Each machine is a network namespace. The client has a cable to the DPU and nothing of Softfield; the DPU and the host are nodes of the
+Each machine is a network namespace. The client has a cable to the DPU, and no Softfield; the DPU and the host are nodes of the
 topology, with a cable between them. Usage: three_machines_test.py SOFTFIELD SERVER ORCHESTRATOR CLIENT IPv4|IPv6
 """
 import os
@@ -10,9 +11,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 import machines
+from waiting import await_line, wait_until
 
 LIMIT_S = 60
 NODES = {"IPv4": {"host0": "10.78.0.1", "dpu0": "10.78.0.2"}, "IPv6": {"host0": "fd78::1", "dpu0": "fd78::2"}}
@@ -35,18 +36,13 @@ class Program:
             return log.read()
 
     def wait_log(self, pattern, count=1):
-        """Waits until the log has it so often."""
-        end = time.monotonic() + LIMIT_S
-        while True:
-            found = list(re.finditer(pattern, self.log()))
-            if len(found) >= count:
-                return found[count - 1]
-            assert self.process.poll() is None, "ended without %r:\n%s" % (pattern, self.log())
-            assert time.monotonic() < end, "no %r in the log:\n%s" % (pattern, self.log())
-            time.sleep(0.02)
+        """Waits until the log has that many matching lines."""
+        found = await_line(self.path, pattern, self.process.pid, count, LIMIT_S)
+        assert found, "no %r in the log:\n%s" % (pattern, self.log())
+        return found
 
     def end(self):
-        """Waits for its own end."""
+        """Waits until the program exits by itself."""
         status = self.process.wait(timeout=LIMIT_S)
         assert status == 0, "status %d:\n%s" % (status, self.log())
 
@@ -89,7 +85,7 @@ class Test:
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def answered_bytes(self):
-        """What came over the client's cable."""
+        """The bytes that arrived over the client's cable."""
         lines = subprocess.run(self.office.within(["cat", "/proc/net/dev"]), check=True, text=True, stdout=subprocess.PIPE).stdout
         return int(re.search(r"v0: *(\d+)", lines).group(1))
 
@@ -98,7 +94,7 @@ class Test:
         said = client.communicate(timeout=LIMIT_S)[0]
         assert client.returncode == 0, said
 
-    # ---- the cases, each on what the one before left ----
+    # ---- the cases, each in the state that the one before left ----
 
     def one_request(self):
         self.start_server()
@@ -107,16 +103,15 @@ class Test:
         self.ask(1, 1, "ABCD")
 
     def many_requests(self):
-        """Four clients, each message within a line of the kernel's queue, and longer than that."""
+        """Four clients, with messages that fit into a line of the kernel's queue, and with longer ones."""
         self.ask(4, 3000, "twenty-seven characters now")
         self.ask(4, 500, "a request that is too long for a line" * 6)
 
     def orchestrator_dies(self):
-        """The client that asks loses its connection; the next orchestrator serves the next client."""
+        """The client with a request in flight loses its connection; the next orchestrator serves the next client."""
         before = self.answered_bytes()
         client = self.client(1, 10000000, "a request without an end")
-        while client.poll() is None and self.answered_bytes() < before + 100000:
-            time.sleep(0.02)
+        wait_until(lambda: client.poll() is not None or self.answered_bytes() >= before + 100000)
         self.orchestrator.kill()
         client.communicate(timeout=LIMIT_S)
         assert client.returncode != 0

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of two machines, by the steps of docs/machines.md.
 
-Each machine is a network namespace with a runtime folder of its own; a veth pair joins them, and nothing else. On each runs `softfield
-node`. Usage: two_machines_test.py BUILD IPv4|IPv6 [bare] [host0|dpu0]
+Each machine is a network namespace with its own runtime folder; only a veth pair joins them. On each runs `softfield node`.
+Usage: two_machines_test.py BUILD IPv4|IPv6 [bare] [host0|dpu0]
 
-bare: the topology says "tls": false. host0 or dpu0: that machine's programs are for arm64, from the folder SOFTFIELD_TEST_ARM64 that
-tests/arm64/build.sh made.
+bare: the topology says "tls": false. host0 or dpu0: that machine's programs are for arm64, from the folder SOFTFIELD_TEST_ARM64
+that tests/arm64/build.sh made.
 """
 import json
 import os
@@ -20,6 +20,7 @@ import tempfile
 import time
 
 from machines import SKIPPED, Emulation, Machine, Skip, address_add, cable, enter, write_topology
+from waiting import time_pass
 
 LIMIT_S = 120
 PROCESSES_LIMIT_S = 300  # a message of a gibibyte is among their cases, and memory may be slow to come
@@ -40,7 +41,7 @@ RDMA = {
 
 
 def end_pair(*processes, limit_s=LIMIT_S):
-    """Waits for all, and returns what they said; fails unless all ended well, and leaves none behind."""
+    """Waits for all programs and returns their outputs. Fails unless all succeed, and leaves none running."""
     end, late, outputs = time.monotonic() + limit_s, False, []
     for process in processes:
         try:
@@ -67,7 +68,7 @@ class Test:
         return os.path.join(self.build, "samples", name)
 
     def copy(self, end, **more):
-        """The host exports memory, and the DPU fetches from it and writes to it. Files of one folder carry what they tell each other."""
+        """The host exports memory; the DPU reads from it and writes to it. Files in one folder carry the descriptors."""
         with tempfile.TemporaryDirectory(dir=self.root) as folder:
             return end(self.host.start([self.sample("dma_copy_host"), "d8:00.0"], cwd=folder),
                        self.dpu.start([self.sample("dma_copy_dpu"), "03:00.0"], cwd=folder, **more))
@@ -77,7 +78,7 @@ class Test:
         assert "the host has now: A LETTER FROM THE HOST" in said, said
 
     def sync_event(self, owner, importer, flags):
-        """One machine owns the event, the other imports it; each signals the other."""
+        """One machine owns the event, the other imports it; each notifies the other."""
         local, remote = {self.host: "d8:00.0", self.dpu: "03:00.0"}[owner], {self.host: "d8:00.0", self.dpu: "03:00.0"}[importer]
         file = os.path.join(self.root, "event %s%s" % (owner.name, " ".join(flags)))
         end_pair(owner.start([self.sample("sync_event_local_pci"), "-d", local, "-f", file] + flags),
@@ -88,7 +89,7 @@ class Test:
         end_pair(self.host.start([self.sample(responder)] + peer), self.dpu.start([self.sample(requester)] + peer))
 
     def rdma_by_address(self, caller=None, **more):
-        """The host listens, then the caller, which is the DPU unless it is given, calls. Returns what both said."""
+        """The host listens, then the caller connects, by default the DPU. Returns what both printed."""
         receiver = self.host.start([self.sample("rdma_receive"), "-cm"], **more)
         said = []
         for line in receiver.stdout:
@@ -99,7 +100,7 @@ class Test:
             receiver, (caller or self.dpu).start([self.sample("rdma_send"), "-cm", "-sa", "192.168.100.1"], **more))
 
     def way(self):
-        """One line on each side says how a connection goes, and why."""
+        """One line on each side says which way a connection takes, and why."""
         address = {name: "[%s]" % where if self.family == "IPv6" else where for name, where in ADDRESSES[self.family].items()}
         said = self.rdma_by_address(SOFTFIELD_LOG="info")
         guard = "TLS" if self.tls else "HMAC only"
@@ -111,7 +112,7 @@ class Test:
         assert re.search(r"is called by process \d+: shm", said), said
 
     def script(self, name, machine, program):
-        """A script that runs `program` with its arguments but the first, which is a program too, on the machine."""
+        """Writes a script that runs `program` with its arguments on the machine; the first argument, a program, is dropped."""
         path = os.path.join(self.root, name)
         words = ["env", "SOFTFIELD_NODE=" + machine.name, "SOFTFIELD_RUNTIME=" + machine.folder] + machine.within(machine.own([program]))
         with open(path, "w", encoding="utf-8") as file:
@@ -120,32 +121,32 @@ class Test:
         return path
 
     def between_processes(self, program):
-        """A test of this machine and a peer, whose peers are on the host's machine."""
+        """A test program on this machine, whose peers run on the host's machine."""
         end_pair(self.dpu.start([program], SOFTFIELD_TEST_ELSEWHERE=self.script("elsewhere", self.host, program),
                                 SOFTFIELD_TEST_HERE=self.script("here", self.dpu, program), **PROCESSES_ENVIRONMENT),
                  limit_s=PROCESSES_LIMIT_S)
 
     def absent_service(self):
-        """The Comm Channel's connect says that there is no such service, though the other machine's node answers late."""
+        """The Comm Channel's connect reports that there is no such service, even if the other machine's node answers late."""
         self.dpu.node.send_signal(signal.SIGSTOP)
         client = self.host.start([self.comm_channel, "nobody", "nobody"])
         try:
             assert client.stdout.readline() == "asking\n"
-            time.sleep(0.2)  # connect is under way; where it is not, this case sees less
+            time_pass(0.2)  # connect is in progress; if it is not, this case tests less
         finally:
             self.dpu.node.send_signal(signal.SIGCONT)
         end_pair(client)
 
     @staticmethod
     def end_second(first, second):
-        """For one that is to fail: the other is not to wait for it."""
+        """For a pair whose second program must fail: the first one does not wait for it."""
         said = second.communicate(timeout=LIMIT_S)[0]
         first.terminate()
         first.communicate()
         return said, second.returncode
 
     def another_key(self):
-        """Who has not the key gets nothing, is told why, and harms nobody."""
+        """A program without the key gets nothing but an error, and disturbs no other."""
         other = write_topology(self.root, self.softfield, ADDRESSES[self.family], "other.json", "another key", PORTS, self.tls)
         said, status = self.copy(self.end_second, SOFTFIELD_TOPOLOGY=other, SOFTFIELD_LOG="error")
         assert status != 0 and "keys differ" in said, said
@@ -154,7 +155,7 @@ class Test:
         self.dma()
 
     def tls_on_one_side(self):
-        """One that speaks TLS and one that does not do not talk, and both say why."""
+        """A program with TLS and one without do not communicate, and both say why."""
         other = write_topology(self.root, self.softfield, ADDRESSES[self.family], "other tls.json", ports=PORTS, tls=not self.tls)
         caller, called = ("with", "without") if self.tls else ("without", "with")
         with tempfile.TemporaryDirectory(dir=self.root) as folder:
@@ -163,19 +164,19 @@ class Test:
             said = dpu.communicate(timeout=LIMIT_S)[0]
             host.terminate()
             heard = host.communicate()[0]
-        assert dpu.returncode != 0 and "speaks %s TLS, and this one %s it" % (caller, called) in said, said
-        assert ("speaks without TLS" if self.tls else "speaks TLS, and this process does not") in heard, heard
+        assert dpu.returncode != 0 and "works %s TLS, and this one %s it" % (caller, called) in said, said
+        assert ("does not use TLS" if self.tls else "uses TLS, and this process does not") in heard, heard
         said = self.dpu.start([self.softfield, "devices"], SOFTFIELD_TOPOLOGY=other).communicate(timeout=LIMIT_S)[0]
-        assert said.count("no: only one side speaks TLS") == 2, said
+        assert said.count("no: only one side uses TLS") == 2, said
         self.dma()
 
     def answers(self, machine, **more):
-        """What `softfield devices` says of each node's service."""
+        """What `softfield devices` reports about each node's service."""
         said = machine.start([self.softfield, "devices", "--json"], **more).communicate(timeout=LIMIT_S)[0]
         return {node["name"]: node["answers"] for node in json.loads(said)["nodes"]}
 
     def no_service(self):
-        """Without `softfield node` on the other machine a name is not found, in good time."""
+        """Without `softfield node` on the other machine, a name is not found, in bounded time."""
         assert self.answers(self.dpu) == {"host0": True, "dpu0": True}
         self.host.node.terminate()
         self.host.node.wait()
@@ -189,13 +190,13 @@ class Test:
         self.rdma_by_address()
 
     def larger_pages(self, machine):
-        """Where the kernel's pages are larger than ours no device works, and a line says why."""
+        """If the kernel's pages are larger than ours, no device works, and a line says why."""
         program = machine.start([self.softfield, "rdma", "bench", "--count", "10"], QEMU_PAGESIZE="65536", SOFTFIELD_LOG="error")
         said = program.communicate(timeout=LIMIT_S)[0]
-        assert program.returncode != 0 and "this kernel's pages have 65536 bytes" in said, said
+        assert program.returncode != 0 and "this kernel has pages of 65536 bytes" in said, said
 
     def close_ports(self):
-        """The firewall of docs/machines.md, and one more port that the samples' own messages go by."""
+        """The firewall of docs/machines.md, and one more port for the samples' own messages."""
         for machine in (self.host, self.dpu):
             machine.do("nft", "table inet firewall { chain in { type filter hook input priority 0; policy drop; iif lo accept; "
                        "meta l4proto icmpv6 accept; ct state established,related accept; "
@@ -210,10 +211,10 @@ class Test:
         try:
             self.wire()
         except (Skip, subprocess.CalledProcessError) as error:
-            print("skipped: no machines with %s can be made here: %s" % (self.family, error))
+            print("skipped: no machines with %s can be created here: %s" % (self.family, error))
             return SKIPPED
         if shutil.which("nft") is None:
-            print("there is no nft: all is done without a firewall")
+            print("there is no nft: the tests run without a firewall")
         else:
             self.close_ports()
         for machine in (self.host, self.dpu):

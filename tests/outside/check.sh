@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: check.sh PREFIX. Uses an installed Softfield as a stranger would: compiles each public header alone in C and in C++,
+# Usage: check.sh PREFIX. Uses an installed Softfield as its users do: compiles each public header alone in C and in C++,
 # then builds and runs the programs of this folder in both flavours. Prints one line a check and "N passed, N failed".
 set -u
 prefix=$(realpath "$1")
 here=$(dirname "$(realpath "$0")")
+. "$here/../support/wait.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -32,7 +33,7 @@ for header in "$prefix"/include/*.h; do
 	check "$name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name"
 done
 
-# The host's halves of UROM's plugins; doca_urom.h brings UCX's headers.
+# The host's halves of UROM's plugins; doca_urom.h includes UCX's headers.
 half() { # COMPILER LANGUAGE STANDARD HEADER
 	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
 		-I"$prefix/include/softfield/urom-plugins" -I"$prefix/include" -fsyntax-only -
@@ -51,7 +52,7 @@ for release in 1.5 2.2; do
 	done
 done
 
-# Today's headers stand behind those of 2.5.
+# With the headers of 2.5, today's are searched second.
 behind() { # COMPILER LANGUAGE STANDARD HEADER
 	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
 		-I"$prefix/include/doca-2.5" -I"$prefix/include" -fsyntax-only -
@@ -77,9 +78,9 @@ check "programs of DOCA 2.5 for the host" build_outside host-2.5 "$pc/2.5" 2.5
 check "programs of DOCA 2.5 for the DPU" build_outside dpu-2.5 "$pc/dpu/2.5" 2.5
 
 build_plugin() { PATH="$prefix/bin:$PATH" PKG_CONFIG_PATH=$pc "$here/urom_guide.sh" "$work/plugin"; }
-check "a UROM plugin, as its guide has it" build_plugin
+check "a UROM plugin, as in its guide" build_plugin
 
-# README's line, where flags of a folder with blanks are words once more.
+# README's line, evaluated again so that flags with blanks in a folder's name stay one word.
 readme_line() (
 	mkdir "$work/readme" && cd "$work/readme" && ln -s "$here/../../samples" samples || exit
 	line=$(sed -n '/^    cc /,/-o my_program$/p' "$here/../../README.md" | sed 's/\\$//' | tr '\n' ' ')
@@ -88,13 +89,13 @@ readme_line() (
 )
 check "the program that README compiles" readme_line
 
-# With the service that lies in the prefix, and its plugins.
+# With the service and the plugins of the prefix.
 use_halves() (
 	PKG_CONFIG_PATH=$pc meson setup "$work/halves" "$here/plugins" && ninja -C "$work/halves" && "$work/halves/halves_cpp" || exit
 	"$prefix/bin/doca_urom_daemon" --port 0 --plugin-path "$(dirname "$pc")/softfield/urom-plugins" >"$work/daemon" 2>&1 &
 	daemon=$!
 	trap 'kill $daemon; wait $daemon' EXIT
-	for _ in $(seq 200); do grep -q 'listening on' "$work/daemon" && break; sleep 0.05; done
+	await_line "$daemon" "$work/daemon" 'listening on'
 	port=$(sed -n 's/.*listening on .* port \([0-9]*\).*/\1/p' "$work/daemon")
 	echo "localhost dpu 127.0.0.1:$port d8:00.0 lo" >"$work/services"
 	DOCA_UROM_SERVICE_FILE=$work/services timeout 60 "$work/halves/halves" || { cat "$work/daemon"; exit 1; }

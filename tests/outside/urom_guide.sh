@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: urom_guide.sh FOLDER, with Softfield's programs in PATH and its libraries in PKG_CONFIG_PATH. Does what docs/urom_plugin.md
-# says in that folder: each code block becomes the file that the line above it names, then run.sh is run.
+# Usage: urom_guide.sh FOLDER, with Softfield's programs in PATH and its libraries in PKG_CONFIG_PATH. Follows docs/urom_plugin.md
+# in that folder: each code block becomes the file that the line above it names, then run.sh is run.
 set -eu
 guide=$(dirname "$(realpath "$0")")/../../docs/urom_plugin.md
 mkdir -p "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the steps of action.yml as a runner does, installing in a folder, and builds and runs a program in the environment that they
+"""Runs the steps of action.yml as a runner does, installs into a folder, and builds and runs a program in the environment that they
 leave. Then reads the example workflow against the action: action_test.py SOURCE FOLDER"""
 import os
 import pathlib
@@ -26,7 +26,7 @@ def lines_of(path):
 
 
 def run_action(source, action, folder):
-    """The environment of the steps after it, and its outputs."""
+    """The environment for later steps, and the outputs."""
     inputs = {name: value["default"] for name, value in action["inputs"].items()} | {"prefix": str(folder / "prefix")}
     values = {"github.action_path": str(source)} | {"inputs." + name: value for name, value in inputs.items()}
     files = {name: folder / name for name in ("GITHUB_PATH", "GITHUB_ENV", "GITHUB_OUTPUT")}
@@ -35,7 +35,7 @@ def run_action(source, action, folder):
         for path in files.values():
             path.write_text("")
         said = {name: re.sub(r"\$\{\{ *([^ }]*) *\}\}", lambda match: values[match[1]], value) for name, value in step["env"].items()}
-        expect("${{" not in step["run"], "a script has an expression in it: an input could be a command")
+        expect("${{" not in step["run"], "a script contains an expression, so an input could inject a command")
         run([step["shell"], "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], environment | said |
             {name: str(path) for name, path in files.items()})
         environment |= dict(line.split("=", 1) for line in lines_of(files["GITHUB_ENV"]))
@@ -51,7 +51,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     action = yaml.safe_load((source / "action.yml").read_text())
-    expect(action["runs"]["using"] == "composite", "it is not composite")
+    expect(action["runs"]["using"] == "composite", "the action is not composite")
     environment, outputs = run_action(source, action, folder)
 
     version = re.search(r"^ *version: '([^']*)'", (source / "meson.build").read_text(), re.M)[1]
@@ -66,9 +66,9 @@ def main():
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     uses = [step for step in steps if re.fullmatch(r"[\w-]+/softfield@v%s" % re.escape(version), step.get("uses", ""))]
     expect(len(uses) == 1, "the example does not use the action of version %s once" % version)
-    expect(set(uses[0].get("with", {})) <= set(action["inputs"]), "the example gives inputs that the action does not have")
+    expect(set(uses[0].get("with", {})) <= set(action["inputs"]), "the example passes inputs that the action does not have")
     asked = re.findall(r"steps\.%s\.outputs\.([\w-]+)" % uses[0]["id"], str(steps))
-    expect(asked and set(asked) <= set(outputs), "the example asks for outputs %s" % asked)
+    expect(asked and set(asked) <= set(outputs), "the example uses outputs %s" % asked)
 
 
 main()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""An installation has all that the tables of single libraries in docs/api name: api_table_test.py SOURCE
+"""An installation has everything that the tables of single libraries in docs/api list: api_table_test.py SOURCE
 
 pkg-config finds the installation (PKG_CONFIG_PATH, PKG_CONFIG_SYSROOT_DIR), the loader its libraries (LD_LIBRARY_PATH). For each table
-that is there, the module of its library must give the flags to compile a program that declares each name again, with the table's type,
+that exists, the module of its library must have the flags to compile a program that declares each name again, with the table's type,
 values and fields, and to link one that takes the address of each function from that library. CC is the compiler (cc)."""
 import importlib.util
 import os
@@ -16,7 +16,7 @@ TABLES = ("aes_gcm", "compress", "erasure_coding")
 
 
 def load_coverage(source):
-    """Reads tables and probes declarations: what the page of names is counted with."""
+    """Loads the code that reads tables and probes declarations for docs/COVERAGE.md."""
     spec = importlib.util.spec_from_file_location("coverage", source / "tests" / "system" / "coverage_doc_test.py")
     coverage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(coverage)
@@ -42,7 +42,7 @@ def exported_by(module, folders):
 
 
 def runs_linked(coverage, module, headers, functions):
-    """A program with the address of each function, linked as pkg-config says and run."""
+    """Links a program with the address of each function by pkg-config's flags, and runs it."""
     text = coverage.includes_text(headers) + "#include <stdio.h>\nstatic const void *const list[] = {\n"
     text += "".join("\t(const void *)&%s,\n" % name for name in functions)
     text += "};\nint main(void) { unsigned i, n = 0; for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) n += list[i] != 0; printf(\"%u\", n); }\n"
@@ -57,13 +57,13 @@ def runs_linked(coverage, module, headers, functions):
 
 
 def check(coverage, table):
-    """The table's faults, as lines."""
+    """The table's errors, as lines."""
     rows = coverage.rows_of(table)
     module = rows[0]["library"]
     includes = [pathlib.Path(flag[2:]) for flag in flags_of(module, "--cflags-only-I")]
     folders = [pathlib.Path(flag[2:]) for flag in flags_of(module, "--libs-only-L")]
     api = coverage.Api(rows, includes, exported_by(module, folders))
-    faults = ["%s: %s is not declared as the table has it" % key for key in sorted(api.names - api.declared)]
+    faults = ["%s: %s is not declared as in the table" % key for key in sorted(api.names - api.declared)]
     faults += ["%s: %s is not exported by the library of %s" % (*key, module) for key in sorted(api.functions - api.exported)]
     if not faults:
         why = runs_linked(coverage, module, api.headers, sorted(name for _, name in api.functions))

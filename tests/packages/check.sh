@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the Debian packages and those of a higher version, and has them installed, used, upgraded and purged in a throwaway root:
-# this system's files below an overlay, so that the machine stays as it is. Usage: check.sh FOLDER, which keeps the builds.
-# Prints a line a check and "packages: N passed, N failed". Exits with 77 and one line where the tools are not there.
+# Builds the Debian packages and those of a higher version, and installs, uses, upgrades and purges them in a throwaway root:
+# an overlay over this system, so that the machine does not change. Usage: check.sh FOLDER, which keeps the builds.
+# Prints a line a check and "packages: N passed, N failed". Exits with 77 and one line if tools are missing.
 set -u
 here=$(dirname "$(realpath "$0")")
 skip() {
@@ -45,7 +45,7 @@ build() { # FOLDER ARGUMENT...
 	CC="$(command -v ccache) gcc" DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc -b "${@:2}" || return
 	rm -rf "${work:?}/$1" && mkdir "$work/$1" && mv "$work"/*.deb "$work"/*.changes "$work"/*.buildinfo "$work/$1"
 }
-higher_version() { # compiles little: what names the version
+higher_version() { # compiles little: only what contains the version
 	cd "$source" || return
 	sed -i "s/version: '$version'/version: '$higher'/" meson.build && sed -i "s/\"$version\"/\"$higher\"/" include/softfield/version.h &&
 		sed -i "1s/$version/$higher/" debian/changelog && rm -rf debian/*.debhelper* debian/.debhelper debian/files && build new -nc
@@ -54,7 +54,7 @@ higher_version() { # compiles little: what names the version
 version=$(sed -n "s/^ *version: '\([^']*\)',/\1/p" "$here/../../meson.build") higher=99.0.0
 check 'the source is copied' copy_source
 check 'dpkg-buildpackage' build old
-# lintian renders each of the thousand pages of functions, for minutes; mandoc reads them in root.sh.
+# lintian needs minutes to render the thousand pages of functions; root.sh checks them with mandoc.
 lint() {
 	local deb others=()
 	for deb in "$work"/old/*.deb; do
@@ -63,7 +63,7 @@ lint() {
 	lintian --allow-root --fail-on error,warning "${others[@]}" &&
 		lintian --allow-root --fail-on error,warning -X documentation/manual "$work"/old/softfield-doc_*.deb
 }
-check 'lintian has nothing to say' lint
+check 'lintian reports nothing' lint
 check 'dpkg-buildpackage of a higher version' higher_version
 if [ $failed = 0 ]; then
 	while read -r result what; do
@@ -75,17 +75,18 @@ if [ $failed = 0 ]; then
 	done < <("${as_root[@]}" "$here/root.sh" "$work" "$here/../.." "$version" "$higher")
 fi
 
-# What is not Debian's.
+# Other package formats.
 optional() { # TOOL WHAT ARGUMENT...
 	if command -v "$1" >/dev/null; then check "$2" "${@:3}"; else echo "no $1: $2 is not checked"; fi
 }
 cd "$here/../.." || exit 1
 tell_version() { rpmspec -q --qf '%{VERSION}\n' packaging/rpm/softfield.spec | sort -u | grep -qx "$version"; }
+check 'the RPM spec names every installed file' tests/packages/spec_test.py packaging/rpm/softfield.spec "$source/debian/tmp"
 optional rpmspec 'the RPM spec is of this version' tell_version
-optional rpmlint 'rpmlint has nothing to say' rpmlint --strict -c packaging/rpm/rpmlint.toml packaging/rpm/softfield.spec
-optional yamllint 'yamllint has nothing to say' yamllint -s -d '{extends: default, rules: {line-length: {max: 130}}}' \
+optional rpmlint 'rpmlint reports nothing' rpmlint --strict -c packaging/rpm/rpmlint.toml packaging/rpm/softfield.spec
+optional yamllint 'yamllint reports nothing' yamllint -s -d '{extends: default, rules: {line-length: {max: 130}}}' \
 	action.yml packaging/ci/example-workflow.yml
-optional actionlint 'actionlint has nothing to say' actionlint packaging/ci/example-workflow.yml
+optional actionlint 'actionlint reports nothing' actionlint packaging/ci/example-workflow.yml
 check 'the GitHub action installs what programs need' env CC="$(command -v ccache) gcc" tests/packages/action_test.py . "$work/action"
 echo "packages: $passed passed, $failed failed"
 [ $failed = 0 ]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Libraries of two versions of Softfield do not go together: the loader says so, before a line of the program runs.
+# Libraries of two versions of Softfield do not work together: the loader reports it before the program runs.
 # Usage: ... PROGRAM VERSION OTHER: OTHER is libdoca_common of another version, PROGRAM needs that of VERSION.
 set -u
 unset LD_LIBRARY_PATH # of meson, with both

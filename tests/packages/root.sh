@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The half of check.sh in a mount namespace: installs, uses, upgrades and purges the packages in an overlay of this system.
+# The part of check.sh in a mount namespace: installs, uses, upgrades and purges the packages in an overlay of this system.
 # Usage: root.sh WORK SOURCE VERSION HIGHER. Prints "ok WHAT" or "FAILED WHAT", with the output of what failed.
 set -u
 work=$1 source=$(realpath "$2") version=$3 higher=$4
-# The overlay's upper folder is memory of this namespace, which goes with it.
+# The overlay's upper folder is in memory of this namespace, and is gone with it.
 mount -t tmpfs tmpfs /mnt && mkdir /mnt/{upper,work,root,log} && mount -t overlay overlay \
 	-o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/root || { echo 'FAILED a throwaway root'; exit 1; }
 root=/mnt/root
@@ -33,7 +33,7 @@ left_of() { # BEFORE AFTER
 
 files >/mnt/log/before
 check 'the packages install' inside sh -c 'dpkg -i /packages/old/*.deb'
-check 'every file of theirs is whole' shell "for name in $names; do [ -z \"\$(dpkg --verify \$name)\" ]; done"
+check 'dpkg verifies every file' shell "for name in $names; do [ -z \"\$(dpkg --verify \$name)\" ]; done"
 check 'programs report the version' shell "softfield --version | grep -qx 'softfield $version, DOCA API 3.0.0058' && doca_caps --list-devs"
 check 'they provide libdoca-sdk-common-dev' shell \
 	"dpkg-query -W -f '\${Provides}' libsoftfield-dev | grep -q 'libdoca-sdk-common-dev (= 3.0.58)'"
@@ -51,25 +51,26 @@ if command -v cmake >/dev/null; then
 	check 'CMake finds it' shell "cmake -S /tmp/source/tests/packages/cmake -B cmake -DSAMPLES=/tmp/source/samples -DDPU=OFF -DSTATIC=OFF && \
 		cmake --build cmake && cmake/copy | grep '^copied 17 bytes'"
 fi
-check 'the services are there and not enabled' shell "[ -f /lib/systemd/system/doca-urom.service ] && \
+check 'the services are installed but not enabled' shell "[ -f /lib/systemd/system/doca-urom.service ] && \
 	[ -f /usr/lib/systemd/user/softfield-node.service ] && [ -z \"\$(find /etc/systemd -name 'doca-urom*' -o -name 'softfield-node*')\" ]"
-check 'the service runs as its unit has it' shell "unit=/lib/systemd/system/doca-urom.service; mkdir -m 700 -p runtime
+check 'the service runs as its unit defines' shell "unit=/lib/systemd/system/doca-urom.service; mkdir -m 700 -p runtime
 	export SOFTFIELD_RUNTIME=\$PWD/runtime \$(sed -n 's/^Environment=\\(UROM_PLUGIN_PATH=.*\\)/\\1/p' \$unit)
 	\$(sed -n 's/^ExecStart=\\([^ ]*\\).*/\\1/p' \$unit) --port 0 >daemon 2>&1 & daemon=\$!
 	timeout 20 sh -c 'until grep -q \"listening on\" daemon; do kill -0 '\$daemon'; done' || { cat daemon; exit 1; }
 	kill \$daemon; wait \$daemon || true; cat daemon; grep -q worker_graph daemon"
-check 'manual pages are there' shell 'for name in softfield softfield-perf doca_caps doca_urom_daemon; do [ -s /usr/share/man/man1/$name.1.gz ]; done
+check 'manual pages are installed' shell 'for name in softfield softfield-perf doca_caps doca_urom_daemon; do [ -s /usr/share/man/man1/$name.1.gz ]; done
 	for name in doca_dma_create softfield_gpu_launch doca_rdma.h; do [ -s /usr/share/man/man3/$name.3.gz ]; done'
-check 'the page of a function tells its parameters and errors' shell 'zcat /usr/share/man/man3/doca_buf_inventory_create.3.gz >page
+check 'the page of a function has its parameters and errors' shell 'zcat /usr/share/man/man3/doca_buf_inventory_create.3.gz >page
 	grep -x ".SH PARAMETERS" page && grep -x ".I num_elements" page && grep -x ".B DOCA_ERROR_INVALID_VALUE" page'
-check 'mandoc has nothing to say of the pages' shell 'command -v mandoc >/dev/null || exit 0; for page in $(dpkg -L softfield-doc softfield-tools softfield-urom |
+check 'every function has a page with its arguments and errors' python3 "$source/tests/packages/manual_test.py" "$source" $root/usr/share/man/man3
+check 'mandoc reports nothing for the pages' shell 'command -v mandoc >/dev/null || exit 0; for page in $(dpkg -L softfield-doc softfield-tools softfield-urom |
 	grep "/man[13]/.*gz"); do zcat "$page" | mandoc -T lint -W warning | grep -v "cannot parse date" && exit 1; done; true'
-check 'the reference is there, with its search' shell '[ -s /usr/share/doc/softfield-doc/html/index.html ] &&
+check 'the reference is installed, with its search' shell '[ -s /usr/share/doc/softfield-doc/html/index.html ] &&
 	ls /usr/share/doc/softfield-doc/html/search/*.js >/dev/null'
-check 'completions are there' shell 'for name in softfield doca_caps doca_urom_daemon; do [ -s /usr/share/bash-completion/completions/$name ] &&
+check 'completions are installed' shell 'for name in softfield doca_caps doca_urom_daemon; do [ -s /usr/share/bash-completion/completions/$name ] &&
 	[ -s /usr/share/zsh/vendor-completions/_$name ] && [ -s /usr/share/fish/vendor_completions.d/$name.fish ]; done'
 
-# Another DOCA beside it: the same names in its own prefix, which the loader knows.
+# Another DOCA: the same names in a prefix of its own, which the loader searches.
 other_doca() { # MAJOR, as its soname has it
 	shell "major=$1"'; mkdir -p /opt/mellanox/doca/lib/some-arch/pkgconfig /opt/mellanox/doca/include; cd /opt/mellanox/doca
 	echo "const char *doca_error_get_name(int error) { (void)error; return \"theirs\"; }" >/tmp/use/theirs.c
@@ -81,8 +82,8 @@ other_doca() { # MAJOR, as its soname has it
 		>lib/some-arch/pkgconfig/doca-common.pc
 	echo /opt/mellanox/doca/lib/some-arch >/etc/ld.so.conf.d/doca.conf; ldconfig'
 }
-check 'another DOCA lies beside it' other_doca 2
-check 'each program has the DOCA that it was compiled for' shell "\
+check 'another DOCA is installed' other_doca 2
+check 'each program loads the DOCA that it was compiled for' shell "\
 	cc -o theirs /tmp/source/tests/packages/cmake/flavour.c \$(PKG_CONFIG_PATH=/opt/mellanox/doca/lib/some-arch/pkgconfig \
 		pkg-config --cflags --libs doca-common) && ./theirs | grep -qx 'host, theirs'
 	cc -o ours /tmp/source/tests/packages/cmake/flavour.c \$(pkg-config --cflags --libs doca-common) && ./ours | grep -qx 'host, DOCA_SUCCESS'
@@ -100,16 +101,16 @@ rm -rf $root/opt/mellanox/doca $root/etc/ld.so.conf.d/doca.conf && rmdir --ignor
 
 check 'tools with other libraries do not load' shell "dpkg -i /packages/new/libsoftfield3_*.deb
 	! softfield --version >out 2>&1; grep \"version .SOFTFIELD_PRIVATE_$version' not found\" out"
-check 'which apt tells' shell "! apt-get check >out 2>&1; grep 'softfield-tools : Depends: libsoftfield3 (= $version' out"
-check 'a program runs on with newer libraries' shell "./copy | grep '^copied 17 bytes'"
+check 'and apt reports it' shell "! apt-get check >out 2>&1; grep 'softfield-tools : Depends: libsoftfield3 (= $version' out"
+check 'a program still runs with newer libraries' shell "./copy | grep '^copied 17 bytes'"
 echo '# mine' >>$root/etc/default/doca-urom
 check 'the packages are upgraded' inside sh -c 'dpkg -i --force-confold /packages/new/*.deb'
 check 'programs report the higher version' shell "softfield --version | grep -qx 'softfield $higher, DOCA API 3.0.0058' && \
 	[ \"\$(pkg-config --variable=softfield_version doca-common)\" = $higher ]"
-check 'the settings of the service stay' shell "grep -qx '# mine' /etc/default/doca-urom"
-check 'a program runs on after the upgrade' shell "./copy | grep '^copied 17 bytes'"
+check 'the settings of the service are kept' shell "grep -qx '# mine' /etc/default/doca-urom"
+check 'a program still runs after the upgrade' shell "./copy | grep '^copied 17 bytes'"
 check 'the packages are removed' inside sh -c "dpkg -r $names"
-check 'the settings are left' shell '[ -f /etc/default/doca-urom ]'
+check 'the settings are still there' shell '[ -f /etc/default/doca-urom ]'
 check 'the packages are purged' inside sh -c "dpkg -P $names"
 files >/mnt/log/after
 check 'nothing is left' left_of

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 PUBLIC, PRIVATE = "SOFTFIELD_3.0", "SOFTFIELD_PRIVATE_"
-FIRST = "1.0.0"  # version of the package since which a name is there; a new name gets its own by hand
+FIRST = "1.0.0"  # version of the package that introduced a name; set it manually for a new name
 
 
 def exports_of(library):
@@ -35,7 +35,7 @@ def block_of(library, exports, since):
 
 
 def since_of(text):
-    """The package's version that each listed name has."""
+    """The package's version of each listed name."""
     since, soname = {}, None
     for line in text.splitlines():
         if not line.startswith(" "):
@@ -73,7 +73,7 @@ def main():
     problems += difflib.unified_diff(before.splitlines(), after.splitlines(), "listed", "exported", lineterm="", n=0)
     print("\n".join(problems[:40]))
     if problems:
-        sys.exit("a name that goes breaks programs; for a new one run symbols_test.py with --fix")
+        sys.exit("removing a name breaks programs; for a new one run symbols_test.py with --fix")
 
 
 main()

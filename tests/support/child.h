@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test body in a process of its own: for what a process does only once (reading its environment, creating log backends). The
- * body uses CHECK, not cmocka's asserts, which would jump back into the parent's runner.
+ * Runs a test body in a process of its own, for what a process does only once (reading its environment, creating log backends).
+ * The body uses CHECK: cmocka's asserts would jump back into the parent's runner.
  */
 #ifndef TEST_CHILD_H
 #define TEST_CHILD_H
@@ -15,9 +15,8 @@
 
 #define CHILD_SECONDS_MAX 120 /* a body that hangs ends by SIGALRM */
 
-#define CHECK_OK(call) CHECK((call) == DOCA_SUCCESS)
-
-/* Runs body in a child; returns 0 when it came to its end with every check passed. exit, not _exit: leaks are checked too. */
+/* Runs body in a child; returns 0 if it returned and every check passed. The child calls exit, not _exit, so leaks are checked
+ * too. */
 static inline int run_in_child(void (*body)(void))
 {
 	int status;

@@ -12,8 +12,9 @@
 #include <doca_log.h>
 
 #include "support/comch_side.h"
+#include "support/test_dev.h"
 
-/* With SIDE_LOG set, what the libraries log goes to stderr. */
+/* If SIDE_LOG is set, the libraries log to stderr. */
 __attribute__((constructor)) static void side_log(void)
 {
 	struct doca_log_backend *backend;
@@ -30,25 +31,6 @@ enum doca_ctx_states side_state(struct doca_ctx *ctx)
 
 	assert_int_equal(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
 	return state;
-}
-
-struct doca_dev *side_open_dev(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-
-	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		uint8_t equal = 0;
-
-		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal), DOCA_SUCCESS);
-		if (equal)
-			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	assert_non_null(dev);
-	return dev;
 }
 
 struct doca_dev_rep *side_open_rep(struct doca_dev *dev, const char *pci_addr)
@@ -184,7 +166,7 @@ static void side_init_ctx(struct comch_side *side)
 void side_init_server(struct comch_side *side, const char *name)
 {
 	memset(side, 0, sizeof(*side));
-	side->dev = side_open_dev(DPU_DEV);
+	side->dev = test_dev_open_pci(DPU_DEV);
 	side->rep = side_open_rep(side->dev, HOST_DEV);
 	assert_int_equal(doca_comch_server_create(side->dev, side->rep, name, &side->server), DOCA_SUCCESS);
 	side->ctx = doca_comch_server_as_ctx(side->server);
@@ -199,7 +181,7 @@ void side_init_server(struct comch_side *side, const char *name)
 void side_init_client(struct comch_side *side, const char *name)
 {
 	memset(side, 0, sizeof(*side));
-	side->dev = side_open_dev(HOST_DEV);
+	side->dev = test_dev_open_pci(HOST_DEV);
 	assert_int_equal(doca_comch_client_create(side->dev, name, &side->client), DOCA_SUCCESS);
 	side->ctx = doca_comch_client_as_ctx(side->client);
 	side_init_ctx(side);
@@ -332,7 +314,7 @@ static void received(struct doca_comch_consumer_task_post_recv *task, union doca
 	side->last_task = doca_comch_consumer_task_post_recv_as_task(task);
 	if (side->on_done != NULL)
 		side->on_done(side, side->last_task);
-	if (side->repost && side_state(side->ctx) == DOCA_CTX_STATE_RUNNING) { /* not what comes while it stops */
+	if (side->repost && side_state(side->ctx) == DOCA_CTX_STATE_RUNNING) { /* not messages that arrive while it stops */
 		doca_buf_reset_data_len(buf);
 		assert_int_equal(doca_task_submit(side->last_task), DOCA_SUCCESS);
 	} else if (!side->keep) {

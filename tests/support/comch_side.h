@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a Comch connection for tests: device, progress engine, server or client, and what its callbacks saw. Both
- * sides may live in one process, or one in each of two.
+ * One side of a Comch connection for tests: device, progress engine, server or client, and a record of its callbacks. Both sides
+ * may be in one process, or in one each.
  */
 #ifndef TESTS_SUPPORT_COMCH_SIDE_H
 #define TESTS_SUPPORT_COMCH_SIDE_H
@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 
-#define SIDE_WAIT_S 60	   /* a test that waits longer hangs, on however busy a machine */
-#define SIDE_MSGS_MAX 4096 /* bytes kept of the last message */
+#define SIDE_WAIT_S 60	   /* only a hang takes longer, even on a busy machine */
+#define SIDE_MSGS_MAX 4096 /* bytes of the last message that are kept */
 #define SIDE_STATES_MAX 16
 
 #define DPU_DEV "03:00.0"
@@ -35,7 +35,7 @@ struct comch_side {
 	struct doca_comch_server *server; /* one of the two */
 	struct doca_comch_client *client;
 	struct doca_ctx *ctx;
-	struct doca_comch_connection *connection;     /* the last one made */
+	struct doca_comch_connection *connection;     /* the last connection */
 	enum doca_ctx_states states[SIDE_STATES_MAX]; /* every state entered */
 	uint32_t num_states;
 	uint32_t num_connects, num_failed_connects, num_disconnects;
@@ -47,20 +47,19 @@ struct comch_side {
 	void (*on_msg)(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection);
 };
 
-/* Opens a device by PCI address; fails the test when there is none. */
-struct doca_dev *side_open_dev(const char *pci_addr);
+/* Opens a device by PCI address; fails the test if there is none. */
 struct doca_dev_rep *side_open_rep(struct doca_dev *dev, const char *pci_addr);
 
-/* Creates, connects to a progress engine of its own and configures, not yet started. */
+/* Creates it, connects it to a new progress engine, and configures it; does not start it. */
 void side_init_server(struct comch_side *side, const char *name);
 void side_init_client(struct comch_side *side, const char *name);
-/* Stops what runs, and frees everything. peer may be NULL; its progress engine is driven as well. */
+/* Stops and frees everything. peer may be NULL; else its progress engine is progressed as well. */
 void side_fini(struct comch_side *side, struct comch_side *peer);
 
 /* Starts server and client and waits until they are connected. */
 void side_connect(struct comch_side *server, struct comch_side *client);
 
-/* Sends one control message; AGAIN is tried again for a while. */
+/* Sends one control message; repeats for a while on AGAIN. */
 doca_error_t side_send(struct comch_side *side, const void *msg, uint32_t len);
 
 enum doca_ctx_states side_state(struct doca_ctx *ctx);
@@ -94,7 +93,7 @@ struct data_memory {
 
 void data_memory_init(struct data_memory *memory, struct doca_dev *dev, size_t len, uint32_t num_bufs);
 void data_memory_fini(struct data_memory *memory);
-/* A buffer whose data section is empty, or is all of it. */
+/* A buffer whose data section is empty, or all of the buffer. */
 struct doca_buf *data_buf_empty(struct data_memory *memory, size_t offset, size_t len);
 struct doca_buf *data_buf_full(struct data_memory *memory, size_t offset, size_t len);
 
@@ -110,7 +109,7 @@ struct data_side {
 	uint32_t num_states;
 	uint32_t num_done, num_errors;
 	doca_error_t status; /* of the last task that ended with an error */
-	bool keep;	     /* callbacks neither free nor resubmit */
+	bool keep;	     /* callbacks neither free nor resubmit the task */
 	bool repost;	     /* the consumer's callback resets the buffer and submits again */
 	/* of the last message received */
 	uint32_t producer_id, imm_len;
@@ -120,18 +119,18 @@ struct data_side {
 	void (*on_done)(struct data_side *side, struct doca_task *task);
 };
 
-/* Created, connected to a progress engine (its own when pe is NULL), configured; memory_len bytes of memory. */
+/* Creates it, connects it to a progress engine (a new one if pe is NULL), and configures it with memory_len bytes of memory. */
 void data_init_consumer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
 			size_t memory_len);
 void data_init_producer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
 			size_t memory_len);
 void data_fini(struct data_side *side);
-/* Starts it and waits for RUNNING; the two control engines are driven as well. */
+/* Starts it and waits for RUNNING; progresses the two control engines as well. */
 void data_start(struct data_side *side, struct doca_pe *control0, struct doca_pe *control1);
 
-/* Posts one receive of the consumer's memory. */
+/* Posts one receive into the consumer's memory. */
 struct doca_task *data_post(struct data_side *consumer, size_t offset, size_t len);
-/* Sends part of the producer's memory; result of the last submit, AGAIN is tried again unless once. */
+/* Sends part of the producer's memory; returns the result of the last submit. Repeats on AGAIN, unless once is set. */
 doca_error_t data_send(struct data_side *producer, size_t offset, size_t len, uint32_t consumer_id, const void *imm,
 		       uint32_t imm_len, bool once);
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For tests of a command from outside, to be sourced: runs of it, and checks of what it printed, in TAP. $work is a folder of the
-# test's own. A test ends with
+# To be sourced by tests that run a command: they run it and check its output, and print TAP. $work is a temporary
+# folder. A test ends with
 #
 #	echo "1..$number"
 #	[ "$failed" -eq 0 ]
+. "$(dirname "$0")/../support/wait.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 number=0 failed=0
 
-# expect NAME STATUS COMMAND...: runs it; what it printed is in $work/out and $work/err.
+# expect NAME STATUS COMMAND...: runs it; its output is in $work/out and $work/err.
 expect() {
 	name=$1 wanted=$2
 	shift 2
@@ -28,6 +29,12 @@ check() {
 		echo "not ok $number - $what"
 		sed 's/^/# /' "$work/out" "$work/err"
 	fi
+}
+
+# await WHAT COMMAND...: the same for await_line or wait_until, without output to check.
+await() {
+	: >"$work/out" >"$work/err"
+	check "$@"
 }
 
 out_has() { check "$name prints $1" grep -qE -- "$1" "$work/out"; }

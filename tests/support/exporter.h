@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of another process: a test starts its own program again as the exporter, which has a memory map of the host's function,
- * sends its descriptor over a socket, and obeys commands there. Include it after cmocka. The exporter's functions use CHECK.
+ * Memory of another process: a test starts its own program again as the exporter, which has a memory map on the host's function,
+ * sends its descriptor over a socket, and obeys commands from it. Include it after cmocka. The exporter's functions use CHECK.
  */
 #ifndef TEST_EXPORTER_H
 #define TEST_EXPORTER_H
@@ -17,6 +17,7 @@
 #include <doca_mmap.h>
 
 #include "support/check.h"
+#include "support/test_dev.h"
 
 #define EXPORTER_DEVICE "d8:00.0" /* a function of the host */
 #define EXPORTER_DESCRIPTOR_MAX 4096
@@ -30,24 +31,7 @@ struct exported {
 
 /* ---- in the exporter ---- */
 
-static inline struct doca_dev *exporter_open(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t is_equal;
-
-	CHECK(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal) == DOCA_SUCCESS && is_equal)
-			CHECK(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	CHECK(dev != NULL);
-	return dev;
-}
-
-/* Makes a memory map and sends what an importer needs of it. */
+/* Creates a memory map and sends what an importer needs. */
 static inline struct doca_mmap *exporter_export(int socket, struct doca_dev *dev, uint8_t *start, size_t len,
 						uint32_t permissions)
 {
@@ -93,7 +77,7 @@ static inline pid_t exporter_spawn(const char *program, size_t offset, uint32_t 
 	return pid;
 }
 
-/* Takes what an exporter sends. there: its memory, in its address space. */
+/* Receives what the exporter sends. there: its memory, in its address space. */
 static inline struct doca_mmap *exporter_import(int socket, struct doca_dev *dev, uint8_t **there)
 {
 	struct exported exported;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listener and a caller on two devices, for each test anew. Include it after cmocka. */
+/* A listener and a caller on two devices, created for each test. Include it after cmocka. */
 #ifndef TEST_RDMA_CM_FIXTURE_H
 #define TEST_RDMA_CM_FIXTURE_H
 
@@ -9,7 +9,7 @@ struct fixture {
 	struct cm_side server, client;
 };
 
-/* Devices by their place in the topology of this test. */
+/* Indices of devices in the topology of this test. */
 enum { SERVER_DEVICE = 2, CLIENT_DEVICE = 0 };
 
 static inline int prepare(void **state)
@@ -26,7 +26,7 @@ static inline void start(struct fixture *f)
 {
 	rdma_rig_start(&f->server.rig);
 	rdma_rig_start(&f->client.rig);
-	OK(doca_rdma_start_listen_to_port(f->server.rig.rdma, CM_PORT));
+	CHECK_OK(doca_rdma_start_listen_to_port(f->server.rig.rdma, CM_PORT));
 }
 
 static inline int setup(void **state)
@@ -60,7 +60,7 @@ static inline void connect_both(struct fixture *f)
 	WAIT(f->server.num_established == server + 1 && f->client.num_established == client + 1);
 }
 
-/* A message each way, and who each came from. */
+/* Sends a message each way, and checks the connection of each. */
 static inline void talk(struct fixture *f, struct doca_rdma_connection *to_server, struct doca_rdma_connection *to_client)
 {
 	struct rdma_rig *server = &f->server.rig, *client = &f->client.rig;
@@ -70,13 +70,13 @@ static inline void talk(struct fixture *f, struct doca_rdma_connection *to_serve
 
 	memset(client->memory + 1000, 0x5a, 40);
 	memset(server->memory + 2000, 0xa5, 30);
-	OK(rig_receive(server, there, 0));
-	OK(rig_receive(client, here, 0));
-	OK(rig_send(client, to_server, ask, 0));
+	CHECK_OK(rig_receive(server, there, 0));
+	CHECK_OK(rig_receive(client, here, 0));
+	CHECK_OK(rig_send(client, to_server, ask, 0));
 	WAIT(server->num_received == at_server + 1);
 	assert_ptr_equal(server->from, to_client);
 	assert_memory_equal(server->memory + 100, client->memory + 1000, 40);
-	OK(rig_send(server, to_client, answer, 0));
+	CHECK_OK(rig_send(server, to_client, answer, 0));
 	WAIT(client->num_received == at_client + 1);
 	assert_ptr_equal(client->from, to_server);
 	assert_memory_equal(client->memory + 200, server->memory + 2000, 30);

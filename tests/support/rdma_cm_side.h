@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An RDMA instance that connects by address, and what its callbacks were told. Include it after cmocka, or after a CHECK. */
+/* An RDMA instance that connects by address, and a record of its callbacks. Include it after cmocka, or after a CHECK. */
 #ifndef TEST_RDMA_CM_SIDE_H
 #define TEST_RDMA_CM_SIDE_H
 
@@ -13,7 +13,7 @@
 #define CM_EVENTS 4096
 #define CM_CONNECTIONS 1024
 
-/* Twenty ports from here on are this process's, though others run the same tests on the same devices now. */
+/* Twenty ports from here on belong to this process: others may run the same tests on the same devices now. */
 static inline uint16_t cm_port(void)
 {
 	return (uint16_t)(2000 + getpid() % 3000 * 20);
@@ -24,9 +24,9 @@ static inline uint16_t cm_port(void)
 enum cm_policy { CM_ACCEPT, CM_REJECT, CM_WAIT };
 
 struct cm_side {
-	struct rdma_rig rig;	    /* first: it is the context's user data */
-	enum cm_policy policy;	    /* of the request callback */
-	bool may_be_gone;	    /* a caller, before its request is accepted */
+	struct rdma_rig rig;	    /* must be first: the context's user data points to it */
+	enum cm_policy policy;	    /* what the request callback does */
+	bool may_be_gone;	    /* the caller may close before its request is accepted */
 	bool end_again;		    /* the disconnection callback disconnects */
 	char events[CM_EVENTS + 1]; /* q: request, e: established, f: failure, d: disconnection */
 	uint32_t num_events;
@@ -53,9 +53,9 @@ static inline void cm_requested(struct doca_rdma_connection *connection, union d
 		doca_error_t result = doca_rdma_connection_accept(connection, NULL, 0);
 
 		CHECK(result == DOCA_SUCCESS || (side->may_be_gone && result == DOCA_ERROR_CONNECTION_ABORTED));
-		OK(doca_rdma_connection_set_user_data(connection, (union doca_data){.u64 = 1000 + side->num_requests}));
+		CHECK_OK(doca_rdma_connection_set_user_data(connection, (union doca_data){.u64 = 1000 + side->num_requests}));
 	} else if (side->policy == CM_REJECT) {
-		OK(doca_rdma_connection_reject(connection));
+		CHECK_OK(doca_rdma_connection_reject(connection));
 	}
 	side->num_requests++;
 }
@@ -88,17 +88,17 @@ static inline void cm_ended(struct doca_rdma_connection *connection, union doca_
 	side->ended_tasks = side->rig.num_ended;
 	side->end_data = data.u64;
 	if (side->end_again)
-		OK(doca_rdma_connection_disconnect(connection));
+		CHECK_OK(doca_rdma_connection_disconnect(connection));
 }
 
-/* Everything but the start. */
+/* Does everything except the start. */
 static inline void cm_side_prepare(struct cm_side *side, uint32_t device, uint16_t connections)
 {
 	memset(side, 0, sizeof(*side));
 	rdma_rig_prepare(&side->rig, device, 64 << 10, RIG_ALL, RIG_ALL);
 	side->end_again = true;
-	OK(doca_rdma_set_max_num_connections(side->rig.rdma, connections));
-	OK(doca_rdma_set_connection_state_callbacks(side->rig.rdma, cm_requested, cm_established, cm_failed, cm_ended));
+	CHECK_OK(doca_rdma_set_max_num_connections(side->rig.rdma, connections));
+	CHECK_OK(doca_rdma_set_connection_state_callbacks(side->rig.rdma, cm_requested, cm_established, cm_failed, cm_ended));
 }
 
 static inline void cm_events_are(const struct cm_side *side, const char *events)
@@ -114,11 +114,11 @@ static inline void cm_text(struct doca_dev *dev, enum doca_rdma_addr_type type, 
 	uint8_t bytes[16];
 
 	if (type == DOCA_RDMA_ADDR_TYPE_IPv4)
-		OK(doca_devinfo_get_ipv4_addr(devinfo, bytes, DOCA_DEVINFO_IPV4_ADDR_SIZE));
+		CHECK_OK(doca_devinfo_get_ipv4_addr(devinfo, bytes, DOCA_DEVINFO_IPV4_ADDR_SIZE));
 	else if (type == DOCA_RDMA_ADDR_TYPE_IPv6)
-		OK(doca_devinfo_get_ipv6_addr(devinfo, bytes, DOCA_DEVINFO_IPV6_ADDR_SIZE));
+		CHECK_OK(doca_devinfo_get_ipv6_addr(devinfo, bytes, DOCA_DEVINFO_IPV6_ADDR_SIZE));
 	else
-		OK(doca_rdma_cap_get_gid(devinfo, 0, 1, &gid));
+		CHECK_OK(doca_rdma_cap_get_gid(devinfo, 0, 1, &gid));
 	CHECK(inet_ntop(type == DOCA_RDMA_ADDR_TYPE_IPv4 ? AF_INET : AF_INET6, type == DOCA_RDMA_ADDR_TYPE_GID ? gid.raw : bytes,
 			text, 64) != NULL);
 }
@@ -129,19 +129,19 @@ static inline doca_error_t cm_call(struct cm_side *side, enum doca_rdma_addr_typ
 	struct doca_rdma_addr *addr;
 	doca_error_t result;
 
-	OK(doca_rdma_addr_create(type, text, port, &addr));
+	CHECK_OK(doca_rdma_addr_create(type, text, port, &addr));
 	result = doca_rdma_connect_to_addr(side->rig.rdma, addr, (union doca_data){.u64 = data});
-	OK(doca_rdma_addr_destroy(addr));
+	CHECK_OK(doca_rdma_addr_destroy(addr));
 	return result;
 }
 
-/* By the IPv6 address, which every device has. */
+/* Calls the IPv6 address, which every device has. */
 static inline void cm_call_device(struct cm_side *side, struct doca_dev *dev, uint64_t data)
 {
 	char text[64];
 
 	cm_text(dev, DOCA_RDMA_ADDR_TYPE_IPv6, text);
-	OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv6, text, CM_PORT, data));
+	CHECK_OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv6, text, CM_PORT, data));
 }
 
 static inline uint32_t cm_num_fds(void)
@@ -164,7 +164,7 @@ static inline uint32_t cm_num_fds(void)
 #endif
 #endif
 
-/* KiB of memory that this process has; 0 with a sanitizer, which keeps what was freed and looks for leaks itself. */
+/* KiB of memory that this process uses; 0 with a sanitizer, which keeps freed memory and finds leaks itself. */
 static inline uint64_t cm_resident_kib(void)
 {
 #ifdef CM_SANITIZED

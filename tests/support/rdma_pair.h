@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two RDMA instances of one process with several connections, and the verbs by number: for tests that are tables. */
+/* Two RDMA instances of one process with several connections, and the verbs by number, for table-driven tests. */
 #ifndef TEST_RDMA_PAIR_H
 #define TEST_RDMA_PAIR_H
 
@@ -27,7 +27,7 @@ struct pair {
 
 #define PAIR_WAIT(pair, condition) RDMA_RIG_WAIT(&(pair)->a, &(pair)->b, condition)
 
-/* Permissions of a's memory map, b's instance and b's memory map. Not started. */
+/* Takes the permissions of a's memory map, b's instance and b's memory map. Does not start them. */
 static inline void pair_prepare(struct pair *pair, uint32_t a_memory, uint32_t b_instance, uint32_t b_memory)
 {
 	const void *descriptor;
@@ -40,7 +40,7 @@ static inline void pair_prepare(struct pair *pair, uint32_t a_memory, uint32_t b
 		pair->a.memory[i] = (uint8_t)(i * 31 + (i >> 8));
 		pair->b.memory[i] = (uint8_t)(i * 17 + (i >> 8) + 5);
 	}
-	OK(doca_mmap_export_rdma(pair->b.mmap, pair->b.dev, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_rdma(pair->b.mmap, pair->b.dev, &descriptor, &len));
 	rdma_rig_import(&pair->a, descriptor, len);
 }
 
@@ -50,17 +50,17 @@ static inline void pair_connect(struct pair *pair)
 	size_t a_size, b_size;
 
 	CHECK(pair->num < PAIR_CONNECTIONS);
-	OK(doca_rdma_export(pair->a.rdma, &a_details, &a_size, &pair->ab[pair->num]));
-	OK(doca_rdma_export(pair->b.rdma, &b_details, &b_size, &pair->ba[pair->num]));
-	OK(doca_rdma_connect(pair->a.rdma, b_details, b_size, pair->ab[pair->num]));
-	OK(doca_rdma_connect(pair->b.rdma, a_details, a_size, pair->ba[pair->num]));
+	CHECK_OK(doca_rdma_export(pair->a.rdma, &a_details, &a_size, &pair->ab[pair->num]));
+	CHECK_OK(doca_rdma_export(pair->b.rdma, &b_details, &b_size, &pair->ba[pair->num]));
+	CHECK_OK(doca_rdma_connect(pair->a.rdma, b_details, b_size, pair->ab[pair->num]));
+	CHECK_OK(doca_rdma_connect(pair->b.rdma, a_details, a_size, pair->ba[pair->num]));
 	pair->num++;
 }
 
 static inline void pair_start(struct pair *pair, uint32_t num_connections)
 {
-	OK(doca_rdma_set_max_num_connections(pair->a.rdma, PAIR_CONNECTIONS));
-	OK(doca_rdma_set_max_num_connections(pair->b.rdma, PAIR_CONNECTIONS));
+	CHECK_OK(doca_rdma_set_max_num_connections(pair->a.rdma, PAIR_CONNECTIONS));
+	CHECK_OK(doca_rdma_set_max_num_connections(pair->b.rdma, PAIR_CONNECTIONS));
 	rdma_rig_start(&pair->a);
 	rdma_rig_start(&pair->b);
 	for (uint32_t i = 0; i < num_connections; i++)
@@ -72,13 +72,14 @@ static inline void pair_fini(struct pair *pair)
 	rdma_rig_stop(&pair->a);
 	rdma_rig_stop(&pair->b);
 	if (pair->a.remote != NULL)
-		OK(doca_mmap_destroy(pair->a.remote));
+		CHECK_OK(doca_mmap_destroy(pair->a.remote));
 	pair->a.remote = NULL;
 	rdma_rig_fini(&pair->a);
 	rdma_rig_fini(&pair->b);
 }
 
-/* One task of the verb, on buffers that the caller made: here is local, there is the peer's. What the submit said. */
+/* Submits one task of the verb with buffers of the caller: here is local, there is the peer's. Returns the result of the
+ * submit. */
 static inline doca_error_t verb_submit(enum verb verb, struct rdma_rig *rig, struct doca_rdma_connection *to,
 				       struct doca_buf *here, struct doca_buf *there, uint64_t mark)
 {
@@ -105,7 +106,7 @@ static inline bool verb_takes_receive(enum verb verb)
 	return verb == VERB_SEND || verb == VERB_SEND_IMM || verb == VERB_WRITE_IMM;
 }
 
-/* Does the verb's local buffer hold the bytes that go out? Else it takes those that come in. */
+/* Returns true if the verb sends its local buffer, and false if it receives into it. */
 static inline bool verb_goes_out(enum verb verb)
 {
 	return verb_takes_receive(verb) || verb == VERB_WRITE;
@@ -116,7 +117,7 @@ static inline bool verb_is_one_sided(enum verb verb)
 	return verb != VERB_SEND && verb != VERB_SEND_IMM;
 }
 
-/* The local and the remote buffer that the verb wants at an offset of both memories. */
+/* The local and the remote buffer that the verb needs, at an offset of both memories. */
 static inline struct doca_buf *verb_here(enum verb verb, struct rdma_rig *rig, size_t offset, size_t len)
 {
 	return rdma_rig_buf(rig, false, offset, len, verb_goes_out(verb));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA between processes: the test's program again, in a role, at the other end of a socket. The role's process tells and hears
- * bytes over it, and both exchange connection details and memory maps so. A CHECK that fails ends the process.
+ * RDMA between processes: the test's program is started again in a role, at the other end of a socket. Over the socket, both
+ * exchange words, connection details and memory maps. A failed CHECK ends the process.
  */
 #ifndef TEST_RDMA_PEER_H
 #define TEST_RDMA_PEER_H
@@ -19,7 +19,7 @@
 #include "support/rdma_rig.h"
 
 #define PEER_DETAILS_MAX 2048
-#define PEER_LIFE_S 120 /* of a process that nobody ended */
+#define PEER_LIFE_S 120 /* after which a leftover process ends */
 
 struct peer {
 	pid_t pid;
@@ -54,7 +54,7 @@ static inline void peer_expect(int socket, char word)
 	CHECK(heard == word);
 }
 
-/* Has something come? */
+/* Returns whether a word has arrived. */
 static inline bool peer_has_said(int socket, char *word)
 {
 	return recv(socket, word, 1, MSG_DONTWAIT) == 1;
@@ -84,7 +84,7 @@ static inline void peer_kill(const struct peer *peer)
 	CHECK(kill(peer->pid, SIGKILL) == 0);
 }
 
-/* It has ended, or does now: as it should, or killed. */
+/* Waits for its end, either normal or killed. */
 static inline void peer_wait(struct peer *peer)
 {
 	int status;
@@ -103,24 +103,24 @@ static inline void peer_stop(const struct peer *peer)
 	CHECK(waitpid(peer->pid, &status, WUNTRACED) == peer->pid && WIFSTOPPED(status));
 }
 
-/* Both sides at the same time: a connection of the rig to the other's, and the other's memory map. */
+/* Called by both sides simultaneously: connects the rig to the other side, and imports the other's memory map. */
 static inline void peer_meet(int socket, struct rdma_rig *rig, struct doca_rdma_connection **connection)
 {
 	static struct peer_introduction mine, theirs;
 	const void *details, *descriptor;
 
-	OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
-	OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
+	CHECK_OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
+	CHECK_OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
 	CHECK(mine.details_len <= PEER_DETAILS_MAX && mine.descriptor_len <= PEER_DETAILS_MAX);
 	memcpy(mine.details, details, mine.details_len);
 	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
 	peer_say(socket, &mine, sizeof(mine));
 	peer_hear(socket, &theirs, sizeof(theirs));
-	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, *connection));
+	CHECK_OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, *connection));
 	rdma_rig_import(rig, theirs.descriptor, theirs.descriptor_len);
 }
 
-/* ---- a runtime folder of the test's own, and what is left behind ---- */
+/* ---- a runtime folder of the test, and what is left in it ---- */
 
 static char peer_folder[] = "/tmp/softfield-rdma-XXXXXX";
 
@@ -142,7 +142,7 @@ static inline void peer_folder_remove(void)
 	(void)rmdir(peer_folder);
 }
 
-/* The same, as setup and teardown of a group of tests. */
+/* The same, as a group setup and teardown. */
 static inline int peer_folder_setup(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static inline uint32_t count_entries(const char *path)
 	return num;
 }
 
-/* Status pages in a runtime folder: files of their own beside what the fabric has there. */
+/* Counts the status pages in a runtime folder: separate files beside those of the fabric. */
 static inline uint32_t count_pages(const char *path)
 {
 	DIR *dir = opendir(path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An RDMA instance on a progress engine with a memory map of its own, for tests in one process or between two. Include it after
- * cmocka, or after a CHECK of one's own. */
+/* An RDMA instance on a progress engine with its own memory map, for tests in one process or between two. */
 #ifndef TEST_RDMA_RIG_H
 #define TEST_RDMA_RIG_H
 
@@ -18,15 +17,11 @@
 #include <doca_rdma.h>
 
 #include "base/clock.h"
+#include "support/check.h"
 #include "support/test_dev.h"
 
-#ifndef CHECK
-#define CHECK(condition) assert_true(condition)
-#endif
-#define OK(call) CHECK((call) == DOCA_SUCCESS)
-
 #define RIG_TASKS 64
-#define RIG_WAIT_S 60 /* only a hang takes longer, on however busy a machine */
+#define RIG_WAIT_S 60 /* only a hang takes longer, even on a busy machine */
 #define RIG_LIST 4
 #define RIG_ALL                                                                                                                  \
 	(DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE |                          \
@@ -46,7 +41,7 @@ struct rdma_rig {
 	enum doca_ctx_states state;
 	uint32_t num_good, num_failed, num_received;
 	doca_error_t status;	 /* of the first task that failed */
-	uint64_t order[RIG_LOG]; /* user data of what ended, in order */
+	uint64_t order[RIG_LOG]; /* user data of completed tasks, in order */
 	doca_error_t statuses[RIG_LOG];
 	uint32_t num_ended;
 	/* the last receive */
@@ -56,7 +51,7 @@ struct rdma_rig {
 	const struct doca_rdma_connection *from;
 	uint32_t resubmits;
 	bool keep;
-	void (*on_ended)(struct rdma_rig *rig); /* the last thing of every task's callback, or NULL */
+	void (*on_ended)(struct rdma_rig *rig); /* called at the end of every task's callback, or NULL */
 };
 
 static inline void rdma_rig_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data,
@@ -72,7 +67,7 @@ static inline void rdma_rig_ended(struct doca_task *task, union doca_data task_u
 	rig->order[rig->num_ended++ % RIG_LOG] = task_user_data.u64;
 	if (good && rig->resubmits > 0) {
 		rig->resubmits--;
-		OK(doca_task_submit(task));
+		CHECK_OK(doca_task_submit(task));
 	} else if (!rig->keep) {
 		doca_task_free(task);
 	}
@@ -130,9 +125,9 @@ static inline void rdma_rig_state_changed(const union doca_data user_data, struc
 }
 
 #define RIG_CONF(name)                                                                                                           \
-	OK(doca_rdma_task_##name##_set_conf(rig->rdma, rdma_rig_##name##_good, rdma_rig_##name##_failed, RIG_TASKS))
+	CHECK_OK(doca_rdma_task_##name##_set_conf(rig->rdma, rdma_rig_##name##_good, rdma_rig_##name##_failed, RIG_TASKS))
 
-/* Everything but the start. mmap_permissions are those of its memory. */
+/* Does everything except the start. mmap_permissions are those of its memory. */
 static inline void rdma_rig_prepare(struct rdma_rig *rig, uint32_t device, size_t size, uint32_t permissions,
 				    uint32_t mmap_permissions)
 {
@@ -141,15 +136,15 @@ static inline void rdma_rig_prepare(struct rdma_rig *rig, uint32_t device, size_
 	memset(rig, 0, sizeof(*rig));
 	rig->dev = test_dev_open(device);
 	CHECK(rig->dev != NULL);
-	OK(doca_pe_create(&rig->pe));
-	OK(doca_rdma_create(rig->dev, &rig->rdma));
+	CHECK_OK(doca_pe_create(&rig->pe));
+	CHECK_OK(doca_rdma_create(rig->dev, &rig->rdma));
 	rig->ctx = doca_rdma_as_ctx(rig->rdma);
-	OK(doca_ctx_set_user_data(rig->ctx, data));
-	OK(doca_ctx_set_state_changed_cb(rig->ctx, rdma_rig_state_changed));
-	OK(doca_pe_connect_ctx(rig->pe, rig->ctx));
-	OK(doca_rdma_set_permissions(rig->rdma, permissions));
-	OK(doca_rdma_set_max_send_buf_list_len(rig->rdma, RIG_LIST));
-	OK(doca_rdma_task_receive_set_dst_buf_list_len(rig->rdma, RIG_LIST));
+	CHECK_OK(doca_ctx_set_user_data(rig->ctx, data));
+	CHECK_OK(doca_ctx_set_state_changed_cb(rig->ctx, rdma_rig_state_changed));
+	CHECK_OK(doca_pe_connect_ctx(rig->pe, rig->ctx));
+	CHECK_OK(doca_rdma_set_permissions(rig->rdma, permissions));
+	CHECK_OK(doca_rdma_set_max_send_buf_list_len(rig->rdma, RIG_LIST));
+	CHECK_OK(doca_rdma_task_receive_set_dst_buf_list_len(rig->rdma, RIG_LIST));
 	RIG_CONF(send);
 	RIG_CONF(send_imm);
 	RIG_CONF(read);
@@ -160,16 +155,16 @@ static inline void rdma_rig_prepare(struct rdma_rig *rig, uint32_t device, size_
 	RIG_CONF(remote_net_sync_event_get);
 	RIG_CONF(remote_net_sync_event_notify_set);
 	RIG_CONF(remote_net_sync_event_notify_add);
-	OK(doca_rdma_task_receive_set_conf(rig->rdma, rdma_rig_received, rdma_rig_receive_failed, RIG_TASKS));
-	OK(doca_buf_inventory_create(512, &rig->inventory));
-	OK(doca_buf_inventory_start(rig->inventory));
+	CHECK_OK(doca_rdma_task_receive_set_conf(rig->rdma, rdma_rig_received, rdma_rig_receive_failed, RIG_TASKS));
+	CHECK_OK(doca_buf_inventory_create(512, &rig->inventory));
+	CHECK_OK(doca_buf_inventory_start(rig->inventory));
 	rig->size = size;
 	rig->memory = calloc(1, size);
-	OK(doca_mmap_create(&rig->mmap));
-	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, size));
-	OK(doca_mmap_set_permissions(rig->mmap, mmap_permissions));
-	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
-	OK(doca_mmap_start(rig->mmap));
+	CHECK_OK(doca_mmap_create(&rig->mmap));
+	CHECK_OK(doca_mmap_set_memrange(rig->mmap, rig->memory, size));
+	CHECK_OK(doca_mmap_set_permissions(rig->mmap, mmap_permissions));
+	CHECK_OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
 static inline bool rdma_rig_late(uint64_t begin_ns)
@@ -192,7 +187,7 @@ static inline bool rdma_rig_late(uint64_t begin_ns)
 
 static inline void rdma_rig_start(struct rdma_rig *rig)
 {
-	OK(doca_ctx_start(rig->ctx));
+	CHECK_OK(doca_ctx_start(rig->ctx));
 	CHECK(rig->state == DOCA_CTX_STATE_RUNNING);
 }
 
@@ -200,7 +195,7 @@ static inline void rdma_rig_stop(struct rdma_rig *rig)
 {
 	enum doca_ctx_states state;
 
-	OK(doca_ctx_get_state(rig->ctx, &state));
+	CHECK_OK(doca_ctx_get_state(rig->ctx, &state));
 	if (state == DOCA_CTX_STATE_RUNNING)
 		(void)doca_ctx_stop(rig->ctx);
 	RDMA_RIG_WAIT(rig, NULL, rig->state == DOCA_CTX_STATE_IDLE);
@@ -209,14 +204,14 @@ static inline void rdma_rig_stop(struct rdma_rig *rig)
 static inline void rdma_rig_fini(struct rdma_rig *rig)
 {
 	rdma_rig_stop(rig);
-	OK(doca_rdma_destroy(rig->rdma));
-	OK(doca_buf_inventory_destroy(rig->inventory));
+	CHECK_OK(doca_rdma_destroy(rig->rdma));
+	CHECK_OK(doca_buf_inventory_destroy(rig->inventory));
 	if (rig->remote != NULL)
-		OK(doca_mmap_destroy(rig->remote));
+		CHECK_OK(doca_mmap_destroy(rig->remote));
 	if (rig->mmap != NULL)
-		OK(doca_mmap_destroy(rig->mmap));
-	OK(doca_pe_destroy(rig->pe));
-	OK(doca_dev_close(rig->dev));
+		CHECK_OK(doca_mmap_destroy(rig->mmap));
+	CHECK_OK(doca_pe_destroy(rig->pe));
+	CHECK_OK(doca_dev_close(rig->dev));
 	free(rig->memory);
 }
 
@@ -225,12 +220,12 @@ static inline void rdma_rig_import(struct rdma_rig *rig, const void *descriptor,
 	void *addr;
 	size_t size;
 
-	OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->remote));
-	OK(doca_mmap_get_memrange(rig->remote, &addr, &size));
+	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->remote));
+	CHECK_OK(doca_mmap_get_memrange(rig->remote, &addr, &size));
 	rig->remote_memory = addr;
 }
 
-/* A buf with data, or without. remote: of the peer's memory. */
+/* A buf with data, or an empty one. remote: in the peer's memory. */
 static inline struct doca_buf *rdma_rig_buf(struct rdma_rig *rig, bool remote, size_t offset, size_t len, bool data)
 {
 	struct doca_buf *buf;
@@ -238,9 +233,9 @@ static inline struct doca_buf *rdma_rig_buf(struct rdma_rig *rig, bool remote, s
 	uint8_t *at = (remote ? rig->remote_memory : rig->memory) + offset;
 
 	if (data)
-		OK(doca_buf_inventory_buf_get_by_data(rig->inventory, mmap, at, len, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(rig->inventory, mmap, at, len, &buf));
 	else
-		OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, mmap, at, len, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(rig->inventory, mmap, at, len, &buf));
 	return buf;
 }
 
@@ -251,10 +246,10 @@ static inline struct doca_buf *rdma_rig_buf(struct rdma_rig *rig, bool remote, s
 
 static inline void rig_put(struct doca_buf *buf)
 {
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 }
 
-/* ---- tasks: each submits and returns what the submit said ---- */
+/* ---- tasks: each function submits one and returns the result of the submit ---- */
 
 static inline doca_error_t rig_submit(struct doca_task *task)
 {
@@ -269,7 +264,7 @@ static inline doca_error_t rig_receive(struct rdma_rig *rig, struct doca_buf *ds
 {
 	struct doca_rdma_task_receive *task;
 
-	OK(doca_rdma_task_receive_allocate_init(rig->rdma, dst, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_receive_allocate_init(rig->rdma, dst, (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_receive_as_task(task));
 }
 
@@ -278,7 +273,7 @@ static inline doca_error_t rig_send(struct rdma_rig *rig, struct doca_rdma_conne
 {
 	struct doca_rdma_task_send *task;
 
-	OK(doca_rdma_task_send_allocate_init(rig->rdma, to, src, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_send_allocate_init(rig->rdma, to, src, (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_send_as_task(task));
 }
 
@@ -287,7 +282,7 @@ static inline doca_error_t rig_send_imm(struct rdma_rig *rig, struct doca_rdma_c
 {
 	struct doca_rdma_task_send_imm *task;
 
-	OK(doca_rdma_task_send_imm_allocate_init(rig->rdma, to, src, immediate, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_send_imm_allocate_init(rig->rdma, to, src, immediate, (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_send_imm_as_task(task));
 }
 
@@ -296,7 +291,7 @@ static inline doca_error_t rig_read(struct rdma_rig *rig, struct doca_rdma_conne
 {
 	struct doca_rdma_task_read *task;
 
-	OK(doca_rdma_task_read_allocate_init(rig->rdma, to, src, dst, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_read_allocate_init(rig->rdma, to, src, dst, (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_read_as_task(task));
 }
 
@@ -305,7 +300,7 @@ static inline doca_error_t rig_write(struct rdma_rig *rig, struct doca_rdma_conn
 {
 	struct doca_rdma_task_write *task;
 
-	OK(doca_rdma_task_write_allocate_init(rig->rdma, to, src, dst, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_write_allocate_init(rig->rdma, to, src, dst, (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_write_as_task(task));
 }
 
@@ -314,7 +309,8 @@ static inline doca_error_t rig_write_imm(struct rdma_rig *rig, struct doca_rdma_
 {
 	struct doca_rdma_task_write_imm *task;
 
-	OK(doca_rdma_task_write_imm_allocate_init(rig->rdma, to, src, dst, immediate, (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_write_imm_allocate_init(rig->rdma, to, src, dst, immediate, (union doca_data){.u64 = mark},
+							&task));
 	return rig_submit(doca_rdma_task_write_imm_as_task(task));
 }
 
@@ -323,8 +319,8 @@ static inline doca_error_t rig_cas(struct rdma_rig *rig, struct doca_rdma_connec
 {
 	struct doca_rdma_task_atomic_cmp_swp *task;
 
-	OK(doca_rdma_task_atomic_cmp_swp_allocate_init(rig->rdma, to, dst, result, compare, swap, (union doca_data){.u64 = mark},
-						       &task));
+	CHECK_OK(doca_rdma_task_atomic_cmp_swp_allocate_init(rig->rdma, to, dst, result, compare, swap,
+							     (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_atomic_cmp_swp_as_task(task));
 }
 
@@ -333,8 +329,8 @@ static inline doca_error_t rig_add(struct rdma_rig *rig, struct doca_rdma_connec
 {
 	struct doca_rdma_task_atomic_fetch_add *task;
 
-	OK(doca_rdma_task_atomic_fetch_add_allocate_init(rig->rdma, to, dst, result, value, (union doca_data){.u64 = mark},
-							 &task));
+	CHECK_OK(doca_rdma_task_atomic_fetch_add_allocate_init(rig->rdma, to, dst, result, value, (union doca_data){.u64 = mark},
+							       &task));
 	return rig_submit(doca_rdma_task_atomic_fetch_add_as_task(task));
 }
 
@@ -343,8 +339,8 @@ static inline doca_error_t rig_event_get(struct rdma_rig *rig, struct doca_rdma_
 {
 	struct doca_rdma_task_remote_net_sync_event_get *task;
 
-	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, to, event, dst, (union doca_data){.u64 = mark},
-								  &task));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, to, event, dst, (union doca_data){.u64 = mark},
+									&task));
 	return rig_submit(doca_rdma_task_remote_net_sync_event_get_as_task(task));
 }
 
@@ -353,8 +349,8 @@ static inline doca_error_t rig_event_set(struct rdma_rig *rig, struct doca_rdma_
 {
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task;
 
-	OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(rig->rdma, to, event, src,
-									 (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(rig->rdma, to, event, src,
+									       (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(task));
 }
 
@@ -364,8 +360,8 @@ static inline doca_error_t rig_event_add(struct rdma_rig *rig, struct doca_rdma_
 {
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task;
 
-	OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(rig->rdma, to, event, result, value,
-									 (union doca_data){.u64 = mark}, &task));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(rig->rdma, to, event, result, value,
+									       (union doca_data){.u64 = mark}, &task));
 	return rig_submit(doca_rdma_task_remote_net_sync_event_notify_add_as_task(task));
 }
 

@@ -42,13 +42,13 @@ bool urom_rig_start_daemon(struct urom_rig *rig, const char *const *more)
 			return false;
 	}
 	setenv("SOFTFIELD_RUNTIME", rig->folder, 1);
-	snprintf(port, sizeof(port), "%u", rig->port); /* 0 the first time, then the same again */
+	snprintf(port, sizeof(port), "%u", rig->port); /* 0 at the first start, then the same port again */
 	for (int i = 0; more != NULL && more[i] != NULL && i < 6; i++)
 		args[3 + i] = more[i];
 	if (!program_start(&rig->daemon, args))
 		return false;
 	if (!program_await(&rig->daemon, "listening on") || !program_await(&rig->daemon, " plugins\n")) {
-		(void)urom_rig_end_daemon(rig); /* nobody else does: a test whose setup failed has no teardown */
+		(void)urom_rig_end_daemon(rig); /* needed here: no teardown follows a setup that failed */
 		rig->daemon.pid = 0;
 		return false;
 	}
@@ -108,7 +108,7 @@ bool urom_rig_open(struct urom_rig *rig, const char *const *more)
 	rig->daemon.pid = 0;
 	fprintf(stderr, "the rig's service does not start: %s, its daemon said:\n%s", doca_error_get_name(result),
 		rig->daemon.output);
-	urom_rig_close(rig); /* a test whose setup failed has no teardown */
+	urom_rig_close(rig); /* no teardown follows a setup that failed */
 	return false;
 }
 
@@ -166,17 +166,25 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 
 /* ---- waiting ---- */
 
+/* Progresses once. False: nothing was due, and the deadline has passed. */
+static bool rig_step(struct urom_rig *rig, uint64_t until)
+{
+	if (doca_pe_progress(rig->pe) != 0)
+		return true;
+	if (sf_now_ns() > until)
+		return false;
+	sched_yield(); /* let the workers run, where cores are few */
+	return true;
+}
+
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states now;
 
 	while (doca_ctx_get_state(ctx, &now) == DOCA_SUCCESS && now != state) {
-		if (doca_pe_progress(rig->pe) != 0)
-			continue;
-		if (sf_now_ns() > until)
+		if (!rig_step(rig, until))
 			return false;
-		sched_yield(); /* to the workers, where cores are few */
 	}
 	return true;
 }
@@ -186,11 +194,8 @@ bool urom_rig_await_flag(struct urom_rig *rig, const int *flag)
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 
 	while (!*flag) {
-		if (doca_pe_progress(rig->pe) != 0)
-			continue;
-		if (sf_now_ns() > until)
+		if (!rig_step(rig, until))
 			return false;
-		sched_yield(); /* to the workers, where cores are few */
 	}
 	return true;
 }
@@ -228,7 +233,7 @@ pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker)
 	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
 	assert_true(program_await(&rig->daemon, text));
 	assert_int_equal(sscanf(strstr(rig->daemon.output, text) + strlen(text), "%d", &pid), 1);
-	assert_true(pid > 1); /* it will be sent signals */
+	assert_true(pid > 1); /* the caller sends it signals */
 	return pid;
 }
 

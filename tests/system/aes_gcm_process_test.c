@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AES-GCM on memory that another process exported: its own, as source, as destination, in lists with local pieces. The exporter
- * is this program again, on the host's function d8:00.0, and obeys one-byte commands; the importer is the DPU's port 03:00.0.
+ * AES-GCM on memory that another process exported: as source, as destination, and in lists with local pieces. The exporter runs
+ * this program again, on the host's function d8:00.0, and obeys one-byte commands; the importer uses the DPU's port 03:00.0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,9 @@
 
 #include "base/little.h"
 #include "support/exporter.h"
+#include "support/test_dev.h"
 
-#define LEN (4 << 20) /* of the exporter's memory, and of the importer's */
+#define LEN (4 << 20) /* of the exporter's memory, and of the importer's memory */
 #define MEMORY_LEN (LEN + 8192)
 #define TAG 16
 #define AAD 20
@@ -47,10 +48,11 @@ static uint8_t pattern(size_t i)
 
 /* ---- the exporter ---- */
 
-/* 'c': the sum of its bytes. The offset makes the first and the last page its own in part only. */
+/* Command 'c' returns the sum of the bytes. Because of the offset, the first and the last page belong to the memory only in
+ * part. */
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
+	struct doca_dev *dev = test_dev_open_pci(EXPORTER_DEVICE);
 	uint8_t *memory = aligned_alloc(4096, MEMORY_LEN), *start = memory + offset;
 	struct doca_mmap *mmap;
 	char command;
@@ -79,8 +81,8 @@ struct fixture {
 	struct doca_aes_gcm_key *key;
 	struct doca_mmap *mmap, *imported;
 	struct doca_buf_inventory *inventory;
-	uint8_t *memory, *there; /* its own, and the exporter's */
-	pid_t pid;		 /* 0: ended */
+	uint8_t *memory, *there; /* the importer's memory, and the mapping of the exporter's */
+	pid_t pid;		 /* 0: it has exited */
 	int socket;
 	bool ended;
 	doca_error_t status;
@@ -119,7 +121,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	f.dev = exporter_open("03:00.0");
+	f.dev = test_dev_open_pci("03:00.0");
 	f.memory = malloc(LEN);
 	memset(f.memory, 0xa5, LEN);
 	ok(doca_pe_create(&f.pe));
@@ -167,7 +169,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Starts an exporter, and imports. */
+/* Starts an exporter and imports its memory. */
 static void meet(struct fixture *f, size_t offset, uint32_t permissions)
 {
 	f->pid = exporter_spawn("aes_gcm_process_test", offset, permissions, &f->socket);
@@ -199,7 +201,7 @@ static struct doca_buf *destination(struct fixture *f, struct doca_mmap *mmap, u
 	return buf;
 }
 
-/* Releases both lists. A task that failed has ended the run. */
+/* Returns the task's status, and releases both lists. A failed task has stopped the context, which is started again. */
 static doca_error_t run(struct fixture *f, bool encrypts, struct doca_buf *src, struct doca_buf *dst)
 {
 	union doca_data data = {.u64 = 0};
@@ -237,7 +239,7 @@ static void expect_pattern(const uint8_t *bytes, size_t from, size_t len)
 
 /* ---- tests ---- */
 
-/* Its plaintext is sealed here; what was sealed goes there, is opened there, and comes here. */
+/* Encrypts and decrypts with each of the two memories as source and as destination. */
 static void all_ways(struct fixture *f, size_t offset)
 {
 	static const size_t lengths[] = {AAD, 100, 5000, 100000, TEXT_MAX};
@@ -272,7 +274,7 @@ static void ragged_memory(void **state)
 	all_ways(*state, 16);
 }
 
-/* Pieces of both, in odd places: the tag is in two processes. */
+/* Lists with pieces of both memories at odd offsets: the tag is split between the two processes. */
 static void list_over_both_processes(void **state)
 {
 	struct fixture *f = *state;
@@ -281,7 +283,7 @@ static void list_over_both_processes(void **state)
 	meet(f, 16, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 	for (size_t i = 0; i < 2000; i++)
 		f->memory[i] = pattern(1000 + i);
-	src = source(f, f->imported, f->there, 1000); /* the pattern goes on here */
+	src = source(f, f->imported, f->there, 1000); /* the pattern continues here */
 	ok(doca_buf_chain_list(src, source(f, f->mmap, f->memory, 2000)));
 	dst = destination(f, f->mmap, f->memory + 10000, 7);
 	ok(doca_buf_chain_list(dst, destination(f, f->imported, f->there + 50000, 3000)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loop of submits ends though the peer waits for what another context of the same progress engine has accepted and could not
- * send yet: an RDMA message that found no receive. The loop is in a callback of RDMA, in one of Comch, or in none. The peer is
- * another engine of this process, which the loop turns.
+ * A program submits in a loop while the peer waits for an RDMA message that another context of the same progress engine has
+ * accepted but could not send yet, because no receive was posted. The loop must end. It runs in a callback of RDMA, in a callback
+ * of Comch, or in none. The peer is another engine of this process, which the loop progresses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 #define CHUNK 64
 
 static struct comch_side server, client;
-static struct data_side producer, consumer; /* of server, on the engine of pair.a; of client */
+static struct data_side producer, consumer; /* of the server, on the engine of pair.a; of the client */
 static struct pair pair;
 static struct doca_buf *message, *room;
 static bool ended;
 
-/* One look of the peer: it posts a Comch receive once it has the RDMA message. */
+/* One step of the peer: it posts a Comch receive once it has the RDMA message. */
 static void peer_turn(void)
 {
 	(void)doca_pe_progress(client.pe);
@@ -39,10 +39,10 @@ static void loop_until_sent(void)
 	uint64_t end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);
 	doca_error_t result;
 
-	OK(rig_send(&pair.a, pair.ab[0], message, 0)); /* there is no receive: it waits */
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], message, 0)); /* no receive is posted: the message waits */
 	assert_int_equal(data_send(&producer, 0, CHUNK, consumer.id, NULL, 0, true), DOCA_ERROR_AGAIN);
 	room = rig_room(&pair.b, 0, CHUNK);
-	OK(rig_receive(&pair.b, room, 0));
+	CHECK_OK(rig_receive(&pair.b, room, 0));
 	do {
 		peer_turn();
 		result = data_send(&producer, 0, CHUNK, consumer.id, NULL, 0, true);
@@ -113,8 +113,8 @@ static void in_a_callback_of_rdma(void **state)
 	struct doca_buf *there = rig_room(&pair.a, 128, CHUNK), *here = rig_source(&pair.b, 128, CHUNK);
 
 	(void)state;
-	OK(rig_receive(&pair.a, there, 0));
-	OK(rig_send(&pair.b, pair.ba[0], here, 0));
+	CHECK_OK(rig_receive(&pair.a, there, 0));
+	CHECK_OK(rig_send(&pair.b, pair.ba[0], here, 0));
 	pair.a.on_ended = loop_of_rdma;
 	SIDE_WAIT(ended, pair.a.pe, pair.b.pe, NULL, NULL);
 	rig_put(there);

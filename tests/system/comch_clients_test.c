@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thousands of clients of one server. Processes with a quarter of them each connect them all, then each client sends messages and
- * waits for the echo of one before the next. Where the limit of open files is low there are fewer.
+ * Thousands of clients of one server. Four processes connect a quarter of them each; then each client sends messages and waits
+ * for each echo before the next. If the limit of open files is low, there are fewer clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +18,13 @@
 
 #include "comch_roles.h"
 #include "support/child.h"
+#include "support/test_dev.h"
 
 #define PROCESSES 4
 #define CLIENTS_MAX 2000
 #define MESSAGES 3
-#define CONNECTING_MAX 8 /* at a time in each process: the agent keeps 64 callers that have said nothing yet */
-#define FILES_OTHERS 200 /* descriptors that are for no client */
+#define CONNECTING_MAX 8 /* at a time in each process: the agent keeps at most 64 callers that have not sent anything yet */
+#define FILES_OTHERS 200 /* descriptors that no client uses */
 #define FILES_OF_CLIENT 2
 #define WAIT_S 240 /* only a hang takes longer */
 
@@ -31,11 +32,11 @@ struct client {
 	struct doca_comch_client *client;
 	struct doca_ctx *ctx;
 	uint32_t number, sent, echoed, wrong;
-	bool busy; /* a task is on its way */
+	bool busy; /* a task is in flight */
 };
 
-static uint32_t num_clients; /* in all */
-static int gate[2];	     /* closed when the test's process lets the clients go */
+static uint32_t num_clients; /* in all processes */
+static int gate[2];	     /* closed when the test's process lets the clients start */
 
 static bool is_late(double since)
 {
@@ -103,7 +104,7 @@ static void await(struct client *client, struct doca_pe *pe, enum doca_ctx_state
 	}
 }
 
-/* One that the peer takes later is tried again. */
+/* If the submit returns AGAIN, it is tried again. */
 static void client_send(struct client *client)
 {
 	const uint32_t words[2] = {client->number, client->sent};
@@ -140,11 +141,11 @@ static void talk(struct client *clients, uint32_t num, struct doca_pe *pe)
 	}
 }
 
-/* Connects, says so by a byte, and talks when the gate opens: then all are connected. */
+/* Connects, reports that by a byte, and exchanges messages when the gate is closed: by then all clients are connected. */
 static void run_clients(uint32_t first, uint32_t num, const char *name, int said)
 {
 	struct client *clients = calloc(num, sizeof(*clients));
-	struct doca_dev *dev = side_open_dev(HOST_DEV);
+	struct doca_dev *dev = test_dev_open_pci(HOST_DEV);
 	struct doca_pe *pe;
 	char byte = 'c';
 
@@ -175,7 +176,7 @@ static void run_clients(uint32_t first, uint32_t num, const char *name, int said
 
 /* ---- the server ---- */
 
-static struct doca_task *waiting[CLIENTS_MAX * MESSAGES]; /* echoes that a client takes later */
+static struct doca_task *waiting[CLIENTS_MAX * MESSAGES]; /* echoes whose submit returned AGAIN */
 static uint32_t num_waiting;
 
 static void echo_over(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
@@ -234,12 +235,12 @@ static void thousands_of_clients(void **state)
 	(void)state;
 	assert_int_equal(pipe(gate) | pipe(said), 0);
 	snprintf(server_name, sizeof(server_name), "thousands-%d", (int)getpid());
-	for (uint32_t i = 0; i < PROCESSES; i++) { /* before this process has threads */
+	for (uint32_t i = 0; i < PROCESSES; i++) { /* fork before this process has threads */
 		children[i] = fork();
 		assert_true(children[i] >= 0);
 		if (children[i] == 0) {
 			close(gate[1]);
-			CHECK(read(gate[0], &byte, 1) == 1); /* the server is there */
+			CHECK(read(gate[0], &byte, 1) == 1); /* the server runs */
 			run_clients(i * (num_clients / PROCESSES), num_clients / PROCESSES, server_name, said[1]);
 			_exit(0);
 		}
@@ -261,7 +262,7 @@ static void thousands_of_clients(void **state)
 	side_fini(&own, NULL);
 }
 
-/* As many as the limit of open files allows. */
+/* Returns how many clients the limit of open files allows. */
 static uint32_t clients_possible(void)
 {
 	struct rlimit files;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compression of memory that another process exported: as source, as destination, and both. The exporter is this program again,
- * on the host's function d8:00.0; the importer is the DPU's port 03:00.0. Runs with and without engine threads.
+ * Compression of memory that another process exported: as source, as destination, and as both. The exporter runs this program
+ * again, on the host's function d8:00.0; the importer uses the DPU's port 03:00.0. Runs with and without engine threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +17,12 @@
 #include "base/little.h"
 #include "support/compress_rig.h"
 #include "support/exporter.h"
+#include "support/test_dev.h"
 
 #define LEN ((size_t)2 << 20)
-#define RAGGED 16 /* off a page, so that the ends are no mapped pages */
+#define RAGGED 16 /* offset from a page boundary, so that the first and last page are not mapped */
 #define PLAIN_LEN ((size_t)600001)
-#define OUT_AT (LEN / 2) /* in the exporter's memory, where results go */
+#define OUT_AT (LEN / 2) /* where results go in the exporter's memory */
 #define SEED 3
 
 /* ---- the exporter ---- */
@@ -29,7 +30,7 @@
 /* Answers each byte with the checksum of the memory; q ends it. */
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
+	struct doca_dev *dev = test_dev_open_pci(EXPORTER_DEVICE);
 	uint8_t *memory = aligned_alloc(4096, LEN + 4096), *start = memory + offset;
 	char command;
 
@@ -57,8 +58,8 @@ struct fixture {
 	pid_t pid; /* 0: it was killed */
 	int socket;
 	struct doca_mmap *imported;
-	uint8_t *there;	 /* the exporter's memory, as the memory map has it */
-	uint8_t *shadow; /* what is in it */
+	uint8_t *there;	 /* the exporter's memory, as imported */
+	uint8_t *shadow; /* a copy of what that memory should hold */
 };
 
 static void meet(struct fixture *f, uint32_t permissions)
@@ -67,7 +68,7 @@ static void meet(struct fixture *f, uint32_t permissions)
 	f->imported = exporter_import(f->socket, f->rig.dev, &f->there);
 }
 
-/* What the exporter has is what the shadow has: nothing beside a result was written. */
+/* The exporter's memory must equal the shadow: nothing outside a result was written. */
 static void expect_shadow(struct fixture *f)
 {
 	uint64_t sum;
@@ -82,7 +83,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	rig_init(&f.rig, exporter_open("03:00.0"), 2 * LEN);
+	rig_init(&f.rig, test_dev_open_pci("03:00.0"), 2 * LEN);
 	f.shadow = calloc(1, LEN);
 	rig_fill(f.shadow, PLAIN_LEN, SEED);
 	*state = &f;
@@ -122,7 +123,7 @@ static void their_bytes_are_compressed(void **state)
 	rig_put(dst);
 }
 
-/* Into their memory, over what the shadow has there then. */
+/* Decompresses into the exporter's memory what the shadow holds there afterwards. */
 static void decompress_there(struct fixture *f, enum rig_kind kind, size_t packed_len, const uint8_t *plain, size_t len)
 {
 	struct doca_buf *src = rig_source(&f->rig, f->rig.mmap, f->rig.memory, packed_len);
@@ -155,7 +156,7 @@ static void results_go_to_their_memory(void **state)
 	decompress_there(f, RIG_LZ4_BLOCK, len, plain, PLAIN_LEN);
 }
 
-/* Theirs to theirs, and back from there. */
+/* From the exporter's memory to the exporter's memory, and back. */
 static void from_their_memory_to_theirs(void **state)
 {
 	struct fixture *f = *state;
@@ -191,7 +192,7 @@ static void no_right_to_write_there(void **state)
 	rig_put(dst);
 }
 
-/* Within five seconds; one is promised. */
+/* Fails within five seconds; the documentation promises one. */
 static void exporter_that_is_killed(void **state)
 {
 	struct fixture *f = *state;

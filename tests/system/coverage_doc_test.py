@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The counts in docs/COVERAGE.md are those of the tables in docs/api: coverage_doc_test.py SOURCE BUILD [--fix]
+"""The counts in docs/COVERAGE.md match the tables in docs/api: coverage_doc_test.py SOURCE BUILD [--fix]
 
-With --fix it writes them. A name counts as declared if the compiler finds it with the table's type, values and fields, a function as
-exported if a library of BUILD exports the symbol that a call of it names. CC is the compiler (cc)."""
+With --fix it writes them. A name counts as declared if the compiler finds it with the table's type, values and fields; a function
+counts as exported if a library of BUILD exports the symbol that a call of it uses. CC is the compiler (cc)."""
 import csv
 import difflib
 import os
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-LIBRARIES = ("aes_gcm.tsv", "compress.tsv", "erasure_coding.tsv") # of one table each
+LIBRARIES = ("aes_gcm.tsv", "compress.tsv", "erasure_coding.tsv") # tables of one library each
 BEGIN = "<!-- counted by tests/system/coverage_doc_test.py -->\n"
 END = "<!-- end of what is counted -->\n"
 FLAGS = ["-std=gnu11", "-w", "-DDOCA_ALLOW_EXPERIMENTAL_API", "-DDOCA_ALLOW_DEPRECATED_API"]
@@ -22,7 +22,8 @@ DEFINED = "#if !defined(%s)%s\n#line %d \"probe\"\n#error not so\n#endif\n"
 def rows_of(path):
     with open(path, newline="") as table:
         rows = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
-    # Left out: a name that the release removes, one that only a text has, and what a plugin exports, which no header declares.
+    # Omitted: names that the release removes, names that appear in text only, and what a plugin exports, which no header
+    # declares.
     return [row for row in rows if row["declaration"] != "-" and not row.get("confidence", "").startswith("named in text only")
             and not row["name"].startswith("urom_plugin_get_")]
 
@@ -34,20 +35,20 @@ def kind_of(row):
 
 def fields_of(declaration):
     body = re.search(r"\{(.*)\}", declaration, re.S)
-    text = re.sub(r"\bstruct\s*\{[^{}]*\}\s*;|\{[^{}]*\}", "", body[1]) if body else "" # what has no name of its own has no field
+    text = re.sub(r"\bstruct\s*\{[^{}]*\}\s*;|\{[^{}]*\}", "", body[1]) if body else "" # an unnamed struct adds no field name
     names = [re.search(r"\(\s*\*\s*(\w+)\s*\)|(\w+)\s*(?:\[[^]]*\]\s*)*(?::\s*\d+\s*)?$", part.strip()) for part in text.split(";")]
     names = [name[1] or name[2] for name in names if name]
     return ["__doca_api_version" if name == "DOCA_STRUCT_START" else name for name in names]
 
 
 def value_of(row):
-    """The number or the text that a macro stands for; empty for another macro."""
+    """The number or text that a macro expands to; empty for another macro."""
     value = re.fullmatch(r'#define \w+ (\d+|"[^"]*")', row["declaration"].strip())
     return value[1] if value else ""
 
 
 def probe(row, line):
-    """C code that does not compile unless the name is declared as the table has it."""
+    """C code that compiles only if the name is declared as in the table."""
     name, kind, declaration = row["name"], kind_of(row), row["declaration"].strip().rstrip(";")
     if kind == "macro":
         value = value_of(row)
@@ -87,7 +88,7 @@ def is_clang():
 
 
 def symbols_of(functions, headers, includes):
-    """The symbol that a call of each function names; without those that are inline."""
+    """The symbol that a call of each function uses; inline functions are left out."""
     text = includes_text(headers) + "".join("const void *const p_%s = (const void *)&%s;\n" % (name, name) for name in functions)
     run = compile_c(text, includes, "-S", "-O0", "-fno-pic", "-o", "-")
     if run.returncode != 0:
@@ -109,7 +110,7 @@ def exported_by(build):
 
 
 class Api:
-    """What the headers declare of some tables, as sets of (header, name). With two forms of a name, either will do."""
+    """What the headers declare of some tables, as sets of (header, name). If a name has two forms, either counts."""
 
     def __init__(self, rows, includes, exported):
         forms = [((row["header"], row["name"]), row) for row in rows]
@@ -138,13 +139,13 @@ class Api:
 def declared_in_c(forms, headers, includes):
     probes = "".join(probe(row, line) for line, (_, row) in enumerate(forms, 1))
     wrong = lines_with_errors(includes_text(headers) + probes, includes)
-    seen = compile_c(includes_text(headers), includes, "-E").stdout # where a struct without fields needs no declaration to compile
+    seen = compile_c(includes_text(headers), includes, "-E").stdout # a struct without fields compiles without a declaration, so look for its name
     return {key for line, (key, row) in enumerate(forms, 1)
             if line not in wrong and (kind_of(row) != "struct" or re.search(r"\bstruct %s\b" % key[1], seen))}
 
 
 def changed(added, table):
-    """Of the names of a release, those that the table lacks or has with another form that a compiler can tell."""
+    """Of the names that a release added, those that the table lacks or has with another form that a compiler can distinguish."""
     forms = {(row["header"], row["name"]): row["declaration"] for row in table}
     return [row for row in added if (row["header"], row["name"]) not in forms or
             row["declaration"] != forms[row["header"], row["name"]] and (kind_of(row) != "macro" or value_of(row))]
@@ -178,7 +179,7 @@ def counted(source, build):
         "2.2": Api(rows_of(api / "legacy-2.2.tsv"), [include / "doca-2.2"], exported),
         "1.5": Api(rows_of(api / "legacy-1.5.tsv"), [include / "doca-1.5"], exported),
     }
-    text += "\nEarlier releases, by headers of their own:\n\n| header |" + "".join(
+    text += "\nEarlier releases, which have headers of their own:\n\n| header |" + "".join(
         " %s: names | functions exported |" % release for release in earlier) + "\n|" + " --- |" * (1 + 2 * len(earlier)) + "\n"
     for header in sorted({header for api in earlier.values() for header in api.headers}):
         text += "| `%s` | %s |\n" % (header, " | ".join(api.cells(header) for api in earlier.values()))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# demo.sh on CPUs that are not those of most machines, from a folder with blanks, and when it fails. Usage: ... SOURCE BUILD
+# demo.sh on unusual CPU sets, from a folder with blanks in its name, and when it fails. Usage: ... SOURCE BUILD
 set -u
 source=$1 build=$2
 . "$(dirname "$0")/tap.sh"
@@ -16,7 +16,7 @@ for cpu in "${usable%%[!0-9]*}" "${usable##*[!0-9]}"; do
 	ok "on CPU $cpu alone"
 done
 
-# A server that says why it ends, and more after it.
+# A server that prints its reason, then more lines, and fails.
 export BUILD_ROOT=$work/broken
 mkdir -p "$BUILD_ROOT/apps/remote_offload" "$BUILD_ROOT/tools"
 ln -s "$build"/apps/remote_offload/* "$BUILD_ROOT/apps/remote_offload/"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that loads a library, uses memory of it that peers reach, and unloads it while the library's thread runs. It links
- * none of the libraries itself. Usage: dlclose_test LIBRARY..., each of which brings libdoca_common.
+ * A program loads a library, uses memory of it that peers reach, and unloads it while the library's thread runs. The program
+ * itself links none of the libraries. Usage: dlclose_test LIBRARY..., each of which depends on libdoca_common.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ static char folder[] = "/tmp/softfield-dlclose-XXXXXX";
 
 #define FIND(handle, name) __typeof__(&name) name##_ = (__typeof__(&name))dlsym(handle, #name)
 
-/* Its agent's thread runs from here on. */
+/* From here on the agent's thread runs. */
 static void start_agent(void *handle)
 {
 	static char memory[8192];
@@ -43,17 +43,17 @@ static void start_agent(void *handle)
 	FIND(handle, doca_mmap_start);
 	FIND(handle, doca_mmap_export_pci);
 	CHECK(doca_devinfo_create_list_ != NULL && doca_mmap_export_pci_ != NULL);
-	CHECK_OK(doca_devinfo_create_list_(&list, &num));
-	CHECK_OK(doca_dev_open_(list[0], &dev));
-	CHECK_OK(doca_mmap_create_(&mmap));
-	CHECK_OK(doca_mmap_set_memrange_(mmap, memory, sizeof(memory)));
-	CHECK_OK(doca_mmap_add_dev_(mmap, dev));
-	CHECK_OK(doca_mmap_set_permissions_(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE));
-	CHECK_OK(doca_mmap_start_(mmap));
-	CHECK_OK(doca_mmap_export_pci_(mmap, dev, &bytes, &len));
+	CHECK(doca_devinfo_create_list_(&list, &num) == DOCA_SUCCESS);
+	CHECK(doca_dev_open_(list[0], &dev) == DOCA_SUCCESS);
+	CHECK(doca_mmap_create_(&mmap) == DOCA_SUCCESS);
+	CHECK(doca_mmap_set_memrange_(mmap, memory, sizeof(memory)) == DOCA_SUCCESS);
+	CHECK(doca_mmap_add_dev_(mmap, dev) == DOCA_SUCCESS);
+	CHECK(doca_mmap_set_permissions_(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE) == DOCA_SUCCESS);
+	CHECK(doca_mmap_start_(mmap) == DOCA_SUCCESS);
+	CHECK(doca_mmap_export_pci_(mmap, dev, &bytes, &len) == DOCA_SUCCESS);
 }
 
-/* Says something wrong to the agent, which then closes the connection. */
+/* Sends the agent an invalid message, so that it closes the connection. */
 static void wake_agent(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -84,7 +84,7 @@ static void load_use_unload(void)
 	wake_agent();
 	CHECK(dlclose(handle) == 0);
 	wake_agent();
-	_exit(0); /* the objects are nobody's to destroy any more */
+	_exit(0); /* nothing can destroy the objects any more */
 }
 
 static void folder_remove(void)

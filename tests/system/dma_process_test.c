@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DMA and SHA on memory that other processes exported. The exporters are this program again, on the host's function d8:00.0; the
- * importer is the DPU's port 03:00.0. They obey one-byte commands on a socket.
+ * DMA and SHA on memory that other processes exported. The exporters run this program again, on the host's function d8:00.0; the
+ * importer uses the DPU's port 03:00.0. The exporters obey one-byte commands on a socket.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,13 +25,14 @@
 #include "base/little.h"
 #include "support/dma_rig.h"
 #include "support/exporter.h"
+#include "support/test_dev.h"
 
 #define LEN (8 << 20)
 #define MEMORY_LEN (LEN + 8192)
-#define SHARED SIZE_MAX /* an offset that stands for memory of that kind */
-#define MANY 4		/* tasks under way, each large enough for engine threads */
+#define SHARED SIZE_MAX /* in place of an offset: shared memory */
+#define MANY 4		/* tasks in flight, each large enough for engine threads */
 
-/* The byte that an exporter of this seed has at i in the beginning. */
+/* The byte at i that an exporter with this seed holds initially. */
 static uint8_t pattern(unsigned int seed, size_t i)
 {
 	return (uint8_t)(i * 13 + (i >> 10) + seed * 57);
@@ -39,7 +40,7 @@ static uint8_t pattern(unsigned int seed, size_t i)
 
 /* ---- the exporter ---- */
 
-/* Shared memory cannot be moved to where others could map it: the kernel carries all of it over. */
+/* Shared memory cannot be moved to where others could map it, so the kernel copies all of it. */
 static uint8_t *make_memory(bool is_shared)
 {
 	void *memory = aligned_alloc(4096, MEMORY_LEN);
@@ -54,7 +55,7 @@ static uint8_t *make_memory(bool is_shared)
 
 static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t permissions, bool is_shared)
 {
-	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
+	struct doca_dev *dev = test_dev_open_pci(EXPORTER_DEVICE);
 	uint8_t *memory = make_memory(is_shared), *start = memory + offset;
 	struct doca_mmap *mmap;
 	char command;
@@ -86,7 +87,7 @@ static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t p
 /* ---- the importer ---- */
 
 struct exporter {
-	pid_t pid; /* 0: ended */
+	pid_t pid; /* 0: it has exited */
 	int socket;
 	struct exported exported;
 };
@@ -106,7 +107,7 @@ static void exporter_start(struct exporter *exporter, unsigned int seed, size_t 
 	int sockets[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
-	assert_int_equal(fcntl(sockets[0], F_SETFD, FD_CLOEXEC), 0); /* else another exporter would keep it open */
+	assert_int_equal(fcntl(sockets[0], F_SETFD, FD_CLOEXEC), 0); /* otherwise the next exporter would keep it open */
 	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
 	snprintf(args[1], sizeof(args[1]), "%u", seed);
 	snprintf(args[2], sizeof(args[2]), "%zu", is_shared ? 0 : offset);
@@ -123,7 +124,7 @@ static void exporter_start(struct exporter *exporter, unsigned int seed, size_t 
 	assert_int_equal(recv(exporter->socket, &exporter->exported, sizeof(exporter->exported), 0), sizeof(exporter->exported));
 }
 
-static uint64_t exporter_tell(struct exporter *exporter, char command)
+static uint64_t exporter_command(struct exporter *exporter, char command)
 {
 	uint64_t answer;
 
@@ -155,7 +156,7 @@ static int setup(void **state)
 	static struct fixture f;
 
 	memset(&f, 0, sizeof(f));
-	rig_prepare(&f.rig, exporter_open("03:00.0"));
+	rig_prepare(&f.rig, test_dev_open_pci("03:00.0"));
 	rig_start(&f.rig);
 	f.memory = malloc(2 * LEN);
 	memset(f.memory, 0xa5, 2 * LEN);
@@ -186,7 +187,7 @@ static doca_error_t import(struct fixture *f, const struct exported *exported, s
 	return doca_mmap_create_from_export(NULL, exported->descriptor, exported->descriptor_len, f->rig.dev, mmap);
 }
 
-/* Starts an exporter of that seed, and imports. */
+/* Starts an exporter with that seed and imports its memory. */
 static uint8_t *meet(struct fixture *f, unsigned int which, size_t offset, uint32_t permissions)
 {
 	exporter_start(&f->exporters[which], which + 1, offset, permissions);
@@ -216,7 +217,7 @@ static void expect_pattern(const uint8_t *bytes, unsigned int seed, size_t at, s
 	}
 }
 
-/* From it, changed, and back. */
+/* Copies from the exporter, changes the bytes, and copies them back. */
 static void copy_both_ways(struct fixture *f, size_t offset)
 {
 	static const size_t lengths[] = {1, 63, 64, 4000, 4096, 4097, 70000, 300001, LEN};
@@ -235,7 +236,7 @@ static void copy_both_ways(struct fixture *f, size_t offset)
 				f->memory[j] ^= 0x3c;
 			memcpy(shadow + at, f->memory, len);
 			assert_int_equal(copy(f, f->mmap, f->memory, f->imported[0], there + at, len), DOCA_SUCCESS);
-			assert_int_equal(exporter_tell(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, shadow, LEN));
+			assert_int_equal(exporter_command(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, shadow, LEN));
 		}
 	}
 	free(shadow);
@@ -246,7 +247,7 @@ static void whole_pages_both_ways(void **state)
 	copy_both_ways(*state, 0);
 }
 
-/* The first and the last page belong to the exporter in part only, and are not mapped here. */
+/* The first and the last page belong to the exporter's memory only in part, and are not mapped here. */
 static void ragged_memory_both_ways(void **state)
 {
 	copy_both_ways(*state, 16);
@@ -267,7 +268,7 @@ static void between_two_other_processes(void **state)
 	assert_int_equal(copy(f, f->imported[0], first + 1, f->imported[1], second, LEN - 1), DOCA_SUCCESS);
 	for (size_t i = 0; i < LEN; i++)
 		expected[i] = i < LEN - 1 ? pattern(1, i + 1) : pattern(2, i);
-	assert_int_equal(exporter_tell(&f->exporters[1], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, expected, LEN));
+	assert_int_equal(exporter_command(&f->exporters[1], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, expected, LEN));
 	free(expected);
 }
 
@@ -297,12 +298,12 @@ static void read_only_export_is_no_destination(void **state)
 	struct doca_buf *src = rig_source(&f->rig, f->mmap, f->memory, 100);
 	struct doca_buf *dst = rig_destination(&f->rig, f->imported[0], there, 100);
 	struct doca_task *task = rig_task(&f->rig, src, dst);
-	uint64_t before = exporter_tell(&f->exporters[0], 'c');
+	uint64_t before = exporter_command(&f->exporters[0], 'c');
 
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
 	doca_task_free(task);
 	assert_int_equal(rig_copy(&f->rig, src, dst), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(exporter_tell(&f->exporters[0], 'c'), before);
+	assert_int_equal(exporter_command(&f->exporters[0], 'c'), before);
 	rig_put(src);
 	rig_put(dst);
 }
@@ -343,7 +344,7 @@ static void stopped_exporter_takes_no_part(void **state)
 	assert_int_equal(kill(f->exporters[0].pid, SIGCONT), 0);
 }
 
-/* Copies until the end shows; it must within five seconds, and one second is promised. */
+/* Copies until a task fails. It must within five seconds; the documentation promises one. */
 static void expect_end(struct fixture *f, struct doca_mmap *from, uint8_t *src, struct doca_mmap *to, uint8_t *dst, size_t len)
 {
 	double deadline = sf_now_s() + 5;
@@ -371,29 +372,29 @@ static void killed_exporter(void **state)
 	assert_int_equal(copy(f, f->mmap, f->memory, f->mmap, f->memory + LEN, 1000), DOCA_SUCCESS);
 }
 
-/* What was imported before ends, and its descriptor is worth nothing; the same memory exported anew is another export. */
+/* The existing import ends, and its descriptor is invalid. Exporting the same memory again creates another export. */
 static void exporter_that_ends_the_export(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t *there = meet(f, 0, 16, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 	struct exported stale = f->exporters[0].exported;
-	uint64_t sum = exporter_tell(&f->exporters[0], 'c');
+	uint64_t sum = exporter_command(&f->exporters[0], 'c');
 	struct doca_mmap *again;
 
-	(void)exporter_tell(&f->exporters[0], 'r');
+	(void)exporter_command(&f->exporters[0], 'r');
 	assert_int_equal(recv(f->exporters[0].socket, &f->exporters[0].exported, sizeof(struct exported), 0),
 			 sizeof(struct exported));
 	expect_end(f, f->mmap, f->memory, f->imported[0], there, LEN);
 	expect_end(f, f->imported[0], there, f->mmap, f->memory, 4096);
 	assert_int_equal(import(f, &stale, &again), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(exporter_tell(&f->exporters[0], 'c'), sum); /* nothing was written */
+	assert_int_equal(exporter_command(&f->exporters[0], 'c'), sum); /* nothing was written */
 	assert_int_equal(import(f, &f->exporters[0].exported, &again), DOCA_SUCCESS);
 	assert_int_equal(copy(f, again, there, f->mmap, f->memory, LEN), DOCA_SUCCESS);
 	expect_pattern(f->memory, 1, 0, LEN);
 	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
 }
 
-/* Many large tasks are under way when it dies: each ends, well or badly. */
+/* Large tasks are in flight when the exporter is killed. Each must complete, with success or an error. */
 static void killed_in_the_middle(void **state)
 {
 	struct fixture *f = *state;
@@ -402,7 +403,8 @@ static void killed_in_the_middle(void **state)
 
 	for (int round = 0; round < 4; round++) {
 		for (int i = 0; i < MANY; i++) {
-			size_t len = LEN / MANY, at = (size_t)i * len; /* each its own, for they may run at the same time */
+			size_t len = LEN / MANY,
+			       at = (size_t)i * len; /* one area for each task, because they may run at the same time */
 			bool out = i % 2 == 0;
 
 			src[i] = rig_source(&f->rig, out ? f->mmap : f->imported[0], (out ? f->memory : there) + at, len);
@@ -422,7 +424,7 @@ static void killed_in_the_middle(void **state)
 		if (f->rig.num_failed != 0)
 			break;
 	}
-	/* Death is known within a second, so a round may end well. */
+	/* Death is detected within a second, so a round may succeed. */
 	if (f->rig.num_failed == 0)
 		expect_end(f, f->imported[0], there, f->mmap, f->memory, LEN);
 	RIG_WAIT(&f->rig, f->rig.state != DOCA_CTX_STATE_STOPPING);
@@ -454,7 +456,7 @@ static void digest(struct fixture *f, struct doca_sha *sha, struct doca_buf *src
 	RIG_WAIT(&f->rig, num_digests == before + 1);
 }
 
-/* Message and digest are the exporter's; then it ends. */
+/* Message and digest are in the exporter's memory; then the exporter ends. */
 static void sha_of_imported_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -473,8 +475,8 @@ static void sha_of_imported_memory(void **state)
 		whole[i] = pattern(1, i);
 	assert_int_equal(EVP_Digest(whole + 3, 1000000, expected, NULL, EVP_sha256(), NULL), 1);
 	memcpy(whole + 2000000, expected, sizeof(expected));
-	assert_int_equal(exporter_tell(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, whole, LEN));
-	(void)exporter_tell(&f->exporters[0], 'e');
+	assert_int_equal(exporter_command(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, whole, LEN));
+	(void)exporter_command(&f->exporters[0], 'e');
 	assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
 	digest(f, sha, src, dst);
 	assert_int_equal(digest_status, DOCA_ERROR_IO_FAILED);

@@ -5,43 +5,14 @@ set -u
 caps=$1 topologies=$2
 shift 2
 unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-
-check() {
-	what=$1
-	shift
-	number=$((number + 1))
-	if "$@" >/dev/null; then
-		echo "ok $number - $what"
-	else
-		failed=$((failed + 1))
-		echo "not ok $number - $what"
-		sed 's/^/# /' "$work/out" "$work/err"
-	fi
-}
-
-# expect NAME STATUS COMMAND...: runs it; what it printed is in $work/out and $work/err.
-expect() {
-	name=$1 wanted=$2
-	shift 2
-	"$@" >"$work/out" 2>"$work/err"
-	status=$?
-	check "$name exits with $wanted (it did with $status)" [ "$status" -eq "$wanted" ]
-}
-
-out_has() { check "$name prints $1" grep -qE -- "$1" "$work/out"; }
-out_lacks() { check "$name does not print $1" sh -c '! grep -qE -- "$1" "$2"' sh "$1" "$work/out"; }
-err_has() { check "$name says $1" grep -qE -- "$1" "$work/err"; }
-json_has() { check "$name: $1" python3 -c 'import json, sys; t = json.load(open(sys.argv[1])); assert eval(sys.argv[2])' "$work/out" "$1"; }
+. "$(dirname "$0")/../support/expect.sh"
 
 expect 'help' 0 "$caps" --help
 out_has '^Usage: doca_caps'
 expect 'version' 0 "$caps" -v
 out_has '^doca_caps [0-9.]+'
 expect 'unknown flag' 2 "$caps" --yaml
-err_has 'no option --yaml'
+err_has 'unknown option --yaml'
 expect 'an address missing' 2 "$caps" --pci-addr
 err_has '--pci-addr needs ADDR'
 expect 'an argument' 2 "$caps" 03:00.0
@@ -51,7 +22,7 @@ err_has 'not a PCI address .* mlx5_0'
 expect 'no such device' 1 "$caps" -p 7f:00.0
 err_has 'no device has the PCI address 7f:00\.0'
 expect 'no such library' 2 "$caps" --lib frobnicate
-err_has 'no library .* frobnicate'
+err_has 'unknown library frobnicate'
 expect 'full disk' 1 sh -c '"$0" >/dev/full' "$caps"
 
 expect 'everything' 0 "$caps"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/environment.md lists each variable that the code reads, and no other of ours; docs/urom_service.md those of the UROM service.
+# docs/environment.md lists each variable that the code reads, and no other variable of the project; docs/urom_service.md lists
+# those of the UROM service.
 # Usage: environment_doc_test.sh SOURCE
 set -u
 cd "$1" || exit 1
@@ -13,14 +14,14 @@ same() {
 	exit 1
 }
 
-# Privileged programs use the libraries too.
+# Privileged programs use the libraries, too.
 plain=$(grep -rnE '(^|[^_])getenv\(' src) && { printf 'libraries read the environment by secure_getenv:\n%s\n' "$plain"; exit 1; }
 
 read_by_code=$(grep -rhoE 'getenv\("SOFTFIELD_[A-Z_]+"\)' src apps tools bench tests | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 listed=$(grep -oE '^\| `SOFTFIELD_[A-Z_]+`' docs/environment.md | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 same 'the code' "$(printf '%s\n' "$read_by_code" SOFTFIELD_USER | sort -u)" docs/environment.md "$listed" # of deploy/compose.yaml
 
-# The library warns about every variable but these and SOFTFIELD_TEST_*.
+# The library warns about every variable except these and SOFTFIELD_TEST_*.
 known=$(sed -n '/known\[\]/,/NULL/p' src/base/environment.c | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 same docs/environment.md "$(echo "$listed" | grep -v '^SOFTFIELD_TEST_')" src/base/environment.c "$known"
 

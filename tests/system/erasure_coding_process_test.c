@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Erasure coding of blocks in memory that another process exported. The exporter is this program again, on the host's function
- * d8:00.0; the importer is the DPU's port 03:00.0. It obeys one-byte commands on a socket.
+ * Erasure coding of blocks in memory that another process exported. The exporter runs this program again, on the host's function
+ * d8:00.0; the importer uses the DPU's port 03:00.0. The exporter obeys one-byte commands on a socket.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,17 +19,18 @@
 #include "base/clock.h"
 #include "base/little.h"
 #include "support/exporter.h"
+#include "support/test_dev.h"
 
 #define LEN (6 << 20)
-#define SHARED SIZE_MAX /* an offset that stands for memory that nobody can map */
+#define SHARED SIZE_MAX /* in place of an offset: memory that nobody can map */
 #define NUM_DATA 6
 #define NUM_RDNC 3
-#define RDNC_AT (4 << 20) /* of the exporter's memory, and of ours: there are the redundancy blocks */
+#define RDNC_AT (4 << 20) /* offset of the redundancy blocks, in the exporter's memory and in the importer's */
 #define MANY 4
 
 /* ---- the exporter ---- */
 
-/* Shared memory cannot be moved to where others could map it: the kernel carries all of it over. */
+/* Shared memory cannot be moved to where others could map it, so the kernel copies all of it. */
 static uint8_t *make_memory(size_t offset)
 {
 	int flags = (offset == SHARED ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS;
@@ -39,10 +40,10 @@ static uint8_t *make_memory(size_t offset)
 	return offset == SHARED ? memory : memory + offset;
 }
 
-/* 'c' asks for the checksum of the memory, 'e' ends the export. */
+/* Command 'c' returns the checksum of the memory; 'e' ends the export. */
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
-	struct doca_dev *dev = exporter_open(EXPORTER_DEVICE);
+	struct doca_dev *dev = test_dev_open_pci(EXPORTER_DEVICE);
 	uint8_t *start = make_memory(offset);
 	struct doca_mmap *mmap;
 	char command;
@@ -67,11 +68,11 @@ static int run_exporter(int socket, size_t offset, uint32_t permissions)
 /* ---- the importer ---- */
 
 struct exporter {
-	pid_t pid; /* 0: ended */
+	pid_t pid; /* 0: it has exited */
 	int socket;
 	struct doca_mmap *imported;
-	uint8_t *there;	 /* its memory, in its address space */
-	uint8_t *shadow; /* what it should hold */
+	uint8_t *there;	 /* the exporter's memory, as imported */
+	uint8_t *shadow; /* what that memory should hold */
 };
 
 static void exporter_begin(struct fixture *f, struct exporter *exporter, size_t offset, uint32_t permissions)
@@ -82,7 +83,7 @@ static void exporter_begin(struct fixture *f, struct exporter *exporter, size_t 
 	fill(exporter->shadow, LEN, 1);
 }
 
-static uint64_t exporter_tell(struct exporter *exporter, char command)
+static uint64_t exporter_command(struct exporter *exporter, char command)
 {
 	uint64_t answer;
 
@@ -91,10 +92,10 @@ static uint64_t exporter_tell(struct exporter *exporter, char command)
 	return answer;
 }
 
-/* Nothing but what we know of was written. */
+/* The exporter's memory must equal the shadow: nothing else was written. */
 static void exporter_expect_shadow(struct exporter *exporter)
 {
-	assert_int_equal(exporter_tell(exporter, 'c'), sf_checksum(SF_CHECKSUM_BEGIN, exporter->shadow, LEN));
+	assert_int_equal(exporter_command(exporter, 'c'), sf_checksum(SF_CHECKSUM_BEGIN, exporter->shadow, LEN));
 }
 
 static void exporter_kill(struct exporter *exporter)
@@ -132,9 +133,9 @@ static struct doca_buf *room_there(struct fixture *f, const struct exporter *exp
 	return buf;
 }
 
-/* ---- blocks there and here ---- */
+/* ---- blocks in both processes ---- */
 
-/* Data blocks there or here, redundancy blocks there or here. */
+/* Creates redundancy blocks, with the data blocks and the redundancy blocks each in either process. */
 static void create_across(struct fixture *f, struct exporter *exporter, const struct doca_ec_matrix *matrix, size_t size,
 			  int direction)
 {
@@ -180,7 +181,7 @@ static void whole_pages_in_every_direction(void **state)
 	every_direction(*state, 0);
 }
 
-/* The first and the last page belong to the exporter in part only, and are not mapped here. */
+/* The first and the last page belong to the exporter's memory only in part, and are not mapped here. */
 static void ragged_memory_in_every_direction(void **state)
 {
 	every_direction(*state, 16);
@@ -191,7 +192,8 @@ static void memory_that_cannot_be_mapped_in_every_direction(void **state)
 	every_direction(*state, SHARED);
 }
 
-/* A list of pieces of two other processes and of our own, in which blocks straddle; lost blocks come back across all of them. */
+/* A list of pieces from two other processes and this one. Blocks span several pieces. Recovering lost blocks works across all
+ * of them. */
 static void list_over_three_processes(void **state)
 {
 	enum { BLOCK = 64 * 321 };
@@ -246,7 +248,7 @@ static void read_only_export_is_no_destination(void **state)
 
 /* ---- owners that end ---- */
 
-/* Runs the task until the end shows; it must within five seconds, and one second is promised. */
+/* Runs the task until it fails. It must within five seconds; the documentation promises one. */
 static void expect_end(struct fixture *f, const struct doca_ec_matrix *matrix, struct doca_buf *src, struct doca_buf *dst)
 {
 	double end = sf_now_s() + 5;
@@ -280,10 +282,10 @@ static void exporters_that_end(void **state)
 		if (is_killed)
 			exporter_kill(&exporter);
 		else
-			(void)exporter_tell(&exporter, 'e');
+			(void)exporter_command(&exporter, 'e');
 		expect_end(f, matrix, from, dst);
 		expect_end(f, matrix, src, to);
-		ok(run_new(f, CREATE, matrix, src, dst)); /* ours is as it was */
+		ok(run_new(f, CREATE, matrix, src, dst)); /* local memory is unchanged */
 		ok(doca_buf_reset_data_len(dst));
 		put(from);
 		put(to);
@@ -294,7 +296,7 @@ static void exporters_that_end(void **state)
 	ok(doca_ec_matrix_destroy(matrix));
 }
 
-/* Large tasks are under way when it dies: each ends, well or badly. */
+/* Large tasks are in flight when the exporter is killed. Each must complete, with success or an error. */
 static void killed_in_the_middle(void **state)
 {
 	struct fixture *f = *state;

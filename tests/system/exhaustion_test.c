@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Out of descriptors, and below a limit of file sizes. A server that starts can serve a client, one that cannot says why; a
- * server that runs out of descriptors waits for room, and takes those who came meanwhile.
+ * Running out of descriptors, and a limit on file sizes. A server that starts can serve a client; one that cannot start logs why.
+ * A server that runs out of descriptors waits until some are free, and then accepts the clients that arrived meanwhile.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -23,16 +23,17 @@
 #include "support/comch_side.h"
 #include "support/program.h"
 #include "support/test_dev.h"
+#include "support/wait.h"
 
 #define CLIENTS 3
-#define FEW_MAX 64	    /* descriptors with which a server starts at the latest */
-#define SETTLE_NS 300000000 /* in which an agent that waits uses next to no processor time */
+#define FEW_MAX 64	    /* a server must start with this many descriptors */
+#define SETTLE_NS 300000000 /* time in which a waiting agent must use almost no processor time */
 #define SETTLE_CPU_NS 100000000
 
 static char self[4096], server_name[64];
 static struct comch_side own;
 
-/* So many more descriptors can be opened. */
+/* Limits the process to `num` more descriptors. */
 static void allow_descriptors(uint32_t num)
 {
 	struct rlimit limit;
@@ -90,7 +91,7 @@ static int run_role(const char *name, const char *number)
 		role_server((uint32_t)atoi(number));
 	else
 		role_client();
-	_exit(0); /* what is left is not the test's */
+	_exit(0); /* what remains belongs to the library */
 }
 
 /* ---- descriptors ---- */
@@ -102,7 +103,7 @@ static void start_role(struct program *program, const char *name, const char *nu
 	assert_true(program_start(program, argv));
 }
 
-/* Returns whether a server starts with so few descriptors left. If it does it serves a client. */
+/* Returns whether a server starts with so few descriptors left. A server that starts must serve a client. */
 static bool try_few(uint32_t descriptors)
 {
 	static struct program server;
@@ -145,7 +146,7 @@ static _Atomic uint32_t num_full_lines, num_lines;
 static void count_line(char *line)
 {
 	num_lines++;
-	if (strstr(line, "no more connections are taken") != NULL)
+	if (strstr(line, "cannot accept more connections") != NULL)
 		num_full_lines++;
 }
 
@@ -161,7 +162,6 @@ static void out_of_descriptors_a_server_waits_for_room(void **state)
 {
 	static struct program clients[CLIENTS];
 	static char line[1024];
-	const struct timespec settle = {.tv_nsec = SETTLE_NS};
 	struct doca_log_backend *backend;
 	struct rlimit before;
 	uint64_t used;
@@ -180,9 +180,9 @@ static void out_of_descriptors_a_server_waits_for_room(void **state)
 	for (int i = 0; i < CLIENTS; i++)
 		assert_int_equal(kill(clients[i].pid, SIGUSR1), 0);
 	SIDE_WAIT(num_lines != 0, own.pe, NULL, NULL, NULL);
-	nanosleep(&settle, NULL);
+	time_pass_ns(SETTLE_NS);
 	used = cpu_ns();
-	nanosleep(&settle, NULL);
+	time_pass_ns(SETTLE_NS);
 	used = cpu_ns() - used;
 	assert_in_range(used, 0, SETTLE_CPU_NS);
 	assert_int_equal(num_full_lines, 1);
@@ -199,7 +199,7 @@ static void out_of_descriptors_a_server_waits_for_room(void **state)
 
 /* ---- file sizes ---- */
 
-/* A memfd counts as a file, and what passes the limit is a signal that ends the process. */
+/* A memfd counts as a file. Growing it beyond the limit raises a signal that ends the process. */
 static void export_below_the_limit(void)
 {
 	static uint8_t memory[1 << 20] __attribute__((aligned(4096)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Comch between a process on the CPU (the peer) and a kernel. Each test runs the two as processes of their own; on the software
- * GPU, or with SOFTFIELD_GPU=cuda on a CUDA GPU.
+ * Comch between a process on the CPU (the peer) and a kernel. Each test runs the two in separate processes, with the software GPU
+ * or, if SOFTFIELD_GPU=cuda, with a CUDA GPU.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -28,15 +28,18 @@
 #include "load.h"
 #include "setup.h"
 #include "support/child.h"
+#include "support/wait.h"
 
 #define GPU "b5:00.0"
 #define KERNEL_THREADS 128
-#define ROUNDS_MIN 10u /* of a sleeper and the kernel that wakes it: so many, or as many as fit into the time */
+#define ROUNDS_MIN                                                                                                               \
+	10u /* rounds of a sleeper and the kernel that wakes it: at least this many, or as many as fit into ROUNDS_S             \
+	     */
 #define ROUNDS_MAX 20000u
 #define ROUNDS_S 1.0
-#define PAUSE_S 50e-6 /* at most, before the request */
+#define PAUSE_S 50e-6 /* longest pause before the request */
 
-/* What the two processes and the test tell each other. */
+/* State shared by the two processes and the test. */
 struct shared {
 	volatile int peer_connected, peer_done, gpu_ready, gpu_done;
 	struct load_result result;
@@ -50,14 +53,9 @@ struct scenario {
 	void (*gpu)(const struct scenario *scenario, const char *name);
 };
 
+#define DEADLINE_MS (SETUP_DEADLINE_S * 1000)
+
 static struct shared *shared;
-
-static void nap(void)
-{
-	struct timespec step = {0, 200000};
-
-	nanosleep(&step, NULL);
-}
 
 static bool within_deadline(double since)
 {
@@ -85,17 +83,13 @@ static void gpu_echo(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
 	struct softfield_launch *launch;
-	double begin = sf_now_s();
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, scenario->load.queues, GPU, scenario->load.depth + 4, buf_size(scenario),
 			 scenario->load.depth + 4);
 	setup_launch(&end, scenario->scope, KERNEL_THREADS, &launch);
 	shared->gpu_ready = 1;
-	while (!shared->peer_done && within_deadline(begin)) {
-		setup_progress(&end);
-		nap();
-	}
+	(void)WAIT_UNTIL_WITHIN(DEADLINE_MS, (setup_progress(&end), shared->peer_done != 0));
 	CHECK(softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS);
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 2000));
@@ -187,16 +181,16 @@ static void every_size_comes_back_through_two_blocks(void **state)
 static void rings_wrap_many_times(void **state)
 {
 	echo(SETUP_THREAD, 1, 40, 16, 0, 20000);
-	echo(SETUP_BLOCK, 1, 3000, 16, 0, 5000); /* the arena too */
+	echo(SETUP_BLOCK, 1, 3000, 16, 0, 5000); /* the arena wraps, too */
 }
 
 static void immediate_data_travels_with_any_size(void **state)
 {
-	echo(SETUP_THREAD, 1, 16, 4, 32, 100); /* both in the line */
+	echo(SETUP_THREAD, 1, 16, 4, 32, 100); /* both fit into the line */
 	echo(SETUP_THREAD, 1, 40, 4, 32, 100); /* in the overflow slot */
 	echo(SETUP_BLOCK, 1, 60, 8, 32, 100);
 	echo(SETUP_WARP, 1, 112, 8, 32, 100);
-	echo(SETUP_THREAD, 1, 113, 4, 32, 100); /* too much for line and overflow slot */
+	echo(SETUP_THREAD, 1, 113, 4, 32, 100); /* too long for line and overflow slot */
 	echo(SETUP_BLOCK, 1, 4000, 8, 7, 100);
 	echo(SETUP_WARP, 1, 20, 8, 5, 100);
 }
@@ -233,7 +227,7 @@ static void gpu_handles_before_running(const struct scenario *scenario, const ch
 	CHECK(doca_comch_producer_get_gpu_handle(producer, &gpu_producer) == DOCA_ERROR_BAD_STATE);
 	CHECK(doca_comch_consumer_get_gpu_handle(NULL, &gpu_consumer) == DOCA_ERROR_INVALID_VALUE);
 	CHECK(doca_comch_producer_get_gpu_handle(producer, NULL) == DOCA_ERROR_INVALID_VALUE);
-	/* without a number of tasks there is nothing to size the rings by */
+	/* the number of tasks sizes the rings, so start fails without it */
 	CHECK_OK(doca_ctx_set_datapath_on_gpu(doca_comch_producer_as_ctx(producer), end.gpu));
 	CHECK_OK(doca_pe_connect_ctx(end.pe, doca_comch_producer_as_ctx(producer)));
 	CHECK(doca_ctx_start(doca_comch_producer_as_ctx(producer)) == DOCA_ERROR_BAD_STATE);
@@ -327,7 +321,7 @@ static void peer_sends_too_much(const struct scenario *scenario, const char *nam
 	while ((result = doca_task_submit(doca_comch_producer_task_send_as_task(task))) == DOCA_ERROR_AGAIN &&
 	       within_deadline(since))
 		setup_progress(&end);
-	CHECK_OK(result); /* 65 do not, and the task's error callback says so */
+	CHECK_OK(result); /* 65 bytes do not fit: the task's error callback reports it */
 	while (one.failed == 0 && within_deadline(since))
 		setup_progress(&end);
 	CHECK(one.failed == 1 && one.status == DOCA_ERROR_TOO_BIG);
@@ -348,7 +342,7 @@ static void message_larger_than_the_receive_is_refused(void **state)
 	begin(&scenario);
 	assert_int_equal(wait_for(shared->peer), 0);
 	shared->peer_done = 1;
-	wait_for(shared->gpu); /* its peer has gone without a word: that ending is another test's */
+	wait_for(shared->gpu); /* its peer has exited without notice; another test covers that ending */
 }
 
 static bool is_stopped(pid_t pid)
@@ -363,7 +357,7 @@ static bool is_stopped(pid_t pid)
 	return state == 'T';
 }
 
-/* Stops the GPU's process before the first message, when nothing of its memory is mapped here. */
+/* Stops the GPU's process before the first message, while none of its memory is mapped here. */
 static void peer_sends_to_a_stopped_process(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
@@ -399,7 +393,7 @@ static void peer_sends_to_a_stopped_process(const struct scenario *scenario, con
 	}
 	for (int i = 0; i < 20; i++)
 		setup_progress(&end);
-	CHECK(sf_now_s() - begun < 10); /* each that waited for the peer would take a second */
+	CHECK(sf_now_s() - begun < 10); /* a submit that waited for the peer would take a second */
 	CHECK(one.sent == 0 && one.failed == 0);
 	CHECK(kill(shared->gpu, SIGCONT) == 0);
 	while (one.sent < 4 && within_deadline(since))
@@ -418,14 +412,15 @@ static void submit_to_a_stopped_process_does_not_wait(void **state)
 
 	begin(&scenario);
 	peer = wait_for(shared->peer);
-	if (peer != 0) /* it may not have come to that; else this would wake what LeakSanitizer stops while the process ends */
+	if (peer != 0) /* the test may have failed earlier; then SIGCONT would wake a process that LeakSanitizer has stopped while
+			  it exits */
 		kill(shared->gpu, SIGCONT);
 	shared->peer_done = 1;
-	wait_for(shared->gpu); /* its peer has gone without a word: that ending is another test's */
+	wait_for(shared->gpu); /* its peer has exited without notice; another test covers that ending */
 	assert_int_equal(peer, 0);
 }
 
-/* Runs until the peer is gone, and sees everything end. */
+/* Runs until the peer is gone, then waits for kernel and contexts to end. */
 static void gpu_loses_peer(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
@@ -437,11 +432,9 @@ static void gpu_loses_peer(const struct scenario *scenario, const char *name)
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
 	setup_launch(&end, scenario->scope, KERNEL_THREADS, &launch);
 	shared->gpu_ready = 1;
-	/* the device calls fail, so the kernel ends though nobody told it to */
-	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && within_deadline(since)) {
-		setup_progress(&end);
-		nap();
-	}
+	/* the device calls fail, so the kernel ends although nothing asked it to */
+	(void)WAIT_UNTIL_WITHIN(DEADLINE_MS,
+				(setup_progress(&end), softfield_gpu_launch_query(launch) != DOCA_ERROR_IN_PROGRESS));
 	CHECK_OK(softfield_gpu_launch_query(launch));
 	CHECK(*end.stop_cpu == 0);
 	do {
@@ -459,11 +452,9 @@ static void peer_is_killed(enum setup_scope scope)
 {
 	const struct scenario scenario = {
 		.scope = scope, .load = {.queues = 1, .size = 32, .depth = 8, .messages = UINT64_MAX}, .gpu = gpu_loses_peer};
-	double since = sf_now_s();
 
 	begin(&scenario);
-	while (!shared->gpu_ready && within_deadline(since))
-		nap();
+	assert_true(WAIT_UNTIL_WITHIN(DEADLINE_MS, shared->gpu_ready));
 	kill(shared->peer, SIGKILL);
 	wait_for(shared->peer);
 	assert_int_equal(wait_for(shared->gpu), 0);
@@ -479,11 +470,9 @@ static void peer_sees_the_gpu_process_die(void **state)
 {
 	const struct scenario scenario = {
 		.scope = SETUP_THREAD, .load = {.queues = 1, .size = 32, .depth = 8, .messages = UINT64_MAX}, .peer = peer_waits};
-	double since = sf_now_s();
 
 	begin(&scenario);
-	while (!shared->peer_connected && within_deadline(since))
-		nap();
+	assert_true(WAIT_UNTIL_WITHIN(DEADLINE_MS, shared->peer_connected));
 	kill(shared->gpu, SIGKILL);
 	wait_for(shared->gpu);
 	assert_int_equal(wait_for(shared->peer), 0);
@@ -493,27 +482,25 @@ static void gpu_stops_its_contexts_first(const struct scenario *scenario, const 
 {
 	static struct setup_end end;
 	struct softfield_launch *launch;
-	double since = sf_now_s();
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
 	setup_launch(&end, scenario->scope, KERNEL_THREADS, &launch);
 	for (int i = 0; i < 100; i++)
 		setup_progress(&end);
-	/* cancel comes at once; the memory goes only with progress, by when the kernel has seen it */
+	/* the kernel sees the cancel immediately; only progress frees the memory, and by then the kernel has ended */
 	doca_ctx_stop(doca_comch_consumer_as_ctx(end.queues[0].consumer));
-	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && within_deadline(since))
-		nap();
+	(void)WAIT_UNTIL_WITHIN(DEADLINE_MS, softfield_gpu_launch_query(launch) != DOCA_ERROR_IN_PROGRESS);
 	CHECK_OK(softfield_gpu_launch_query(launch));
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
 	shared->peer_done = 1;
 	_exit(0);
 }
 
-/* ---- quiet ---- */
+/* ---- idle ---- */
 
-/* Of a second of an idle kernel. A wake-up costs several times as much on a busy machine, so what counts is how often there is
- * one. A thread that polls has few and uses all of the time. */
+/* Wake-ups and CPU time allowed in one second of an idle kernel. A wake-up costs several times as much on a busy machine, so
+ * the number of wake-ups is what counts. A thread that polls has few wake-ups, but uses all of the time. */
 #define IDLE_WAKES_MAX 400
 #define IDLE_SECONDS 0.1
 
@@ -523,12 +510,11 @@ static double cpu_seconds(const struct rusage *usage)
 	       1e-6 * (double)usage->ru_stime.tv_usec;
 }
 
-/* Nothing arrives for a second: the kernel's thread sleeps, and yet stops at once. Other tests may disturb the agent: one second
- * of five has to be undisturbed. */
+/* Nothing arrives for a second: the kernel's thread sleeps, and still stops immediately when asked. Other tests may disturb
+ * the agent, so one undisturbed second of five is enough. */
 static void gpu_is_idle(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
-	struct timespec second = {1, 0};
 	struct softfield_launch *launch;
 	struct rusage before, after;
 	double begun;
@@ -542,7 +528,7 @@ static void gpu_is_idle(const struct scenario *scenario, const char *name)
 	is_calm = strcmp(softfield_gpu_backend(end.gpu), "soft") != 0;
 	for (int i = 0; i < 5 && !is_calm; i++) {
 		getrusage(RUSAGE_SELF, &before);
-		nanosleep(&second, NULL);
+		time_pass_ms(1000);
 		getrusage(RUSAGE_SELF, &after);
 		is_calm = after.ru_nvcsw - before.ru_nvcsw <= IDLE_WAKES_MAX &&
 			  cpu_seconds(&after) - cpu_seconds(&before) <= IDLE_SECONDS;
@@ -568,14 +554,10 @@ static void peer_is_idle(const struct scenario *scenario, const char *name)
 				    .received = no_recv,
 				    .recv_failed = no_recv,
 				    .one_pe = true};
-	double since = sf_now_s();
 
 	setup_serve(&end, name);
 	setup_cpu_queues(&end, 1, &tasks, user_data);
-	while (!shared->gpu_done && within_deadline(since)) {
-		setup_progress(&end);
-		nap();
-	}
+	(void)WAIT_UNTIL_WITHIN(DEADLINE_MS, (setup_progress(&end), shared->gpu_done != 0));
 	setup_teardown(&end);
 }
 
@@ -605,7 +587,7 @@ static void woken(struct doca_comch_consumer_task_post_recv *task, union doca_da
 
 static void still(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
 
-/* Sends, then sleeps in epoll until the kernel's answer wakes it. The answers come at any time around the request. */
+/* Sends a request, then sleeps in epoll until the kernel's answer wakes it. The answers arrive at any time around the request. */
 static void peer_sleeps_until_answered(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first messages to a consumer on a GPU are accepted, also while the agent of its process does not answer: they wait, leave
- * in order, and wake a producer that sleeps. The GPU's process is this program again; its kernel sends every message back.
+ * The first messages to a consumer on a GPU are accepted, even while the agent of its process does not answer: they wait, are
+ * sent in order, and wake a producer that sleeps. The GPU's process runs this program again; its kernel returns every message.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -34,8 +34,8 @@
 
 /* ---- the GPU's process ---- */
 
-/* The next word of the test, or 0 when that is gone. */
-static char told(int sock, struct setup_end *end)
+/* The test's next command, or 0 when the test has exited. */
+static char next_word(int sock, struct setup_end *end)
 {
 	struct pollfd ready = {.fd = sock, .events = POLLIN};
 	char word = 0;
@@ -53,19 +53,19 @@ static int gpu_run(const char *name, int sock)
 	alarm(2 * WAIT_S);
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 2 * MESSAGES, SIZE, 2 * MESSAGES);
-	OK(write(sock, "r", 1) == 1 ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED);
-	if (told(sock, &end) != 'k')
+	CHECK_OK(write(sock, "r", 1) == 1 ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED);
+	if (next_word(sock, &end) != 'k')
 		return 1;
 	setup_launch(&end, SETUP_THREAD, 1, &launch);
-	(void)told(sock, &end);
+	(void)next_word(sock, &end);
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
-	OK(softfield_gpu_launch_wait(launch, WAIT_S * 1000));
-	OK(softfield_gpu_launch_destroy(launch));
+	CHECK_OK(softfield_gpu_launch_wait(launch, WAIT_S * 1000));
+	CHECK_OK(softfield_gpu_launch_destroy(launch));
 	setup_teardown(&end);
 	return 0;
 }
 
-/* ---- this one's queue ---- */
+/* ---- this process's queue ---- */
 
 static struct setup_end end;
 static struct doca_buf_inventory *inventory;
@@ -96,7 +96,7 @@ static void recv_ended(struct doca_comch_consumer_task_post_recv *task, union do
 {
 	(void)task_data;
 	(void)ctx_data;
-	OK(doca_buf_dec_refcount(doca_comch_consumer_task_post_recv_get_buf(task), NULL));
+	CHECK_OK(doca_buf_dec_refcount(doca_comch_consumer_task_post_recv_get_buf(task), NULL));
 	doca_task_free(doca_comch_consumer_task_post_recv_as_task(task));
 }
 
@@ -115,8 +115,8 @@ static struct doca_buf *buf_at(uint32_t slot, size_t len)
 	struct setup_queue *queue = &end.queues[0];
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(inventory, queue->mmap, queue->memory + slot * SIZE, SIZE, &buf));
-	OK(doca_buf_set_data(buf, queue->memory + slot * SIZE, len));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(inventory, queue->mmap, queue->memory + slot * SIZE, SIZE, &buf));
+	CHECK_OK(doca_buf_set_data(buf, queue->memory + slot * SIZE, len));
 	return buf;
 }
 
@@ -124,8 +124,8 @@ static void post_recv(uint32_t slot)
 {
 	struct doca_comch_consumer_task_post_recv *task;
 
-	OK(doca_comch_consumer_task_post_recv_alloc_init(end.queues[0].consumer, buf_at(slot, 0), &task));
-	OK(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)));
+	CHECK_OK(doca_comch_consumer_task_post_recv_alloc_init(end.queues[0].consumer, buf_at(slot, 0), &task));
+	CHECK_OK(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)));
 }
 
 #define WAIT(condition)                                                                                                          \
@@ -183,8 +183,8 @@ static int set_up_idle(void **state)
 	gpu_sock = socks[0];
 	setup_serve(&end, name);
 	setup_cpu_queues(&end, 1, &tasks, user_data);
-	OK(doca_buf_inventory_create(4 * MESSAGES, &inventory));
-	OK(doca_buf_inventory_start(inventory));
+	CHECK_OK(doca_buf_inventory_create(4 * MESSAGES, &inventory));
+	CHECK_OK(doca_buf_inventory_start(inventory));
 	for (uint32_t i = 0; i < 2 * MESSAGES; i++)
 		post_recv(i);
 	WAIT(gpu_is_ready());
@@ -203,7 +203,8 @@ static int set_up(void **state)
 static void free_sends(void)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		OK(doca_buf_dec_refcount((struct doca_buf *)(uintptr_t)doca_comch_producer_task_send_get_buf(sends[i]), NULL));
+		CHECK_OK(doca_buf_dec_refcount((struct doca_buf *)(uintptr_t)doca_comch_producer_task_send_get_buf(sends[i]),
+					       NULL));
 		doca_task_free(doca_comch_producer_task_send_as_task(sends[i]));
 	}
 }
@@ -223,12 +224,12 @@ static int tear_down(void **state)
 	end.lost = true;
 	free_sends();
 	setup_stop_queues(&end);
-	OK(doca_buf_inventory_destroy(inventory));
+	CHECK_OK(doca_buf_inventory_destroy(inventory));
 	setup_teardown(&end);
 	return 0;
 }
 
-/* ---- who holds its agent back ---- */
+/* ---- what holds the agent back ---- */
 
 static pid_t agent_of(pid_t pid)
 {
@@ -256,7 +257,7 @@ static pid_t agent_of(pid_t pid)
 	return tid;
 }
 
-/* Only the agent: the program and its kernel run on. */
+/* Stops only the agent: the program and its kernel keep running. */
 static void hold_agent(void)
 {
 	pid_t agent = agent_of(gpu);
@@ -273,7 +274,7 @@ static void release_agent(void)
 	assert_int_equal(ptrace(PTRACE_DETACH, agent_of(gpu), NULL, NULL), 0);
 }
 
-/* All of it; once this returns none of its threads runs. */
+/* Stops the whole process. When this returns, none of its threads runs. */
 static void hold_process(void)
 {
 	int result;
@@ -293,10 +294,10 @@ static void release_process(void)
 static void submit_all(void)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++)
-		OK(doca_task_submit(doca_comch_producer_task_send_as_task(sends[i])));
+		CHECK_OK(doca_task_submit(doca_comch_producer_task_send_as_task(sends[i])));
 }
 
-/* Where the kernel may not have posted its receives yet. */
+/* For a kernel that may not have posted its receives yet. */
 static void submit_all_until_accepted(void)
 {
 	double since = sf_now_s();
@@ -310,14 +311,14 @@ static void submit_all_until_accepted(void)
 	}
 }
 
-/* The first that names the consumer begins to connect. */
+/* The first task that names the consumer begins to connect. */
 static void make_sends(void)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		uint8_t number = (uint8_t)i;
 
-		OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf_at(2 * MESSAGES + i, SIZE - 1), &number,
-							    1, end.queues[0].remote_id, &sends[i]));
+		CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf_at(2 * MESSAGES + i, SIZE - 1),
+								  &number, 1, end.queues[0].remote_id, &sends[i]));
 	}
 }
 
@@ -331,7 +332,7 @@ static void wait_while_held(void (*hold)(void))
 	assert_int_equal(num_sent + num_failed, 0);
 }
 
-/* Armed, then looked at once more, then asleep. */
+/* Requests a notification, makes one more progress call, then sleeps. */
 static void sleep_until(const uint32_t *count)
 {
 	struct pollfd wake = {.events = POLLIN};
@@ -351,7 +352,7 @@ static void left_in_order(void (*release)(void))
 	release();
 	sleep_until(&num_sent);
 	WAIT(num_back == MESSAGES);
-	submit_all(); /* and the way is up */
+	submit_all(); /* the connection is up */
 	WAIT(num_back == 2 * MESSAGES);
 	assert_int_equal(num_failed, 0);
 }
@@ -370,7 +371,7 @@ static void while_the_process_is_stopped(void **state)
 	left_in_order(release_process);
 }
 
-/* The program sleeps already when the answer comes. */
+/* The program is already asleep when the answer arrives. */
 static void while_the_producer_sleeps(void **state)
 {
 	struct pollfd wake = {.events = POLLIN};
@@ -393,7 +394,7 @@ static void while_the_producer_sleeps(void **state)
 	assert_int_equal(result, 0);
 }
 
-/* Nothing tells of receives that a kernel posts: once the way is up, the producer is to look for them. */
+/* No event reports receives that a kernel posts: once the connection is up, the producer must poll for them. */
 static void until_the_kernel_posts_receives(void **state)
 {
 	struct pollfd wake = {.events = POLLIN};
@@ -429,7 +430,7 @@ static void until_the_process_dies(void **state)
 	assert_int_equal(status, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* A process that stays stopped is given up; once it goes on, the next send finds it. */
+/* The connection to a process that stays stopped is given up; after the process continues, the next send reaches it. */
 static void until_the_process_is_given_up(void **state)
 {
 	(void)state;
@@ -456,7 +457,7 @@ static void until_the_producer_stops(void **state)
 	release_agent();
 	free_sends();
 	WAIT(doca_ctx_get_state(ctx, &idle) == DOCA_SUCCESS && idle == DOCA_CTX_STATE_IDLE);
-	OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_ctx_start(ctx));
 	make_sends();
 	submit_all_until_accepted();
 	num_failed = 0;

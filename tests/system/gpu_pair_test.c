@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Comch between the kernels of two processes: a producer and a consumer on a GPU at either end, which proxy threads join. One
- * kernel sends and checks, the other one is an echo.
+ * Comch between the kernels of two processes: a producer and a consumer on a GPU at each end, connected by proxy threads. One
+ * kernel sends and checks; the other one echoes.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -24,6 +24,7 @@
 #include "gpu_pair_kernel.h"
 #include "setup.h"
 #include "support/child.h"
+#include "support/wait.h"
 
 #define GPU "b5:00.0"
 #define DEPTH 8u
@@ -34,7 +35,7 @@ struct load {
 	uint32_t size, imm_len;
 };
 
-/* What the processes tell each other. */
+/* State shared by the processes. */
 struct shared {
 	volatile int echo_ready, ping_done;
 	volatile uint64_t got; /* so far */
@@ -42,14 +43,6 @@ struct shared {
 };
 
 static struct shared *shared;
-
-static void progress(struct setup_end *end)
-{
-	struct timespec step = {0, 200000};
-
-	setup_progress(end);
-	nanosleep(&step, NULL);
-}
 
 static void run_echo(const struct load *load, const char *name)
 {
@@ -60,8 +53,7 @@ static void run_echo(const struct load *load, const char *name)
 	setup_gpu_queues(&end, 1, GPU, DEPTH + 4, (load->size + 63) / 64 * 64, DEPTH + 4);
 	setup_launch(&end, SETUP_THREAD, 1, &launch);
 	shared->echo_ready = 1;
-	for (double end_s = sf_now_s() + WAIT_S; !shared->ping_done && sf_now_s() < end_s;)
-		progress(&end);
+	(void)WAIT_UNTIL((setup_progress(&end), shared->ping_done != 0));
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, WAIT_S * 1000));
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
@@ -81,7 +73,14 @@ static void launch_ping(struct setup_end *end, const struct load *load, struct s
 	CHECK_OK(softfield_gpu_launch(end->gpu, &kernel, 1, 1, &args, sizeof(args), launch));
 }
 
-/* Ends when the kernel does: it has got all, or a call on the device says that the peer is lost. */
+static bool ping_has_ended(struct setup_end *end, struct softfield_launch *launch)
+{
+	setup_progress(end);
+	shared->got = __atomic_load_n(&shared->result.got, __ATOMIC_RELAXED);
+	return softfield_gpu_launch_query(launch) != DOCA_ERROR_IN_PROGRESS;
+}
+
+/* Returns when the kernel ends: it has received everything, or a device call reports that the peer is lost. */
 static void run_ping(const struct load *load, const char *name)
 {
 	static struct setup_end end;
@@ -90,11 +89,7 @@ static void run_ping(const struct load *load, const char *name)
 	setup_serve(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 2 * DEPTH, (load->size + 63) / 64 * 64, DEPTH);
 	launch_ping(&end, load, &launch);
-	for (double end_s = sf_now_s() + WAIT_S;
-	     softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && sf_now_s() < end_s;) {
-		shared->got = __atomic_load_n(&shared->result.got, __ATOMIC_RELAXED);
-		progress(&end);
-	}
+	(void)WAIT_UNTIL(ping_has_ended(&end, launch));
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, WAIT_S * 1000));
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
@@ -173,9 +168,7 @@ static void a_kernel_ends_when_the_other_process_dies(void **state)
 	memset(shared, 0, sizeof(*shared));
 	ping = start(run_ping, &load);
 	echo = start(run_echo, &load);
-	for (double end = sf_now_s() + WAIT_S; shared->got == 0 && sf_now_s() < end;)
-		usleep(1000);
-	assert_true(shared->got > 0);
+	assert_true(WAIT_UNTIL(shared->got > 0));
 	assert_int_equal(kill(echo, SIGKILL), 0);
 	assert_int_equal(status_of(echo), 128 + SIGKILL);
 	assert_int_equal(status_of(ping), 0);

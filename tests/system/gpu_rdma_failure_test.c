@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA from kernels that goes wrong: what is refused, what fails and with which status, and ends while a kernel waits. */
+/* RDMA from kernels that fails: what is rejected, what completes with an error and with which status, and peers that end while
+ * a kernel waits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@ static void no_receive_in_all_retries(void **state)
 
 	(void)state;
 	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
-	OK(doca_rdma_set_rnr_retry_count(pair.rig.rdma, 0));
+	CHECK_OK(doca_rdma_set_rnr_retry_count(pair.rig.rdma, 0));
 	finish_opening(&pair, &cpu_kind);
 	RUN(&pair, steps, DOCA_ERROR_IO_FAILED);
 	RUN(&pair, late, DOCA_ERROR_IO_FAILED);
@@ -114,8 +115,8 @@ static void a_full_queue_says_again(void **state)
 
 	(void)state;
 	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
-	OK(doca_rdma_set_send_queue_size(pair.rig.rdma, 16));
-	OK(doca_rdma_set_recv_queue_size(pair.rig.rdma, 16));
+	CHECK_OK(doca_rdma_set_send_queue_size(pair.rig.rdma, 16));
+	CHECK_OK(doca_rdma_set_recv_queue_size(pair.rig.rdma, 16));
 	finish_opening(&pair, &cpu_kind);
 	memset(steps, 0, sizeof(steps));
 	for (uint32_t i = 0; i < 17; i++)
@@ -130,7 +131,8 @@ static void a_full_queue_says_again(void **state)
 	close_pair(&pair);
 }
 
-/* A kernel that waits for the peer's receive, or for a message of its. Returns when it has posted. */
+/* Starts a kernel that waits for the peer's receive, or for a message from the peer. Returns when the kernel has posted its
+ * operation. */
 static void launch_waiting(struct pair *pair, bool receives)
 {
 	static const struct step send[] = {{.what = STEP_SEND_INLINE, .len = 4}, COMMIT};

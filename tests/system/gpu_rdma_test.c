@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA from kernels to another process: to tasks on a CPU there, and to kernels there. */
+/* RDMA from kernels to another process: to tasks on its CPU, and to its kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -138,7 +138,7 @@ static void nothing_goes_out_before_the_commit(void **state)
 	open_pair(&pair, &cpu_kind);
 	RUN(&pair, post, DOCA_SUCCESS);
 	assert_false(ask(&pair, (struct command){.order = VERIFY, .len = 8, .seed = 3}).ok);
-	RUN(&pair, commit, DOCA_SUCCESS); /* another kernel's */
+	RUN(&pair, commit, DOCA_SUCCESS); /* committed by another kernel */
 	verify_peer(&pair, 0, 8, 3);
 	close_pair(&pair);
 }
@@ -384,7 +384,7 @@ static void a_send_comes_after_the_write_before_it(void **state)
 	for (uint32_t kind = 0; kind < 2; kind++) {
 		open_pair(&pair, kind == 0 ? &cpu_kind : &ragged_kind);
 		gpu_rig_launch(&pair.rig, steps, 33, 1);
-		for (uint32_t i = 0; i < 8; i++) { /* each send has to wait for its receive, and the writes behind it with it */
+		for (uint32_t i = 0; i < 8; i++) { /* each send must wait for its receive, and the writes behind it wait, too */
 			if (i + 1 < 8)
 				assert_false(ask(&pair,
 						 (struct command){
@@ -485,27 +485,27 @@ static void host_calls(void **state)
 	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_rdma_get_gpu_handle(NULL, &handle), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, NULL), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
+	CHECK_OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
 	assert_int_equal(size, 128);
-	OK(doca_rdma_set_recv_queue_size(rig.rdma, 100));
-	OK(doca_rdma_set_recv_queue_size(rig.rdma, 33));
-	OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
+	CHECK_OK(doca_rdma_set_recv_queue_size(rig.rdma, 100));
+	CHECK_OK(doca_rdma_set_recv_queue_size(rig.rdma, 33));
+	CHECK_OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
 	assert_int_equal(size, 64);
 	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 1 << 30), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_set_recv_queue_size(NULL, 1), DOCA_ERROR_INVALID_VALUE);
-	OK(doca_rdma_create(rig.dev, &cpu));
+	CHECK_OK(doca_rdma_create(rig.dev, &cpu));
 	assert_int_equal(doca_rdma_set_recv_queue_size(cpu, 100), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_rdma_get_recv_queue_size(cpu, &size), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_rdma_get_gpu_handle(cpu, &handle), DOCA_ERROR_BAD_STATE);
-	OK(doca_rdma_destroy(cpu));
-	OK(doca_rdma_task_receive_set_conf(rig.rdma, rdma_rig_received, rdma_rig_receive_failed, 4));
+	CHECK_OK(doca_rdma_destroy(cpu));
+	CHECK_OK(doca_rdma_task_receive_set_conf(rig.rdma, rdma_rig_received, rdma_rig_receive_failed, 4));
 	gpu_rig_start(&rig);
-	OK(doca_rdma_get_gpu_handle(rig.rdma, &handle));
+	CHECK_OK(doca_rdma_get_gpu_handle(rig.rdma, &handle));
 	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 100), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_rdma_task_receive_allocate_init(rig.rdma, NULL, (union doca_data){0}, &receive),
 			 DOCA_ERROR_NOT_SUPPORTED);
-	OK(doca_rdma_export(rig.rdma, &details, &len, &connection));
+	CHECK_OK(doca_rdma_export(rig.rdma, &details, &len, &connection));
 	gpu_rig_stop(&rig);
 	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);
 	gpu_rig_start(&rig);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a machine lacks ends demo.sh, test.sh and scripts/install-dependencies with one line, before anything is installed. The
-# machine is one of stand-ins: no package installed, and an apt-get that keeps what it is asked for. Usage: ... SOURCE
+# If the machine lacks something, demo.sh, test.sh and scripts/install-dependencies fail with one line before anything is
+# installed. Stand-ins replace the machine's tools: no package is installed, and apt-get records its arguments. Usage: ... SOURCE
 set -u
 source=$1
 . "$(dirname "$0")/tap.sh"
@@ -11,21 +11,21 @@ mkdir "$work/bin"
 for tool in bash sh env mktemp rm sed head tail realpath dirname cat chmod true; do
 	ln -s "$(type -P $tool)" "$work/bin/$tool"
 done
-stand_in() { # NAME, its script by standard input
+stand_in() { # NAME; the script comes from standard input
 	{ echo '#!/bin/bash'; cat; } >"$work/bin/$1"
 	chmod +x "$work/bin/$1"
 }
 stand_in dpkg-query <<<'exit 1'
 stand_in apt-get <<<"echo \"\$*\" >>'$work/apt'; cat '$work/apt-says'; [[ \$* != *install* ]] || exit \$(cat '$work/apt-status')"
 stand_in id <<<"cat '$work/uid'"
-machine() { # UID, APT'S STATUS, what apt-get says by standard input
+machine() { # UID, APT'S STATUS; what apt-get prints comes from standard input
 	echo "$1" >"$work/uid"
 	echo "$2" >"$work/apt-status"
 	cat >"$work/apt-says"
 	: >"$work/apt"
 	rm -f "$work/bin/sudo"
 }
-run() { # COMMAND...: its output is kept
+run() { # COMMAND...: its output is kept in a file
 	PATH=$work/bin "$@" >"$work/out" 2>&1 </dev/null
 }
 one_error() { [ "$(grep -c '' "$work/out")" = "$1" ] && tail -n 1 "$work/out" | grep -q "^error: $2"; }

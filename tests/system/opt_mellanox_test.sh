@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that name the places of NVIDIA's packages find them below /opt/mellanox/doca.
-# Usage: ... SOURCE BUILD PREFIX LIBDIR ARCH: BUILD is installed once below a DESTDIR, then the tree is laid out there.
+# Programs that use the paths of NVIDIA's packages find them below /opt/mellanox/doca.
+# Usage: ... SOURCE BUILD PREFIX LIBDIR ARCH: BUILD is installed once below a DESTDIR, then the tree is created there.
 set -u
 source=$1 build=$2 prefix=$3 libdir=$4 arch=$5
 . "$(dirname "$0")/tap.sh"
@@ -14,7 +14,7 @@ setup() { meson setup "$work/build" "$source" --prefix="$prefix" --libdir="$libd
 lay_out() { # RELEASE
 	meson setup --reconfigure "$work/build" "$source" -Dopt_mellanox="$1" && meson install -C "$work/build" --no-rebuild --tags opt-mellanox
 }
-compile() { # COMPILER OUT ARGUMENT...: as a Makefile of that time does
+compile() { # COMPILER OUT ARGUMENT...: compiles as a Makefile of that release does
 	"$1" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API -o "$work/$2" "${@:3}"
 }
 run() { LD_LIBRARY_PATH=$lib "$work/$1" "${@:2}"; }
@@ -29,7 +29,7 @@ ok 'without the option there is no /opt/mellanox'
 lay_out 2.2 >"$work/out" 2>&1 && no_dangling_links
 ok '2.2: the tree is laid out'
 { [ "$(cat "$root/applications/VERSION")" = 2.2.0080 ] && [ "$(wc -c <"$root/VERSION")" = 8 ]; } >"$work/out" 2>&1
-ok '2.2: applications/VERSION and VERSION tell the release'
+ok '2.2: applications/VERSION and VERSION name the release'
 { compile cc job -I"$root/include" "$outside/2.2/dma_job.c" -L"$lib" -ldoca_common -ldoca_dma -ldoca_argp && run job --flavour host; } \
 	>"$work/out" 2>&1 && grep -q 'copied: a text of 2023' "$work/out"
 ok '2.2: a program finds headers and libraries by their paths'
@@ -62,13 +62,13 @@ ok 'today: the tools are there'
 
 rm "$root/.softfield" "$lib/libdoca_common.so" && echo theirs >"$lib/libdoca_common.so"
 ! lay_out true >"$work/out" 2>&1 && grep -q 'holds another DOCA: move it' "$work/out" && grep -qx theirs "$lib/libdoca_common.so"
-ok 'a DOCA that lies there stays as it is'
+ok 'another DOCA in that place is left alone'
 
 rm -r "$root" && mkdir -p "$root" && echo theirs >"$root/VERSION"
 { ! lay_out true && ! lay_out 2.2; } >"$work/out" 2>&1 && grep -q 'VERSION is in the way' "$work/out" && grep -qx theirs "$root/VERSION"
-ok 'so does a file of theirs, however often one installs'
+ok 'so is a file of another installation, however often one installs'
 rm "$root/VERSION" && lay_out true >"$work/out" 2>&1 && no_dangling_links && [ -s "$root/VERSION" ]
-ok 'an installation that broke off is made whole by the next'
+ok 'the next installation completes an interrupted one'
 
 ! meson setup "$work/refused" "$source" --prefix=/opt/mellanox/doca -Dopt_mellanox=true -Dtests=false >"$work/out" 2>&1 &&
 	grep -q 'ERROR: .*the prefix must be another folder' "$work/out"

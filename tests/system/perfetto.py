@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a timeline as Perfetto would, with protoc for a parser. As a program it checks what holds for each timeline, and prints
-what is in it as JSON. Usage: perfetto.py PROTOC FILE"""
+"""Reads a timeline as Perfetto would, with protoc as the parser. As a program it checks what holds for every timeline, and prints
+its contents as JSON. Usage: perfetto.py PROTOC FILE"""
 import json
 import os
 import re
@@ -12,13 +12,13 @@ TOKEN = re.compile(r'\s*(\w+)(?: \{|: (?:"((?:[^"\\]|\\.)*)"|(\S+)))$')
 
 
 def message(lines):
-    """One message of protoc's text, whose fields are lists."""
+    """One message in protoc's text format; its fields are lists."""
     fields = {}
     for line in lines:
         if line.strip() == '}':
             break
         match = TOKEN.match(line)
-        assert match, f'a field that the format does not have: {line.strip()}'
+        assert match, f'an unknown field: {line.strip()}'
         name, text, value = match.groups()
         if line.endswith('{'):
             value = message(lines)
@@ -39,7 +39,7 @@ def packets(protoc, path):
 
 
 class Timeline:
-    """Tracks by their numbers, and events in their order: (ns, type, track, name, flow)."""
+    """Tracks by number, and events in order: (ns, type, track, name, flow)."""
 
     def __init__(self, protoc, path):
         self.tracks, self.events, self.clocks = {}, [], []
@@ -64,7 +64,7 @@ class Timeline:
         return track['process'][0]['pid'][0]
 
     def check(self):
-        """Times go up, tracks are known, ends have beginnings. Returns the number of slices that are open at the end."""
+        """Checks that times increase, tracks are known, and ends have beginnings. Returns the number of slices that are open at the end."""
         open_slices, last = {}, 0
         assert len(self.clocks) == 1 and {c['clock_id'][0] for c in self.clocks[0]['clocks']} == {3, 6}
         for ns, kind, track, name, _ in self.events:
@@ -79,7 +79,7 @@ class Timeline:
         return sum(open_slices.values())
 
     def flows(self):
-        """What each message went by, in order: (name, process)."""
+        """The steps of each message's flow, in order: (name, process)."""
         flows = {}
         for _, _, track, name, flow in self.events:
             if flow:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every installed program, and every command of one: --help, --version, and one error for an option that does not exist.
-Completions of bash know the options of all of them. Usage: programs_help_test.py COMPLETIONS|- PROGRAM..."""
+"""For every installed program, and every command of one: --help, --version, and a single error for an unknown option. Bash
+completions must know the options of all of them. Usage: programs_help_test.py COMPLETIONS|- PROGRAM..."""
 import os
 import re
 import subprocess
@@ -23,14 +23,14 @@ def run(*command):
 
 
 def commands_of(text):
-    """The words of the section Commands; a group's are in the line of each."""
+    """The words in the section Commands; commands of a group are listed in full."""
     section = text.partition('\nCommands:\n')[2].partition('\n\n')[0]
     found = re.findall(r'^  ([a-z_]+(?: [a-z_]+)*)(?: \S.*?)?  +[A-Z]', section, re.M)
     return [name.split() for name in found]
 
 
 def check_command(program, words):
-    """What --help, --version and a mistyped --help do. Returns the help."""
+    """Checks --help, --version and a mistyped --help. Returns the help text."""
     name = os.path.basename(program)
     label = ' '.join([name, *words])
     status, text, err = run(program, *words, '--help')
@@ -43,7 +43,7 @@ def check_command(program, words):
 
 
 def complete(script, words):
-    """What bash would offer for the last word."""
+    """What bash would complete the last word to."""
     line = ' '.join(f"'{word}'" for word in words)
     function = '_' + re.sub(r'\W', '_', words[0])
     asked = f'. "$0"; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; {function}; printf "%s\\n" "${{COMPREPLY[@]}}"'

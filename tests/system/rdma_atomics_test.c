@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics on the same words by three processes at once: the owner with C11's, this one and a third by RDMA. No addition is
- * lost, nobody is given the same value twice, and each sees its own go up.
+ * Atomics on the same words by three processes at the same time: the owner uses C11's, this process and a third one use RDMA. No
+ * addition is lost, no value is returned twice, and each process sees its own values increase.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 #include <doca_sync_event.h>
 
 #define SIZE (1 << 16)
-#define MANY 20000 /* of each process, where the word is mapped */
-#define FEW 1000   /* where the owner's agent does it */
+#define MANY 20000 /* operations of each process, if the word is mapped */
+#define FEW 1000   /* if the owner's agent executes them */
 #define DESCRIPTOR_MAX 4096
 
 /* What each process does to a word. */
 enum work {
 	WORK_ADD = 'a',
-	WORK_SWAP = 's', /* compare and swap until it was one more */
+	WORK_SWAP = 's', /* compare and swap until the value has increased by one */
 	WORK_EVENT = 'e',
 };
 
@@ -50,7 +50,7 @@ static void owner_work(struct owner *owner, const struct order *order)
 		if (order->work[0] == WORK_ADD) {
 			atomic_fetch_add(word, 1);
 		} else if (order->work[0] == WORK_EVENT) {
-			OK(doca_sync_event_update_add(owner->event, 1, &seen));
+			CHECK_OK(doca_sync_event_update_add(owner->event, 1, &seen));
 		} else {
 			seen = atomic_load(word);
 			while (!atomic_compare_exchange_weak(word, &seen, seen + 1))
@@ -66,16 +66,16 @@ static void owner_open(struct owner *owner)
 	size_t len;
 
 	rdma_rig_prepare(&owner->rig, 1, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_max_num_connections(owner->rig.rdma, 2));
+	CHECK_OK(doca_rdma_set_max_num_connections(owner->rig.rdma, 2));
 	rdma_rig_start(&owner->rig);
-	OK(doca_sync_event_create(&owner->event));
-	OK(doca_sync_event_add_publisher_location_remote_net(owner->event));
-	OK(doca_sync_event_add_subscriber_location_cpu(owner->event, owner->rig.dev));
-	OK(doca_sync_event_start(owner->event));
-	OK(doca_sync_event_export_to_remote_net(owner->event, &data, &len));
+	CHECK_OK(doca_sync_event_create(&owner->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(owner->event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(owner->event, owner->rig.dev));
+	CHECK_OK(doca_sync_event_start(owner->event));
+	CHECK_OK(doca_sync_event_export_to_remote_net(owner->event, &data, &len));
 	for (int i = 0; i < 2; i++) {
 		peer_meet(owner->socket, &owner->rig, &connection);
-		OK(doca_mmap_destroy(owner->rig.remote));
+		CHECK_OK(doca_mmap_destroy(owner->rig.remote));
 		owner->rig.remote = NULL;
 		peer_say(owner->socket, &len, sizeof(len));
 		peer_say(owner->socket, data, len);
@@ -94,14 +94,14 @@ static void owner_run(int socket)
 		value = 0;
 		memcpy(owner.rig.memory + order.at, &value, sizeof(value));
 		if (order.work[0] == WORK_EVENT)
-			OK(doca_sync_event_update_set(owner.event, 0));
-		peer_tell(socket, 'r'); /* ready: the others begin, too */
+			CHECK_OK(doca_sync_event_update_set(owner.event, 0));
+		peer_tell(socket, 'r'); /* ready: the others begin */
 		owner_work(&owner, &order);
 		peer_tell(socket, 'd');
-		peer_expect(socket, 'd'); /* the others are done */
+		peer_expect(socket, 'd'); /* the others have finished */
 		memcpy(&value, owner.rig.memory + order.at, sizeof(value));
 		if (order.work[0] == WORK_EVENT)
-			OK(doca_sync_event_get(owner.event, &value));
+			CHECK_OK(doca_sync_event_get(owner.event, &value));
 		peer_say(socket, &value, sizeof(value));
 	}
 	_exit(0);
@@ -126,10 +126,10 @@ static void requester_open(struct requester *requester, int socket)
 	peer_hear(socket, &len, sizeof(len));
 	CHECK(len <= sizeof(data));
 	peer_hear(socket, data, len);
-	OK(doca_sync_event_remote_net_create_from_export(requester->rig.dev, data, len, &requester->event));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(requester->rig.dev, data, len, &requester->event));
 }
 
-/* One task; the value before. */
+/* Runs one task. Returns the value before it. */
 static uint64_t once(struct requester *requester, enum work work, struct doca_buf *word, struct doca_buf *result,
 		     uint64_t compare)
 {
@@ -137,15 +137,15 @@ static uint64_t once(struct requester *requester, enum work work, struct doca_bu
 	uint32_t before = rig->num_good;
 	uint64_t value;
 
-	OK(work == WORK_ADD	? rig_add(rig, requester->connection, word, result, 1, 0)
-	   : work == WORK_EVENT ? rig_event_add(rig, requester->connection, requester->event, result, 1, 0)
-				: rig_cas(rig, requester->connection, word, result, compare, compare + 1, 0));
+	CHECK_OK(work == WORK_ADD     ? rig_add(rig, requester->connection, word, result, 1, 0)
+		 : work == WORK_EVENT ? rig_event_add(rig, requester->connection, requester->event, result, 1, 0)
+				      : rig_cas(rig, requester->connection, word, result, compare, compare + 1, 0));
 	RDMA_RIG_WAIT(rig, NULL, rig->num_good == before + 1);
 	memcpy(&value, rig->memory, sizeof(value));
 	return value;
 }
 
-/* Marks in taken the values that were ours to make one more. */
+/* Marks in `taken` each value that this process increased by one. */
 static void requester_work(struct requester *requester, enum work work, const struct order *order, uint8_t *taken)
 {
 	struct doca_buf *word = rig_remote_source(&requester->rig, order->at, 8), *result = rig_room(&requester->rig, 0, 8);
@@ -194,7 +194,7 @@ static void pass_on(int from, int to, void *bytes, size_t len)
 	peer_say(to, bytes, len);
 }
 
-/* The third has a socket to us only: what it and the owner tell each other goes by us. */
+/* The third process has a socket only to this one, which passes on what it and the owner exchange. */
 static void introduce_third(struct fixture *f)
 {
 	static struct peer_introduction introduction;
@@ -229,7 +229,7 @@ static int teardown(void **state)
 	CHECK(shutdown(f->third.socket, SHUT_RDWR) == 0);
 	peer_wait(&f->third);
 	peer_wait(&f->owner);
-	OK(doca_sync_event_remote_net_destroy(f->requester.event));
+	CHECK_OK(doca_sync_event_remote_net_destroy(f->requester.event));
 	rdma_rig_fini(&f->requester.rig);
 	return 0;
 }
@@ -251,7 +251,7 @@ static void all_at_once(struct fixture *f, const struct order *order)
 		assert_false(ours[i] && thirds[i]);
 }
 
-/* Past the first page that is whole in the owner's memory, or at its beginning, which no page begins with. */
+/* an offset behind the first whole page of the owner's memory, or the beginning, which lies in no whole page */
 #define INSIDE 8192
 #define EDGE 0
 

@@ -1,39 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# softfield rdma bench from outside: short runs, what it prints, what it refuses. Usage: rdma_bench_test.sh SOFTFIELD
+# softfield rdma bench from outside: short runs, what it prints, what it rejects. Usage: rdma_bench_test.sh SOFTFIELD
 set -u
 softfield=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-number=0 failed=0
+. "$(dirname "$0")/../support/expect.sh"
 
 bench() {
 	wanted=$1
 	shift
-	name="bench $*"
-	timeout 60 "$softfield" rdma bench "$@" >"$work/out" 2>"$work/err"
-	status=$?
-	check "$name exits with $wanted (it did with $status)" [ "$status" -eq "$wanted" ]
+	expect "bench $*" "$wanted" timeout 60 "$softfield" rdma bench "$@"
 }
 
-check() {
-	what=$1
-	shift
-	number=$((number + 1))
-	if "$@" >/dev/null; then
-		echo "ok $number - $what"
-	else
-		failed=$((failed + 1))
-		echo "not ok $number - $what"
-		sed 's/^/# /' "$work/out" "$work/err"
-	fi
-}
-
-out_has() { check "$name prints $1" grep -qE -- "$1" "$work/out"; }
-err_has() { check "$name says $1" grep -qE -- "$1" "$work/err"; }
-json_has() { check "$name: $1" python3 -c 'import json, sys; t = json.load(open(sys.argv[1])); assert eval(sys.argv[2])' "$work/out" "$1"; }
-
-# Every kind, both tests, as JSON.
+# Every operation, both tests, as JSON.
 for op in write read send write_imm cas faa; do
 	sizes=8,3000
 	case $op in cas | faa) sizes=8 ;; esac
@@ -45,7 +23,7 @@ for op in write read send write_imm cas faa; do
 	json_has "all(0 < r['min_ns'] <= r['p50_ns'] <= r['p90_ns'] <= r['p99_ns'] <= r['p99_9_ns'] <= r['max_ns'] for r in t['results'] if r['test'] == 'latency')"
 done
 
-# What else can be set.
+# Other options.
 bench 0 --op send --sizes 64:512 --count 200 --list 3 --receives 8 --depth 20 --json
 json_has "[r['size'] for r in t['results'] if r['test'] == 'bandwidth'] == [64, 128, 256, 512] and t['list'] == 3"
 bench 0 --op read --sizes 1K --count 200 --list 16 --test latency --json
@@ -62,15 +40,11 @@ out_has '^ +8 +200 +[0-9.]+ +[0-9.]+$'
 bench 0 --help
 out_has '^Usage: softfield rdma bench'
 
-# As a pair; the server takes what is measured from its client.
+# As a pair: the client tells the server what to measure.
 "$softfield" rdma bench --server 0 >"$work/server.out" 2>"$work/server.err" &
 server=$!
-port=
-for _ in $(seq 500); do
-	port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$work/server.err")
-	[ -n "$port" ] && break
-	sleep 0.02
-done
+await 'the server listens' await_line $server "$work/server.err" '^listening on 127\.0\.0\.1:'
+port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$work/server.err")
 bench 0 --client "127.0.0.1:$port" --op write_imm --sizes 32 --count 200 --json
 json_has "t['op'] == 'write_imm' and len(t['results']) == 2"
 wait $server
@@ -78,16 +52,13 @@ status=$?
 check "the server ends well (with $status)" [ "$status" -eq 0 ]
 check 'the server prints no results' [ ! -s "$work/server.out" ]
 
-# A server whose client is no client.
+# A server whose client does not speak the protocol.
 "$softfield" rdma bench --server 0 >"$work/server.out" 2>"$work/server.err" &
 server=$!
+await 'another server listens' await_line $server "$work/server.err" '^listening on 127\.0\.0\.1:'
 python3 - "$work/server.err" <<'END'
-import re, socket, sys, time
-for _ in range(500):
-    found = re.search(r"127\.0\.0\.1:(\d+)", open(sys.argv[1]).read())
-    if found:
-        break
-    time.sleep(0.02)
+import re, socket, sys
+found = re.search(r"127\.0\.0\.1:(\d+)", open(sys.argv[1]).read())
 with socket.create_connection(("127.0.0.1", int(found[1]))) as peer:
     peer.sendall(b"GET / HTTP/1.1\r\n\r\n" + bytes(4096))
     peer.recv(1)
@@ -95,9 +66,9 @@ END
 wait $server
 status=$?
 check "a server of nonsense exits with 1 (it did with $status)" [ "$status" -eq 1 ]
-check 'and says why' grep -q 'the other side is not this release' "$work/server.err"
+check 'and says why' grep -q 'the other side does not run this release' "$work/server.err"
 
-# What is refused.
+# Arguments that are rejected.
 refused() {
 	says=$1
 	shift
@@ -117,7 +88,7 @@ refused '--cpus takes' --cpus 1
 refused 'a receive has at most 6 buffers' --op send --list 7
 refused 'fewer bytes than --list' --op read --list 16 --sizes 8
 refused 'cas and faa have 8 bytes' --op cas --sizes 16
-refused 'no event tells that a write arrived' --op write --events
+refused 'no event reports the arrival of a write' --op write --events
 refused 'more than 1024 together' --connections 1000 --idle 25
 refused '--client takes HOST:PORT' --client 1234
 refused 'not both' --server 0 --client a:1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks that end inside their submit, as one-sided ones do between two processes, among others that go by the fabric: the order
- * of their callbacks is that of submission. The peer is this program again.
+ * Tasks that complete inside their submit, as one-sided ones between two processes do, mixed with tasks that go through the
+ * fabric: callbacks come in the order of submission. The peer runs this program again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static struct doca_buf *step_buf(bool remote, uint64_t at, bool data)
 	return steps.bufs[steps.num_bufs++] = rdma_rig_buf(&steps.rig, remote, at, 8, data);
 }
 
-/* Some end inside their submit where nothing else is under way, others go by the fabric. */
+/* Submits a random task. Some complete inside their submit if nothing else is in flight; others go through the fabric. */
 static void step(struct rdma_rig *a)
 {
 	uint64_t number = steps.submitted++, at = 8192 + number * 16;
@@ -42,25 +42,25 @@ static void step(struct rdma_rig *a)
 	switch (steps.seed >> 33 & 7) {
 	case 0:
 	case 1:
-		OK(rig_write(a, to, step_buf(false, at, true), step_buf(true, at, false), number));
+		CHECK_OK(rig_write(a, to, step_buf(false, at, true), step_buf(true, at, false), number));
 		break;
 	case 2:
 	case 3:
-		OK(rig_read(a, to, step_buf(true, at, true), step_buf(false, at, false), number));
+		CHECK_OK(rig_read(a, to, step_buf(true, at, true), step_buf(false, at, false), number));
 		break;
 	case 4:
-		OK(rig_add(a, to, step_buf(true, 4096, true), step_buf(false, at, false), 1, number));
+		CHECK_OK(rig_add(a, to, step_buf(true, 4096, true), step_buf(false, at, false), 1, number));
 		break;
 	case 5:
-		OK(rig_write_imm(a, to, step_buf(false, at, true), step_buf(true, at, false), 7, number));
+		CHECK_OK(rig_write_imm(a, to, step_buf(false, at, true), step_buf(true, at, false), 7, number));
 		break;
 	default:
-		OK(rig_send(a, to, NULL, number));
+		CHECK_OK(rig_send(a, to, NULL, number));
 	}
 }
 
-/* Some at a time; in every other round so many when all before have ended, so that what ends in its submit is
- * followed by others. */
+/* Keeps AT_A_TIME tasks in flight. In bursts, waits until all have ended before it submits the next, so that tasks that
+ * complete inside their submit are followed by others. */
 static void go_on(struct rdma_rig *a)
 {
 	if (steps.bursts && steps.submitted != a->num_ended)
@@ -69,7 +69,7 @@ static void go_on(struct rdma_rig *a)
 		step(a);
 }
 
-/* All are submitted from callbacks, but for the first. */
+/* All are submitted from callbacks, except the first. */
 static void callbacks_come_in_the_order_of_submission(void **state)
 {
 	struct rdma_rig *rig = &steps.rig;
@@ -115,7 +115,7 @@ static void taker(int socket)
 	peer_meet(socket, &rig, &connection);
 	rig.resubmits = UINT32_MAX;
 	for (uint64_t i = 0; i < 2 * AT_A_TIME; i++)
-		OK(rig_receive(&rig, NULL, i));
+		CHECK_OK(rig_receive(&rig, NULL, i));
 	peer_tell(socket, 'r');
 	while (!peer_has_said(socket, &word))
 		(void)doca_pe_progress(rig.pe);

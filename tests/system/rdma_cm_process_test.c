@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA by address between processes: peers that answer, that end, are killed or stopped at each moment. The other process is this
- * program again. It sleeps on its progress engine and on a socket, obeys one-letter commands there, each answered by the letter,
- * and tells each event of its connections by a small letter.
+ * RDMA connections by address between processes: peers that answer, end, are killed or are stopped at each moment. The other
+ * process runs this program again. It sleeps on its progress engine and on a socket. It obeys one-letter commands on the socket,
+ * answers each with the same letter, and reports each event of its connections with a lower-case letter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #define ROUNDS 1000
 #define KILLS 40
 
-/* Devices by their place in the topology of this test, and their addresses. */
+/* Index of each device in the topology of this test, and its address. */
 enum { PEER_DEVICE = 0, OWN_DEVICE = 2 };
 static const char *const peer_addr = "192.168.100.2";
 static const char *const own_addr = "192.168.100.1";
@@ -31,7 +31,7 @@ static doca_notification_handle_t handle_of(struct cm_side *side)
 {
 	doca_notification_handle_t handle;
 
-	OK(doca_pe_get_notification_handle(side->rig.pe, &handle));
+	CHECK_OK(doca_pe_get_notification_handle(side->rig.pe, &handle));
 	return handle;
 }
 
@@ -52,19 +52,19 @@ static void obey(struct cm_side *side, int socket, char command)
 		side->policy = CM_WAIT;
 		break;
 	case 'C':
-		OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, own_addr, PORT, 0));
+		CHECK_OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, own_addr, PORT, 0));
 		break;
 	case 'D':
-		OK(doca_rdma_connection_disconnect(side->established));
+		CHECK_OK(doca_rdma_connection_disconnect(side->established));
 		break;
 	case 'P':
-		OK(rig_receive(&side->rig, NULL, 0));
+		CHECK_OK(rig_receive(&side->rig, NULL, 0));
 		break;
 	case 'S':
-		OK(rig_send(&side->rig, side->established, NULL, 0));
+		CHECK_OK(rig_send(&side->rig, side->established, NULL, 0));
 		break;
 	case 'M':
-		OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &descriptor, &len));
+		CHECK_OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &descriptor, &len));
 		peer_say(socket, &len, sizeof(len));
 		peer_say(socket, descriptor, len);
 		break;
@@ -93,7 +93,7 @@ static void peer_run(int socket, bool listens)
 	side.may_be_gone = true;
 	rdma_rig_start(&side.rig);
 	if (listens)
-		OK(doca_rdma_start_listen_to_port(side.rig.rdma, PORT));
+		CHECK_OK(doca_rdma_start_listen_to_port(side.rig.rdma, PORT));
 	peer_tell(socket, '.');
 
 	struct pollfd fds[2] = {{.fd = (int)handle_of(&side), .events = POLLIN}, {.fd = socket, .events = POLLIN}};
@@ -102,15 +102,15 @@ static void peer_run(int socket, bool listens)
 			;
 		for (; told < side.num_events; told++)
 			peer_tell(socket, side.events[told % CM_EVENTS]);
-		OK(doca_pe_request_notification(side.rig.pe));
+		CHECK_OK(doca_pe_request_notification(side.rig.pe));
 		CHECK(poll(fds, 2, -1) > 0);
-		OK(doca_pe_clear_notification(side.rig.pe, fds[0].fd));
+		CHECK_OK(doca_pe_clear_notification(side.rig.pe, fds[0].fd));
 		if (recv(socket, &command, 1, MSG_DONTWAIT) == 1)
 			obey(&side, socket, command);
 	}
 }
 
-/* ---- this one ---- */
+/* ---- this process ---- */
 
 struct pair {
 	struct cm_side side;
@@ -130,7 +130,7 @@ static int setup(void **state)
 	open_peer(&p);
 	cm_side_prepare(&p.side, OWN_DEVICE, 4);
 	rdma_rig_start(&p.side.rig);
-	OK(doca_rdma_start_listen_to_port(p.side.rig.rdma, PORT));
+	CHECK_OK(doca_rdma_start_listen_to_port(p.side.rig.rdma, PORT));
 	*state = &p;
 	return 0;
 }
@@ -149,7 +149,7 @@ static int teardown(void **state)
 
 #define WAIT(condition) RDMA_RIG_WAIT(&p->side.rig, NULL, condition)
 
-/* The next thing that the other says, while we go on. */
+/* Progresses until the peer sends its next letter, which must be this one. */
 static void hear(struct pair *p, char letter)
 {
 	char heard = 0;
@@ -160,7 +160,7 @@ static void hear(struct pair *p, char letter)
 	CHECK(heard == letter);
 }
 
-static void tell(struct pair *p, char command)
+static void pair_command(struct pair *p, char command)
 {
 	peer_tell(p->peer.socket, command);
 	hear(p, command);
@@ -168,7 +168,7 @@ static void tell(struct pair *p, char command)
 
 static void call(struct pair *p)
 {
-	OK(cm_call(&p->side, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT, 0));
+	CHECK_OK(cm_call(&p->side, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT, 0));
 }
 
 static void connect_to_peer(struct pair *p)
@@ -187,16 +187,16 @@ static void kill_peer(struct pair *p)
 	peer_wait(&p->peer);
 }
 
-/* A message each way. */
+/* Sends a message in each direction. */
 static void talk(struct pair *p)
 {
 	uint32_t received = p->side.rig.num_received, good = p->side.rig.num_good;
 
-	tell(p, 'P');
-	OK(rig_send(&p->side.rig, p->side.established, NULL, 0));
+	pair_command(p, 'P');
+	CHECK_OK(rig_send(&p->side.rig, p->side.established, NULL, 0));
 	WAIT(p->side.rig.num_good == good + 1);
-	OK(rig_receive(&p->side.rig, NULL, 0));
-	tell(p, 'S');
+	CHECK_OK(rig_receive(&p->side.rig, NULL, 0));
+	pair_command(p, 'S');
 	WAIT(p->side.rig.num_received == received + 1);
 }
 
@@ -208,29 +208,29 @@ static void by_each_address(void **state)
 
 	for (enum doca_rdma_addr_type type = DOCA_RDMA_ADDR_TYPE_IPv4; type <= DOCA_RDMA_ADDR_TYPE_GID; type++) {
 		cm_text(there, type, text);
-		OK(cm_call(&p->side, type, text, PORT, type));
+		CHECK_OK(cm_call(&p->side, type, text, PORT, type));
 		WAIT(p->side.num_established == (uint32_t)type + 1);
 		hear(p, 'q');
 		hear(p, 'e');
 		talk(p);
 	}
-	OK(doca_dev_close(there));
+	CHECK_OK(doca_dev_close(there));
 }
 
 static void called_by_the_peer(void **state)
 {
 	struct pair *p = *state;
 
-	tell(p, 'C');
+	pair_command(p, 'C');
 	hear(p, 'e');
 	WAIT(p->side.num_established == 1);
 	cm_events_are(&p->side, "qe");
 	talk(p);
-	tell(p, 'D');
+	pair_command(p, 'D');
 	hear(p, 'd');
 	WAIT(p->side.num_ended == 1);
 	p->side.policy = CM_REJECT;
-	tell(p, 'C');
+	pair_command(p, 'C');
 	hear(p, 'f');
 	cm_events_are(&p->side, "qedq");
 }
@@ -239,11 +239,11 @@ static void rejected_by_the_peer(void **state)
 {
 	struct pair *p = *state;
 
-	tell(p, 'R');
+	pair_command(p, 'R');
 	call(p);
 	WAIT(p->side.num_failed == 1);
 	hear(p, 'q');
-	tell(p, 'A');
+	pair_command(p, 'A');
 	connect_to_peer(p);
 	talk(p);
 }
@@ -255,9 +255,9 @@ static void disconnected_by_each(void **state)
 	for (uint32_t i = 1; i <= 20; i++) {
 		connect_to_peer(p);
 		if (i % 2 == 0)
-			OK(doca_rdma_connection_disconnect(p->side.established));
+			CHECK_OK(doca_rdma_connection_disconnect(p->side.established));
 		else
-			tell(p, 'D');
+			pair_command(p, 'D');
 		hear(p, 'd');
 		WAIT(p->side.num_ended == i);
 	}
@@ -271,7 +271,7 @@ static void killed_before_its_answer(void **state)
 {
 	struct pair *p = *state;
 
-	tell(p, 'W');
+	pair_command(p, 'W');
 	call(p);
 	hear(p, 'q');
 	kill_peer(p);
@@ -281,7 +281,7 @@ static void killed_before_its_answer(void **state)
 	talk(p);
 }
 
-/* The caller: its request is accepted when it is no more, and both ways to learn of it are good. */
+/* The peer calls and is killed before its request is accepted. Either accept fails, or the connection ends afterwards. */
 static void killed_before_our_answer(void **state)
 {
 	struct pair *p = *state;
@@ -311,7 +311,7 @@ static void killed_with_tasks_under_way(void **state)
 
 	connect_to_peer(p);
 	for (uint64_t i = 0; i < 8; i++)
-		OK(rig_send(&p->side.rig, p->side.established, NULL, i));
+		CHECK_OK(rig_send(&p->side.rig, p->side.established, NULL, i));
 	kill_peer(p);
 	WAIT(p->side.num_ended == 1);
 	CHECK(p->side.rig.num_failed == 8 && p->side.ended_tasks == 8);
@@ -322,7 +322,7 @@ static void killed_with_tasks_under_way(void **state)
 	talk(p);
 }
 
-/* Two peers with two connections each: one peer is killed, the other's go on. */
+/* Two peers with two connections each: one peer is killed, the other's connections keep working. */
 static void the_others_go_on(void **state)
 {
 	struct pair *p = *state;
@@ -340,16 +340,16 @@ static void the_others_go_on(void **state)
 	peer_wait(&other);
 	WAIT(p->side.num_ended == 2);
 	for (int i = 0; i < 2; i++) {
-		tell(p, 'P');
+		pair_command(p, 'P');
 		p->side.rig.num_good = 0;
-		OK(rig_send(&p->side.rig, p->side.all[i], NULL, 0));
+		CHECK_OK(rig_send(&p->side.rig, p->side.all[i], NULL, 0));
 		WAIT(p->side.rig.num_good == 1);
 	}
 	connect_to_peer(p);
 	CHECK(p->side.num_ended == 2);
 }
 
-/* At any moment of a connect: nothing is left of those that were killed. */
+/* Peers are killed at any moment of a connect; nothing of them is left. */
 static void killed_at_any_moment(void **state)
 {
 	struct pair *p = *state;
@@ -385,10 +385,10 @@ static void a_stopped_listener(void **state)
 	struct cm_side hasty;
 
 	cm_side_prepare(&hasty, OWN_DEVICE, 1);
-	OK(doca_rdma_set_connection_request_timeout(hasty.rig.rdma, 100));
+	CHECK_OK(doca_rdma_set_connection_request_timeout(hasty.rig.rdma, 100));
 	rdma_rig_start(&hasty.rig);
 	peer_stop(&p->peer);
-	OK(cm_call(&hasty, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT, 0));
+	CHECK_OK(cm_call(&hasty, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT, 0));
 	RDMA_RIG_WAIT(&hasty.rig, NULL, hasty.num_failed == 1);
 	CHECK(kill(p->peer.pid, SIGCONT) == 0);
 	rdma_rig_fini(&hasty.rig);
@@ -411,10 +411,10 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	struct doca_buf *src = rig_source(rig, 0, 8192), *there = rig_remote_room(rig, 4096, 8192),
 			*back = rig_remote_source(rig, 4096, 8192), *here = rig_room(rig, 32768, 8192);
 	memset(rig->memory, 0x77, 8192);
-	OK(rig_write(rig, p->side.established, src, there, 0)); /* the agents meet */
+	CHECK_OK(rig_write(rig, p->side.established, src, there, 0)); /* makes the agents of both processes connect */
 	WAIT(rig->num_good == 1);
 	peer_stop(&p->peer);
-	OK(rig_read(rig, p->side.established, back, here, 1));
+	CHECK_OK(rig_read(rig, p->side.established, back, here, 1));
 	WAIT(rig->num_good == 2);
 	assert_memory_equal(rig->memory + 32768, rig->memory, 8192);
 	CHECK(kill(p->peer.pid, SIGCONT) == 0);
@@ -422,12 +422,12 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	rig_put(there);
 	rig_put(back);
 	rig_put(here);
-	tell(p, 'D');
+	pair_command(p, 'D');
 	hear(p, 'd');
 	WAIT(p->side.num_ended == 1);
 }
 
-/* ---- for a long time ---- */
+/* ---- long runs ---- */
 
 static void ask_use(struct pair *p, uint64_t use[2])
 {
@@ -442,9 +442,9 @@ static void a_round(struct pair *p, uint32_t i)
 
 	connect_to_peer(p);
 	if (i % 2 == 0)
-		OK(doca_rdma_connection_disconnect(p->side.established));
+		CHECK_OK(doca_rdma_connection_disconnect(p->side.established));
 	else
-		tell(p, 'D');
+		pair_command(p, 'D');
 	hear(p, 'd');
 	WAIT(p->side.num_ended == ended + 1);
 }
@@ -480,10 +480,10 @@ static void sleep_until(struct pair *p, const uint32_t *number, uint32_t value)
 			;
 		if (*number >= value)
 			return;
-		OK(doca_pe_request_notification(p->side.rig.pe));
+		CHECK_OK(doca_pe_request_notification(p->side.rig.pe));
 		CHECK(poll(&fd, 1, RIG_WAIT_S * 1000) == 1);
-		OK(doca_pe_clear_notification(p->side.rig.pe, fd.fd));
-		CHECK(++sleeps < 200); /* it does not wake for nothing */
+		CHECK_OK(doca_pe_clear_notification(p->side.rig.pe, fd.fd));
+		CHECK(++sleeps < 200); /* it must not wake without a cause */
 	}
 }
 
@@ -501,9 +501,9 @@ static void asleep_on_the_handle(void **state)
 	peer_expect(p->peer.socket, 'd');
 	call(p);
 	sleep_until(p, &p->side.num_established, 2);
-	OK(doca_rdma_connection_disconnect(p->side.established));
+	CHECK_OK(doca_rdma_connection_disconnect(p->side.established));
 	sleep_until(p, &p->side.num_ended, 2);
-	OK(cm_call(&p->side, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT + 1, 0));
+	CHECK_OK(cm_call(&p->side, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT + 1, 0));
 	sleep_until(p, &p->side.num_failed, 1);
 	for (uint32_t i = 0; i < 4; i++) {
 		call(p);
@@ -514,26 +514,26 @@ static void asleep_on_the_handle(void **state)
 	peer_wait(&p->peer);
 }
 
-/* The timeout and the refusal of one too many wake the sleeper too. */
+/* The timeout, and the rejection of one request too many, also wake a program that sleeps. */
 static void asleep_until_the_timeout(void **state)
 {
 	struct pair *p = *state;
 
 	rdma_rig_stop(&p->side.rig);
-	OK(doca_rdma_set_connection_request_timeout(p->side.rig.rdma, 3000));
+	CHECK_OK(doca_rdma_set_connection_request_timeout(p->side.rig.rdma, 3000));
 	rdma_rig_start(&p->side.rig);
-	tell(p, 'W');
+	pair_command(p, 'W');
 	call(p);
 	sleep_until(p, &p->side.num_failed, 1);
 	hear(p, 'q');
-	OK(doca_rdma_start_listen_to_port(p->side.rig.rdma, PORT));
-	for (uint32_t i = 1; i <= 3; i++) { /* its fourth place is with our call that it does not answer */
+	CHECK_OK(doca_rdma_start_listen_to_port(p->side.rig.rdma, PORT));
+	for (uint32_t i = 1; i <= 3; i++) { /* the fourth place belongs to this side's call, which the peer does not answer */
 		peer_tell(p->peer.socket, 'C');
 		sleep_until(p, &p->side.num_established, i);
 		peer_expect(p->peer.socket, 'C');
 		peer_expect(p->peer.socket, 'e');
 	}
-	call(p); /* which it has no place for */
+	call(p); /* the peer has no place left for it */
 	sleep_until(p, &p->side.num_failed, 2);
 }
 

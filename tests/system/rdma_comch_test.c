@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What two RDMA instances must know of each other, carried by Comch between two processes, as a host's program and its DPU's do
- * it: connection details and memory map in one message each way. The DPU's program is this one again.
+ * Comch carries what two RDMA instances must exchange, as between the programs of a host and its DPU: connection details and
+ * memory map in one message each way. The DPU's program is this one again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 struct carried {
 	uint32_t details_len, descriptor_len;
-	uint8_t bytes[2040]; /* the details, and behind them the memory map's descriptor */
+	uint8_t bytes[2040]; /* the details, followed by the memory map's descriptor */
 };
 
 struct end {
@@ -35,14 +35,14 @@ static void say_mine(struct end *end)
 	const void *details, *descriptor;
 	size_t details_len, descriptor_len;
 
-	OK(doca_rdma_export(end->rdma.rdma, &details, &details_len, &end->connection));
-	OK(doca_mmap_export_rdma(end->rdma.mmap, end->rdma.dev, &descriptor, &descriptor_len));
+	CHECK_OK(doca_rdma_export(end->rdma.rdma, &details, &details_len, &end->connection));
+	CHECK_OK(doca_mmap_export_rdma(end->rdma.mmap, end->rdma.dev, &descriptor, &descriptor_len));
 	CHECK(details_len + descriptor_len <= sizeof(mine.bytes));
 	mine.details_len = (uint32_t)details_len;
 	mine.descriptor_len = (uint32_t)descriptor_len;
 	memcpy(mine.bytes, details, details_len);
 	memcpy(mine.bytes + details_len, descriptor, descriptor_len);
-	OK(side_send(&end->comch, &mine, (uint32_t)(offsetof(struct carried, bytes) + details_len + descriptor_len)));
+	CHECK_OK(side_send(&end->comch, &mine, (uint32_t)(offsetof(struct carried, bytes) + details_len + descriptor_len)));
 }
 
 static void hear_theirs(struct end *end)
@@ -51,7 +51,7 @@ static void hear_theirs(struct end *end)
 
 	END_WAIT(end, end->comch.num_msgs == 1);
 	CHECK(end->comch.msg_len == offsetof(struct carried, bytes) + theirs->details_len + theirs->descriptor_len);
-	OK(doca_rdma_connect(end->rdma.rdma, theirs->bytes, theirs->details_len, end->connection));
+	CHECK_OK(doca_rdma_connect(end->rdma.rdma, theirs->bytes, theirs->details_len, end->connection));
 	rdma_rig_import(&end->rdma, theirs->bytes + theirs->details_len, theirs->descriptor_len);
 }
 
@@ -68,21 +68,21 @@ static void dpu(int socket)
 	side_init_server(&end.comch, NAME);
 	rdma_rig_prepare(&end.rdma, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&end.rdma);
-	OK(doca_ctx_start(end.comch.ctx));
-	peer_tell(socket, 'r');			 /* a client may come */
-	END_WAIT(&end, end.comch.num_msgs == 1); /* before that there is nobody to tell */
+	CHECK_OK(doca_ctx_start(end.comch.ctx));
+	peer_tell(socket, 'r');			 /* a client may connect */
+	END_WAIT(&end, end.comch.num_msgs == 1); /* before that no client is known */
 	say_mine(&end);
 	hear_theirs(&end);
 	struct doca_buf *into = rig_room(&end.rdma, 0, 64), *word = rig_remote_source(&end.rdma, 4096, 8),
 			*here = rig_room(&end.rdma, 512, 8), *there = rig_remote_room(&end.rdma, 8192, 8);
-	OK(rig_receive(&end.rdma, into, 0));
+	CHECK_OK(rig_receive(&end.rdma, into, 0));
 	END_WAIT(&end, end.rdma.num_received == 1);
 	CHECK(end.rdma.len == sizeof(GREETING) && memcmp(end.rdma.memory, GREETING, sizeof(GREETING)) == 0);
 	CHECK(end.rdma.from == end.connection);
-	/* The host's word is read, and written back beside it. */
-	OK(rig_read(&end.rdma, end.connection, word, here, 1));
+	/* The host's word is read, and written back next to it. */
+	CHECK_OK(rig_read(&end.rdma, end.connection, word, here, 1));
 	END_WAIT(&end, end.rdma.num_good == 2);
-	OK(rig_write(&end.rdma, end.connection, here, there, 2));
+	CHECK_OK(rig_write(&end.rdma, end.connection, here, there, 2));
 	END_WAIT(&end, end.rdma.num_good == 3);
 	CHECK(end.rdma.num_failed == 0);
 	peer_tell(socket, 'w');
@@ -109,12 +109,12 @@ static void details_and_memory_map_in_one_message_each_way(void **state)
 	rdma_rig_start(&end.rdma);
 	memcpy(end.rdma.memory, GREETING, sizeof(GREETING));
 	memcpy(end.rdma.memory + 4096, &word, sizeof(word));
-	OK(doca_ctx_start(end.comch.ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED);
+	CHECK_OK(doca_ctx_start(end.comch.ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED);
 	END_WAIT(&end, side_state(end.comch.ctx) == DOCA_CTX_STATE_RUNNING);
 	say_mine(&end);
 	hear_theirs(&end);
 	struct doca_buf *greeting = rig_source(&end.rdma, 0, sizeof(GREETING));
-	OK(rig_send(&end.rdma, end.connection, greeting, 0));
+	CHECK_OK(rig_send(&end.rdma, end.connection, greeting, 0));
 	END_WAIT(&end, end.rdma.num_good == 1);
 	char done = 0;
 	END_WAIT(&end, peer_has_said(peer.socket, &done));

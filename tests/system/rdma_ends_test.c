@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer that ends under a stream of large messages, in each way a peer can end, under each verb. The task under way ends in the
- * documented status, with one line; another connection of the same instance goes on; and nothing is left open.
+ * A peer ends during a stream of large messages, in each way in which a peer can end, with each verb. The task in flight ends
+ * with the documented status and one log line; another connection of the same instance keeps working; nothing is left open.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,19 +16,19 @@
 
 #define SIZE (66 << 20)
 #define LARGE (64 << 20)
-#define WHOLE 2	       /* messages that pass before the end */
-#define WARM_UP_ENDS 1 /* after which the process's own descriptors exist */
+#define WHOLE 2	       /* messages that complete before the end */
+#define WARM_UP_ENDS 1 /* after so many, the process has opened all of its own descriptors */
 
 enum end {
-	END_EXIT = 'x',	      /* returns from main with everything open */
+	END_EXIT = 'x',	      /* returns from main without closing anything */
 	END_KILL = 'k',	      /* SIGKILL */
 	END_STOP = 's',	      /* stops its instance */
-	END_DISCONNECT = 'd', /* ends the connection, and lives on */
-	END_MEMORY = 'm',     /* destroys the memory map, and with it the export */
-	END_MMAP_STOP = 'p',  /* stops it */
+	END_DISCONNECT = 'd', /* ends the connection and keeps running */
+	END_MEMORY = 'm',     /* destroys the memory map, which ends the export */
+	END_MMAP_STOP = 'p',  /* stops the memory map */
 };
 
-/* ---- the peer: posts receives, with a buffer or without, until it is told how to end ---- */
+/* ---- the peer: posts receives, with a buffer or without, until a command says how to end ---- */
 
 static void peer_run(int socket)
 {
@@ -48,8 +48,8 @@ static void peer_run(int socket)
 	while (word != 'q') {
 		if (takes && rig.num_ended == posted) {
 			if (into != NULL)
-				OK(doca_buf_reset_data_len(into));
-			OK(rig_receive(&rig, into, posted++));
+				CHECK_OK(doca_buf_reset_data_len(into));
+			CHECK_OK(rig_receive(&rig, into, posted++));
 		}
 		(void)doca_pe_progress(rig.pe);
 		if (!peer_has_said(socket, &word))
@@ -61,16 +61,16 @@ static void peer_run(int socket)
 			takes = false;
 		}
 		if (word == END_DISCONNECT)
-			OK(doca_rdma_connection_disconnect(connection));
+			CHECK_OK(doca_rdma_connection_disconnect(connection));
 		if (word == END_MEMORY)
-			OK(doca_mmap_destroy(rig.mmap));
+			CHECK_OK(doca_mmap_destroy(rig.mmap));
 		if (word == END_MMAP_STOP)
-			OK(doca_mmap_stop(rig.mmap));
+			CHECK_OK(doca_mmap_stop(rig.mmap));
 	}
 	_exit(0);
 }
 
-/* ---- this side: one connection to the peer, one to an instance of our own ---- */
+/* ---- this side: one connection to the peer, one to another instance in this process ---- */
 
 struct side {
 	struct rdma_rig rig, other;
@@ -85,10 +85,10 @@ static void connect_other(struct side *side)
 
 	rdma_rig_prepare(&side->other, 1, 4096, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&side->other);
-	OK(doca_rdma_export(side->rig.rdma, &mine, &my_size, &side->to_other));
-	OK(doca_rdma_export(side->other.rdma, &others, &others_size, &side->other_connection));
-	OK(doca_rdma_connect(side->rig.rdma, others, others_size, side->to_other));
-	OK(doca_rdma_connect(side->other.rdma, mine, my_size, side->other_connection));
+	CHECK_OK(doca_rdma_export(side->rig.rdma, &mine, &my_size, &side->to_other));
+	CHECK_OK(doca_rdma_export(side->other.rdma, &others, &others_size, &side->other_connection));
+	CHECK_OK(doca_rdma_connect(side->rig.rdma, others, others_size, side->to_other));
+	CHECK_OK(doca_rdma_connect(side->other.rdma, mine, my_size, side->other_connection));
 }
 
 static void side_open(struct side *side, enum verb verb)
@@ -96,7 +96,7 @@ static void side_open(struct side *side, enum verb verb)
 	memset(side, 0, sizeof(*side));
 	peer_spawn(&side->peer, "peer");
 	rdma_rig_prepare(&side->rig, 0, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_max_num_connections(side->rig.rdma, 2));
+	CHECK_OK(doca_rdma_set_max_num_connections(side->rig.rdma, 2));
 	rdma_rig_start(&side->rig);
 	peer_meet(side->peer.socket, &side->rig, &side->to_peer);
 	connect_other(side);
@@ -108,7 +108,7 @@ static void side_close(struct side *side)
 	(void)send(side->peer.socket, "q", 1, MSG_NOSIGNAL);
 	peer_wait(&side->peer);
 	rdma_rig_stop(&side->rig);
-	OK(doca_mmap_destroy(side->rig.remote));
+	CHECK_OK(doca_mmap_destroy(side->rig.remote));
 	side->rig.remote = NULL;
 	rdma_rig_fini(&side->rig);
 	rdma_rig_fini(&side->other);
@@ -124,7 +124,8 @@ static void begin_the_end(const struct side *side, enum end end)
 		peer_tell(side->peer.socket, (char)end);
 }
 
-/* One after the other, until one fails. Local memory is not whole pages, and the peer's not where a page begins. */
+/* Submits one task after the other until one fails. Local memory is not whole pages, and the peer's does not begin at a page
+ * boundary. */
 static void stream_until_it_ends(struct side *side, enum verb verb, enum end end)
 {
 	struct rdma_rig *rig = &side->rig;
@@ -140,10 +141,10 @@ static void stream_until_it_ends(struct side *side, enum verb verb, enum end end
 	while (rig->num_failed == 0) {
 		if (rig->num_ended == submitted) {
 			if (!verb_goes_out(verb))
-				OK(doca_buf_reset_data_len(here));
+				CHECK_OK(doca_buf_reset_data_len(here));
 			else if (there != NULL)
-				OK(doca_buf_reset_data_len(there));
-			OK(verb_submit(verb, rig, side->to_peer, here, there, submitted++));
+				CHECK_OK(doca_buf_reset_data_len(there));
+			CHECK_OK(verb_submit(verb, rig, side->to_peer, here, there, submitted++));
 			if (submitted == WHOLE + 1)
 				begin_the_end(side, end);
 		}
@@ -167,16 +168,16 @@ static void ends(enum verb verb, enum end end)
 	assert_true(rig->num_good >= WHOLE);
 	log_lines_expect("rdma", "connection 0: the peer", "");
 	assert_int_equal(rig->state, DOCA_CTX_STATE_RUNNING);
-	/* Whatever comes now is flushed, silently. */
-	OK(rig_read(rig, side->to_peer, NULL, NULL, 0));
+	/* A task submitted now is flushed without a log line. */
+	CHECK_OK(rig_read(rig, side->to_peer, NULL, NULL, 0));
 	WAIT(rig->num_failed == 2);
 	assert_int_equal(rig->statuses[(rig->num_ended - 1) % RIG_LOG], DOCA_ERROR_BAD_STATE);
 	assert_int_equal(log_lines_num, 0);
 	/* The other connection, both ways. */
-	OK(rig_receive(&side->other, NULL, 0));
-	OK(rig_receive(rig, NULL, 0));
-	OK(rig_send(rig, side->to_other, NULL, 0));
-	OK(rig_send(&side->other, side->other_connection, NULL, 0));
+	CHECK_OK(rig_receive(&side->other, NULL, 0));
+	CHECK_OK(rig_receive(rig, NULL, 0));
+	CHECK_OK(rig_send(rig, side->to_other, NULL, 0));
+	CHECK_OK(rig_send(&side->other, side->other_connection, NULL, 0));
 	WAIT(side->other.num_received == 1 && rig->num_received == 1 && side->other.num_good == 2);
 	side_close(side);
 }
@@ -186,15 +187,17 @@ static void under_each_verb(enum end end)
 	static uint32_t descriptors, num;
 
 	for (enum verb verb = 0; verb < VERBS; verb++) {
-		if ((end == END_MEMORY || end == END_MMAP_STOP) && !verb_is_one_sided(verb)) /* the receiver's buffer keeps it */
+		if ((end == END_MEMORY || end == END_MMAP_STOP) &&
+		    !verb_is_one_sided(verb)) /* the receiver's buffer keeps the memory map alive */
 			continue;
 		ends(verb, end);
 		if (++num <= WARM_UP_ENDS)
 			descriptors = count_entries("/proc/self/fd");
 		assert_int_equal(count_entries("/proc/self/fd"), descriptors);
-		/* What a process could not take away itself goes with the start of the next: ".", "..", the lock, one peer's. */
+		/* The next process that starts removes what a killed one left behind. Then there remain: ".", "..", the lock,
+		 * one peer's two sockets. */
 		uint32_t pages = count_pages(peer_folder);
-		assert_in_range(pages, 0, 2); /* ours, and one peer's */
+		assert_in_range(pages, 0, 2); /* this process's page, and one peer's */
 		assert_in_range(count_entries(peer_folder) - pages, 0, 5);
 	}
 }

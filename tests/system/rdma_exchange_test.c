@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the RDMA samples make of a peer that lies on the socket of --peer, and of strangers who come there first. */
+/* How the RDMA samples treat a peer that lies on the socket of --peer, and strangers who connect first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 
 #include "rdma_exchange.h"
 #include "rdma_socket.h"
+#include "support/wait.h"
 
 #define GREETING_SIZE 64
 
@@ -28,7 +29,7 @@ static void say(int fd, uint32_t len, const void *bytes, size_t given)
 	assert_int_equal(write(fd, bytes, given), given);
 }
 
-/* Our papers against what a peer has written, and then closed. */
+/* Exchanges our papers with those that the peer has already written before it closed the socket. */
 static doca_error_t hear(int fds[2], bool expect_resource, struct papers *theirs)
 {
 	static const struct options options = {.num_connections = 1};
@@ -113,20 +114,26 @@ static void a_peer_that_stops_in_the_middle(void **state)
 
 /* ---- meeting ---- */
 
-/* Waits for somebody to listen there. */
-static int visit(uint16_t port)
+/* Returns -1 if nobody listens there. */
+static int try_visit(uint16_t port)
 {
 	struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
-	for (int tries = 0; tries < 2000; tries++) {
-		int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-		if (connect(fd, (struct sockaddr *)&there, sizeof(there)) == 0)
-			return fd;
-		close(fd);
-		usleep(1000);
-	}
+	if (connect(fd, (struct sockaddr *)&there, sizeof(there)) == 0)
+		return fd;
+	close(fd);
 	return -1;
+}
+
+/* Waits until somebody listens there. */
+static int visit(uint16_t port)
+{
+	int fd;
+
+	(void)WAIT_UNTIL((fd = try_visit(port)) >= 0);
+	return fd;
 }
 
 static uint16_t free_port(void)
@@ -157,13 +164,13 @@ static void strangers_are_turned_away(void **state)
 				      answer == '!'
 			      ? 0
 			      : 1);
-	fd = visit(port); /* says another name */
+	fd = visit(port); /* sends another name */
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, greeting, sizeof(greeting)), sizeof(greeting));
 	while (read(fd, &answer, 1) > 0)
 		;
 	close(fd);
-	fd = visit(port); /* leaves in the middle of a word */
+	fd = visit(port); /* disconnects in the middle of a word */
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, greeting, 5), 5);
 	close(fd);
@@ -200,5 +207,5 @@ int main(void)
 		cmocka_unit_test(places_that_make_no_sense),
 	};
 
-	return cmocka_run_group_tests_name("what RDMA samples say to each other", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("what RDMA samples exchange", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer that connects like any other, and then scribbles at random over everything that it shares with the victim: rings of
- * records, posted receives, marks, indices, doorbells, memory. The victim runs every verb against it, and against an honest peer.
- * It may lose the liar's connection, and receives; it may not crash, hang, or touch a byte that is in no memory map of its own,
- * and what it does with the honest peer's memory stays right.
+ * A peer connects like any other and then overwrites everything that it shares with the victim at random: rings of records,
+ * posted receives, marks, indices, doorbells, memory. The victim runs every verb against it, and against an honest peer. The
+ * victim may lose the liar's connection, and receives. It must not crash, hang, or touch a byte outside its memory maps, and its
+ * operations on the honest peer's memory must stay correct.
  *
- * SOFTFIELD_TEST_SEED repeats a run, SOFTFIELD_TEST_ROUNDS sets how many liars there are.
+ * SOFTFIELD_TEST_SEED repeats a run, SOFTFIELD_TEST_ROUNDS sets the number of liars.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,16 +21,16 @@
 #include "base/clock.h"
 #include "support/rdma_pair.h"
 
-#define ROUNDS 40 /* unless told */
-#define LIFE 8	  /* rounds of one run of the instance: lies can cost its receives, until it is started again */
+#define ROUNDS 40 /* by default */
+#define LIFE 8	  /* rounds of one run of the instance: lies can use up its receives until it is started again */
 #define ROUND_MS 50
-#define SIZE (256 << 10)  /* of a memory map */
-#define HONEST (64 << 10) /* as much again, of which no liar is told */
-#define GUARD 4096	  /* bytes on both sides of each, which nobody may touch; behind them a page that cannot be touched */
+#define SIZE (256 << 10)  /* of a memory map, in bytes */
+#define HONEST (64 << 10) /* bytes for the honest peer's data, which no liar knows of */
+#define GUARD 4096	  /* bytes on both sides of each, which nothing may touch; beyond them lies an inaccessible page */
 #define RECEIVES 12
 #define LARGE 30000
 #define SPANS_MAX 64
-#define SPAN_BYTES_MAX 65536 /* of large mappings the beginning is what matters */
+#define SPAN_BYTES_MAX 65536 /* in large mappings only the beginning matters */
 #define MARK 0xC5
 
 static uint32_t random_below(uint64_t *seed, uint32_t limit)
@@ -46,7 +46,7 @@ struct span {
 	uint32_t num;
 };
 
-/* Writable shared mappings: whatever the library has in common with other processes. */
+/* Finds the writable shared mappings: all memory that the library shares with other processes. */
 static uint32_t shared_spans(struct span *spans)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -86,11 +86,11 @@ static void lie(const struct span *span, uint64_t *seed)
 	case 3:
 		__atomic_fetch_add(word, random_below(seed, 9) - 4, __ATOMIC_RELAXED);
 		break;
-	case 4: /* the first word of a record: a kind, its header, its lines */
+	case 4: /* the first word of a record: its kind, the length of its header, its number of lines */
 		mark = random_below(seed, 8) | random_below(seed, 64) << 8 | random_below(seed, 70) << 16;
 		__atomic_store_n((uint32_t *)word, mark, __ATOMIC_RELAXED);
 		break;
-	case 5: /* what stands somewhere else */
+	case 5: /* a copy of another word */
 		__atomic_store_n(word, __atomic_load_n(other, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 		break;
 	case 6: /* a length */
@@ -102,7 +102,7 @@ static void lie(const struct span *span, uint64_t *seed)
 	}
 }
 
-/* Does what a peer does, for as long as its own library stands what it has done to it. */
+/* Acts as a peer, until its own library fails because of the lies. */
 static void liar_run(int socket)
 {
 	static struct rdma_rig rig;
@@ -117,16 +117,16 @@ static void liar_run(int socket)
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
 	for (uint32_t i = 0; i < RECEIVES; i++)
-		OK(rig_receive(&rig, rig_room(&rig, i % 8 * LARGE + 7, LARGE), i));
-	OK(rig_write(&rig, connection, rig_source(&rig, 0, LARGE), rig_remote_room(&rig, 10, LARGE), 0));
-	OK(rig_send(&rig, connection, rig_source(&rig, 0, 90), 1));
-	RDMA_RIG_WAIT(&rig, NULL, rig.num_ended >= 1); /* the send may wait: an earlier liar may have cost the receives */
+		CHECK_OK(rig_receive(&rig, rig_room(&rig, i % 8 * LARGE + 7, LARGE), i));
+	CHECK_OK(rig_write(&rig, connection, rig_source(&rig, 0, LARGE), rig_remote_room(&rig, 10, LARGE), 0));
+	CHECK_OK(rig_send(&rig, connection, rig_source(&rig, 0, 90), 1));
+	RDMA_RIG_WAIT(&rig, NULL, rig.num_ended >= 1); /* the send may wait: an earlier liar may have used up the receives */
 	num = shared_spans(spans);
 	peer_tell(socket, 'l');
 	peer_expect(socket, 'b');
 	for (uint32_t i = 0; i < 4; i++)
 		(void)rig_send_imm(&rig, connection, rig_source(&rig, 0, 24 * i), i, 2 + i);
-	bool plays = random_below(&seed, 2) == 0; /* or it only writes, and its library cannot fall over that */
+	bool plays = random_below(&seed, 2) == 0; /* otherwise it only writes, and its library does not run */
 	const struct span *favourite = &spans[random_below(&seed, num)];
 
 	uint32_t zeal = 1u << (random_below(&seed, 5) * 2);
@@ -160,7 +160,7 @@ static void honest_run(int socket)
 			continue;
 		if (word == 'q')
 			_exit(0);
-		OK(rig_send(&rig, connection, rig_source(&rig, 0, 60), 0));
+		CHECK_OK(rig_send(&rig, connection, rig_source(&rig, 0, 60), 0));
 		RDMA_RIG_WAIT(&rig, NULL, rig.num_good == 1);
 		peer_tell(socket, 's');
 	}
@@ -168,7 +168,7 @@ static void honest_run(int socket)
 
 /* ---- the victim ---- */
 
-/* Memory with bytes around it that nobody may touch, and with pages around those that nobody can. */
+/* Memory with guard bytes on both sides that nothing may touch, and inaccessible pages beyond those. */
 struct guarded {
 	uint8_t *map, *memory;
 	size_t size;
@@ -195,14 +195,15 @@ static void guarded_check(const struct guarded *g)
 
 struct victim {
 	struct rdma_rig rig;
-	struct guarded shared, own; /* liars are told of the first; the second is for the honest peer's data */
+	struct guarded shared, own; /* liars know of the first; the second holds the honest peer's data */
 	struct doca_mmap *own_mmap;
 	struct peer honest;
 	struct doca_rdma_connection *to_honest, *to_liar;
 	struct doca_mmap *honest_remote;
 	uint8_t *honest_memory;
 	struct doca_buf *here, *there, *back, *from, *into[RECEIVES];
-	uint32_t honest_rounds, submitted, honest_pending, seen, num_received, all_received; /* seen of the rig's ended tasks */
+	uint32_t honest_rounds, submitted, honest_pending, seen, num_received,
+		all_received; /* how many of the rig's ended tasks were evaluated */
 	uint64_t seed;
 };
 
@@ -219,8 +220,8 @@ static void received(struct doca_rdma_task_receive *task, union doca_data data, 
 		victim.all_received++;
 	}
 	if (dst != NULL)
-		OK(doca_buf_reset_data_len(dst));
-	if (doca_task_submit(doca_rdma_task_receive_as_task(task)) != DOCA_SUCCESS) /* the liar may have used its place up */
+		CHECK_OK(doca_buf_reset_data_len(dst));
+	if (doca_task_submit(doca_rdma_task_receive_as_task(task)) != DOCA_SUCCESS) /* the liar may have used up its place */
 		doca_task_free(doca_rdma_task_receive_as_task(task));
 }
 
@@ -230,8 +231,9 @@ static void victim_start(void)
 
 	rdma_rig_start(rig);
 	victim.num_received = 0;
-	for (uint32_t i = 0; i < RECEIVES; i++) /* of all kinds: in one page, over several, at odd places, and none */
-		OK(rig_receive(rig, victim.into[i], i));
+	for (uint32_t i = 0; i < RECEIVES;
+	     i++) /* of all kinds: in one page, across several, at odd addresses, and without a buffer */
+		CHECK_OK(rig_receive(rig, victim.into[i], i));
 }
 
 static void victim_open(void)
@@ -239,25 +241,25 @@ static void victim_open(void)
 	struct rdma_rig *rig = &victim.rig;
 
 	rdma_rig_prepare(rig, 0, 4096, RIG_ALL, RIG_ALL);
-	OK(doca_mmap_destroy(rig->mmap));
+	CHECK_OK(doca_mmap_destroy(rig->mmap));
 	free(rig->memory);
 	guarded_make(&victim.shared, SIZE);
 	guarded_make(&victim.own, HONEST);
-	OK(doca_mmap_create(&rig->mmap));
-	OK(doca_mmap_set_memrange(rig->mmap, victim.shared.memory, SIZE));
-	OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
-	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
-	OK(doca_mmap_start(rig->mmap));
+	CHECK_OK(doca_mmap_create(&rig->mmap));
+	CHECK_OK(doca_mmap_set_memrange(rig->mmap, victim.shared.memory, SIZE));
+	CHECK_OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
+	CHECK_OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(rig->mmap));
 	rig->memory = victim.shared.memory;
-	OK(doca_mmap_create(&victim.own_mmap));
-	OK(doca_mmap_set_memrange(victim.own_mmap, victim.own.memory, HONEST));
-	OK(doca_mmap_set_permissions(victim.own_mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE));
-	OK(doca_mmap_add_dev(victim.own_mmap, rig->dev));
-	OK(doca_mmap_start(victim.own_mmap));
+	CHECK_OK(doca_mmap_create(&victim.own_mmap));
+	CHECK_OK(doca_mmap_set_memrange(victim.own_mmap, victim.own.memory, HONEST));
+	CHECK_OK(doca_mmap_set_permissions(victim.own_mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE));
+	CHECK_OK(doca_mmap_add_dev(victim.own_mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(victim.own_mmap));
 	for (uint32_t i = 0; i + 1 < RECEIVES; i++)
 		victim.into[i] = rig_room(rig, 100 + i * 8192, i % 4 == 1 ? 100 : 8000);
-	OK(doca_rdma_set_max_num_connections(rig->rdma, LIFE + 1));
-	OK(doca_rdma_task_receive_set_conf(rig->rdma, received, received, RIG_TASKS));
+	CHECK_OK(doca_rdma_set_max_num_connections(rig->rdma, LIFE + 1));
+	CHECK_OK(doca_rdma_task_receive_set_conf(rig->rdma, received, received, RIG_TASKS));
 }
 
 static struct doca_buf *own_buf(size_t at, bool data)
@@ -265,11 +267,11 @@ static struct doca_buf *own_buf(size_t at, bool data)
 	struct doca_buf *buf;
 
 	if (data)
-		OK(doca_buf_inventory_buf_get_by_data(victim.rig.inventory, victim.own_mmap, victim.own.memory + at, LARGE,
-						      &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(victim.rig.inventory, victim.own_mmap, victim.own.memory + at, LARGE,
+							    &buf));
 	else
-		OK(doca_buf_inventory_buf_get_by_addr(victim.rig.inventory, victim.own_mmap, victim.own.memory + at, LARGE,
-						      &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(victim.rig.inventory, victim.own_mmap, victim.own.memory + at, LARGE,
+							    &buf));
 	return buf;
 }
 
@@ -288,17 +290,17 @@ static void honest_open(void)
 	rig->remote = NULL;
 }
 
-/* Writes what is new to the honest peer's memory and reads it back, again and again: one pair is under way at a time. */
+/* Writes new bytes to the honest peer's memory and reads them back, again and again, one pair of tasks at a time. */
 static void honest_step(void)
 {
 	struct rdma_rig *rig = &victim.rig;
 
 	if (victim.honest_pending == 0) {
 		memset(victim.own.memory + 16, (int)(victim.honest_rounds + 1) & 0xff, LARGE);
-		OK(doca_buf_reset_data_len(victim.there));
-		OK(doca_buf_reset_data_len(victim.back));
-		OK(rig_write(rig, victim.to_honest, victim.here, victim.there, UINT64_MAX));
-		OK(rig_read(rig, victim.to_honest, victim.from, victim.back, UINT64_MAX));
+		CHECK_OK(doca_buf_reset_data_len(victim.there));
+		CHECK_OK(doca_buf_reset_data_len(victim.back));
+		CHECK_OK(rig_write(rig, victim.to_honest, victim.here, victim.there, UINT64_MAX));
+		CHECK_OK(rig_read(rig, victim.to_honest, victim.from, victim.back, UINT64_MAX));
 		victim.honest_pending = 2;
 	}
 	for (; victim.seen != rig->num_ended; victim.seen++) {
@@ -312,7 +314,7 @@ static void honest_step(void)
 	}
 }
 
-/* One task of a random verb to the liar, on bufs that are kept until all of them have ended. */
+/* Submits one task of a random verb to the liar, with bufs that are kept until all tasks have ended. */
 static void provoke(struct doca_buf **bufs, uint32_t *num_bufs)
 {
 	static const size_t lens[] = {0, 8, 60, 200, 5000, LARGE};
@@ -342,7 +344,7 @@ static void round_of_lies(void)
 	uint64_t until = sf_now_ms() + 20 * ROUND_MS;
 	char word = 0;
 
-	while (!peer_has_said(liar.socket, &word)) { /* it waits for its own tasks, which our progress serves */
+	while (!peer_has_said(liar.socket, &word)) { /* the liar waits for its own tasks, which need this side's progress */
 		(void)doca_pe_progress(rig->pe);
 		honest_step();
 		CHECK(sf_now_ms() < until + 20000);
@@ -359,42 +361,42 @@ static void round_of_lies(void)
 	peer_kill(&liar);
 	CHECK(waitpid(liar.pid, NULL, 0) == liar.pid);
 	close(liar.socket);
-	/* All that was submitted ends, and with it the connection. */
+	/* All submitted tasks end, and the connection with them. */
 	size_t inflight = SIZE;
 	uint64_t begin = sf_now_ns();
 
 	while (inflight > RECEIVES) {
 		(void)doca_pe_progress(rig->pe);
-		OK(doca_ctx_get_num_inflight_tasks(rig->ctx, &inflight));
+		CHECK_OK(doca_ctx_get_num_inflight_tasks(rig->ctx, &inflight));
 		CHECK(!rdma_rig_late(begin));
 	}
 	guarded_check(&victim.shared);
 	for (uint32_t i = 0; i < num_bufs; i++)
 		rig_put(bufs[i]);
-	OK(doca_mmap_destroy(rig->remote));
+	CHECK_OK(doca_mmap_destroy(rig->remote));
 	rig->remote = NULL;
 }
 
-/* It stops as ever, whatever was written. */
+/* The instance stops normally, whatever the liars wrote. */
 static void honest_close(void)
 {
 	struct rdma_rig *rig = &victim.rig;
 
 	rdma_rig_stop(rig);
 	victim.honest_pending = 0;
-	victim.seen = rig->num_ended; /* what ended since the last step is of no pair of the next run */
+	victim.seen = rig->num_ended; /* tasks that ended since the last step belong to no pair of the next run */
 	rig_put(victim.here);
 	rig_put(victim.there);
 	rig_put(victim.back);
 	rig_put(victim.from);
-	OK(doca_mmap_destroy(victim.honest_remote));
+	CHECK_OK(doca_mmap_destroy(victim.honest_remote));
 	peer_tell(victim.honest.socket, 'q');
 	peer_wait(&victim.honest);
 	guarded_check(&victim.shared);
 	guarded_check(&victim.own);
 }
 
-/* A new start is as good as new: the honest peer's message comes in. */
+/* After a new start everything works: the honest peer's message arrives. */
 static void honest_message(void)
 {
 	struct rdma_rig *rig = &victim.rig;
@@ -423,7 +425,7 @@ static void rounds_of_lies(void **state)
 		}
 		on_way = victim.honest_rounds;
 		round_of_lies();
-		CHECK(victim.honest_rounds > on_way); /* the honest peer is served in every round */
+		CHECK(victim.honest_rounds > on_way); /* every round serves the honest peer */
 		CHECK(rig->state == DOCA_CTX_STATE_RUNNING);
 		if (i % LIFE == LIFE - 1 || i == rounds - 1)
 			honest_close();

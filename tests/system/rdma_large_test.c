@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of 2 GiB, the most there is, by write, read and send; to memory from malloc, and to memory that cannot be mapped by
- * others and is reached by system calls. Skipped where the machine has not the memory for both processes.
+ * Messages of 2 GiB, the maximum, by write, read and send; to memory from malloc, and to memory that others cannot map and that
+ * system calls reach. Skipped if the machine lacks the memory for both processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,20 +18,20 @@
 #define LARGEST ((size_t)2 << 30)
 #define SPACE (LARGEST + 8192)
 #define NEEDED (6L << 30) /* bytes that must be free */
-#define STEP 4096	  /* one word in so many bytes is looked at */
+#define STEP 4096	  /* one word in each STEP bytes is compared */
 
-/* The rig's memory, instead of what it had. */
+/* Gives the rig new memory. */
 static void memory_make(struct rdma_rig *rig, bool shared)
 {
 	int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
 
 	rig->memory = mmap(NULL, SPACE, PROT_READ | PROT_WRITE, flags, -1, 0);
 	CHECK(rig->memory != MAP_FAILED);
-	OK(doca_mmap_create(&rig->mmap));
-	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SPACE));
-	OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
-	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
-	OK(doca_mmap_start(rig->mmap));
+	CHECK_OK(doca_mmap_create(&rig->mmap));
+	CHECK_OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SPACE));
+	CHECK_OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
+	CHECK_OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
 /* ---- the peer ---- */
@@ -44,13 +44,13 @@ static void peer_run(int socket, bool shared)
 	char word;
 
 	rdma_rig_prepare(&rig, 1, 4096, RIG_ALL, RIG_ALL);
-	OK(doca_mmap_destroy(rig.mmap));
+	CHECK_OK(doca_mmap_destroy(rig.mmap));
 	free(rig.memory);
 	memory_make(&rig, shared);
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
 	into = rig_room(&rig, 4, LARGEST);
-	OK(rig_receive(&rig, into, 0));
+	CHECK_OK(rig_receive(&rig, into, 0));
 	peer_tell(socket, 'p');
 	peer_expect(socket, 's');
 	RDMA_RIG_WAIT(&rig, NULL, rig.num_received == 1);
@@ -72,7 +72,7 @@ static void fill(struct rdma_rig *rig, uint32_t from)
 
 #define WAIT(condition) RDMA_RIG_WAIT(rig, NULL, condition)
 
-/* Neither side begins at a page. Too large by a byte is refused. */
+/* Neither source nor destination begins at a page boundary. One byte more than the maximum is rejected. */
 static void there_and_back(bool shared)
 {
 	static struct rdma_rig at;
@@ -89,7 +89,7 @@ static void there_and_back(bool shared)
 	rdma_rig_prepare(rig, 0, 4096, RIG_ALL, RIG_ALL);
 	rdma_rig_start(rig);
 	peer_meet(peer.socket, rig, &connection);
-	small = rig->mmap; /* the peer was told of this; the rest is for sources and destinations here */
+	small = rig->mmap; /* the peer knows this one; the new memory holds local sources and destinations */
 	small_memory = rig->memory;
 	memory_make(rig, false);
 	peer_expect(peer.socket, 'p');
@@ -102,15 +102,15 @@ static void there_and_back(bool shared)
 	assert_int_equal(rig_write(rig, connection, too_large, more_room, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(rig_send(rig, connection, too_large, 0), DOCA_ERROR_INVALID_VALUE);
 	fill(rig, 1);
-	OK(rig_write(rig, connection, source, there, 0));
+	CHECK_OK(rig_write(rig, connection, source, there, 0));
 	WAIT(rig->num_good == 1);
 	fill(rig, 0);
-	OK(rig_read(rig, connection, from, room, 1));
+	CHECK_OK(rig_read(rig, connection, from, room, 1));
 	WAIT(rig->num_good == 2);
 	for (size_t i = 0; i < LARGEST; i += STEP)
 		assert_int_equal(*(uint32_t *)(void *)(rig->memory + 8 + i), (uint32_t)(i / STEP + 1));
 	fill(rig, 2);
-	OK(rig_send(rig, connection, source, 2));
+	CHECK_OK(rig_send(rig, connection, source, 2));
 	peer_tell(peer.socket, 's');
 	WAIT(rig->num_good == 3);
 	peer_expect(peer.socket, 's');
@@ -122,7 +122,7 @@ static void there_and_back(bool shared)
 	rig_put(from);
 	rig_put(too_large);
 	rig_put(more_room);
-	OK(doca_mmap_destroy(rig->mmap));
+	CHECK_OK(doca_mmap_destroy(rig->mmap));
 	munmap(rig->memory, SPACE);
 	rig->mmap = small;
 	rig->memory = small_memory;

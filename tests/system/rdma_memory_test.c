@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes under RDMA: exports that end while peers use them, and memory exported over PCI as the local operand
- * of tasks: whole pages, and an odd stretch of malloc's.
+ * Other processes' memory in RDMA: exports that end while peers use them; and memory exported over PCI as the local operand of
+ * tasks: whole pages, or malloc memory at odd addresses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,18 +23,18 @@ static void an_export_that_ends_under_large_writes(void **state)
 	struct doca_buf *also = buf_of(side, staying->memory, staying->at + LARGE_AT, LARGE, false);
 	uint32_t num = 1;
 
-	OK(rig_write(rig, stopping->connection, src, dst, 0));
+	CHECK_OK(rig_write(rig, stopping->connection, src, dst, 0));
 	WAIT(rig->num_good == 1);
-	tell(stopping, 's');
+	other_command(stopping, 's');
 	while (rig->num_failed == 0) {
-		OK(doca_buf_reset_data_len(dst));
-		OK(rig_write(rig, stopping->connection, src, dst, 0));
+		CHECK_OK(doca_buf_reset_data_len(dst));
+		CHECK_OK(rig_write(rig, stopping->connection, src, dst, 0));
 		num++;
 		WAIT(rig->num_ended == num);
 	}
-	hear(stopping, 's'); /* it has looked at its memory */
+	hear(stopping, 's'); /* it has checked its memory */
 	assert_int_equal(rig->status, DOCA_ERROR_CONNECTION_ABORTED);
-	OK(rig_write(rig, staying->connection, src, also, 1));
+	CHECK_OK(rig_write(rig, staying->connection, src, also, 1));
 	WAIT(rig->num_ended == num + 1);
 	assert_int_equal(rig->num_failed, 1);
 	assert_int_equal(rig->state, DOCA_CTX_STATE_RUNNING);
@@ -43,7 +43,7 @@ static void an_export_that_ends_under_large_writes(void **state)
 	rig_put(also);
 }
 
-/* Bytes at the edges, which the owner's agent reaches for us where process_vm_writev may not. */
+/* Bytes in the first page, which the owner's agent accesses if process_vm_writev is not permitted. */
 static void an_export_that_has_ended(void **state)
 {
 	struct side *side = *state;
@@ -53,11 +53,11 @@ static void an_export_that_has_ended(void **state)
 	struct doca_buf *dst = buf_of(side, stopping->memory, stopping->at + LARGE_AT, LARGE, false);
 	struct doca_buf *edge = buf_of(side, stopping->memory, stopping->at, 16, true);
 
-	OK(rig_write(rig, stopping->connection, src, dst, 0));
+	CHECK_OK(rig_write(rig, stopping->connection, src, dst, 0));
 	WAIT(rig->num_good == 1);
-	tell(stopping, 's');
+	other_command(stopping, 's');
 	hear(stopping, 's');
-	OK(rig_read(rig, stopping->connection, edge, here, 0));
+	CHECK_OK(rig_read(rig, stopping->connection, edge, here, 0));
 	WAIT(rig->num_failed == 1);
 	assert_int_equal(rig->status, DOCA_ERROR_CONNECTION_ABORTED);
 	rig_put(src);
@@ -78,14 +78,14 @@ static void sent_and_written_from_there(void **state)
 	struct doca_buf *from = buf_of(side, peer->memory, peer->at, 2 * PAGES_SIZE, true),
 			*here = rig_room(rig, 0, 2 * PAGES_SIZE);
 
-	tell(peer, 'r');
+	other_command(peer, 'r');
 	hear(peer, 'r');
-	OK(rig_send(rig, peer->connection, src, 0));
-	OK(rig_write(rig, peer->connection, src, dst, 1));
-	tell(peer, 'w');
+	CHECK_OK(rig_send(rig, peer->connection, src, 0));
+	CHECK_OK(rig_write(rig, peer->connection, src, dst, 1));
+	other_command(peer, 'w');
 	WAIT(rig->num_good == 2);
 	hear(peer, 'w');
-	OK(rig_read(rig, peer->connection, from, here, 2));
+	CHECK_OK(rig_read(rig, peer->connection, from, here, 2));
 	WAIT(rig->num_good == 3);
 	for (size_t i = 0; i < PAGES_SIZE; i++) {
 		CHECK(rig->memory[i] == pattern(i));
@@ -108,9 +108,9 @@ static void read_into_there(void **state)
 	struct doca_buf *result = buf_of(side, side->pages, side->pages_at + 80000, 8, false);
 	uint8_t *copy = malloc(PAGES_SIZE);
 
-	OK(doca_buf_chain_list(first, list)); /* half here, half there */
-	OK(rig_read(rig, peer->connection, from, first, 0));
-	OK(rig_add(rig, peer->connection, word, result, 1, 1));
+	CHECK_OK(doca_buf_chain_list(first, list)); /* one half in each process */
+	CHECK_OK(rig_read(rig, peer->connection, from, first, 0));
+	CHECK_OK(rig_add(rig, peer->connection, word, result, 1, 1));
 	WAIT(rig->num_good == 2);
 	look_at_pages(side, copy);
 	for (size_t i = 0; i < 69900; i++)
@@ -134,9 +134,9 @@ static void received_into_there(void **state)
 	struct doca_buf *second = buf_of(side, side->pages, side->pages_at + 5000, 100000, false);
 	uint8_t *copy = malloc(PAGES_SIZE);
 
-	OK(rig_receive(rig, first, 0));
-	OK(rig_receive(rig, second, 1));
-	tell(peer, 't');
+	CHECK_OK(rig_receive(rig, first, 0));
+	CHECK_OK(rig_receive(rig, second, 1));
+	other_command(peer, 't');
 	WAIT(rig->num_received == 2);
 	hear(peer, 't');
 	look_at_pages(side, copy);
@@ -150,7 +150,7 @@ static void received_into_there(void **state)
 	rig_put(second);
 }
 
-/* As a DPU offers its host's memory to the network: the writer reaches that process itself. */
+/* A DPU exports its host's memory to the network: the writer accesses the host's process directly. */
 static void written_there_by_what_was_passed_on(void **state)
 {
 	struct side *side = *state;
@@ -161,10 +161,10 @@ static void written_there_by_what_was_passed_on(void **state)
 	size_t len;
 	uint8_t *copy = malloc(PAGES_SIZE);
 
-	OK(doca_mmap_export_rdma(side->pages, rig->dev, &descriptor, &len));
-	OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &remote));
+	CHECK_OK(doca_mmap_export_rdma(side->pages, rig->dev, &descriptor, &len));
+	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &remote));
 	dst = buf_of(side, remote, side->pages_at + 11, 70000, false);
-	OK(rig_write(rig, side->others[1].connection, src, dst, 0));
+	CHECK_OK(rig_write(rig, side->others[1].connection, src, dst, 0));
 	WAIT(rig->num_good == 1);
 	look_at_pages(side, copy);
 	assert_memory_equal(copy + 11, rig->memory, 70000);
@@ -172,7 +172,7 @@ static void written_there_by_what_was_passed_on(void **state)
 	free(copy);
 	rig_put(src);
 	rig_put(dst);
-	OK(doca_mmap_destroy(remote));
+	CHECK_OK(doca_mmap_destroy(remote));
 }
 
 static void what_cannot_be_local(void **state)
@@ -190,17 +190,17 @@ static void what_cannot_be_local(void **state)
 	assert_int_equal(rig_receive(rig, network, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(rig_read(rig, peer->connection, network, unwritable, 0), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(rig_receive(rig, unwritable, 0), DOCA_ERROR_NOT_PERMITTED);
-	tell(peer, 'r');
+	other_command(peer, 'r');
 	hear(peer, 'r');
-	OK(rig_send(rig, peer->connection, source, 0)); /* what may be read can be sent */
+	CHECK_OK(rig_send(rig, peer->connection, source, 0)); /* readable memory can be sent */
 	WAIT(rig->num_good == 1);
 	rig_put(network);
 	rig_put(unwritable);
 	rig_put(source);
-	OK(doca_mmap_destroy(read_only));
+	CHECK_OK(doca_mmap_destroy(read_only));
 }
 
-/* Else nobody may know of the end before the bytes are to go there. */
+/* Without a mapping nothing may learn of the end until the bytes are accessed. */
 static bool is_mapped(void)
 {
 	const char *fabric = getenv("SOFTFIELD_FABRIC");
@@ -215,17 +215,17 @@ static void its_owner_ends_it(void **state)
 	struct doca_buf *room = buf_of(side, side->pages, side->pages_at, 100, false);
 	struct doca_buf *source = buf_of(side, side->pages, side->pages_at, 100, true);
 
-	OK(rig_receive(rig, room, 0)); /* posted before the end */
-	tell(&side->others[1], 'm');
+	CHECK_OK(rig_receive(rig, room, 0)); /* posted before the end */
+	other_command(&side->others[1], 'm');
 	hear(&side->others[1], 'm');
 	assert_int_equal(rig_send(rig, side->others[0].connection, source, 0), DOCA_ERROR_IO_FAILED);
 	if (is_mapped())
 		assert_int_equal(rig_receive(rig, room, 0), DOCA_ERROR_IO_FAILED);
-	tell(&side->others[0], 't');
+	other_command(&side->others[0], 't');
 	WAIT(rig->num_failed == 1);
 	assert_int_equal(rig->status, DOCA_ERROR_IO_FAILED);
 	struct doca_buf *second = rig_room(rig, 0, 100000);
-	OK(rig_receive(rig, second, 1));
+	CHECK_OK(rig_receive(rig, second, 1));
 	WAIT(rig->num_received == 1);
 	hear(&side->others[0], 't');
 	rig_put(room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every RDMA operation with an odd stretch of another process's malloc memory, exported over PCI, as its local operand: what
- * arrives where, beside what is in flight, and when that process is killed or stopped. */
+/* Every RDMA operation with another process's malloc memory at odd addresses, exported over PCI, as its local operand: which
+ * bytes arrive where, which bytes next to them stay, and what happens when that process is killed or stopped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,17 +11,17 @@
 
 #define READS 32
 #define READ_LEN 4099
-#define THERE 20000 /* where it is written in the peer's memory, which receives at 0 */
+#define THERE 20000 /* offset in the peer's memory that is written; the peer receives at 0 */
 
 static void post_there(struct side *side, uint32_t num)
 {
 	for (uint32_t i = 0; i < num; i++) {
-		tell(&side->others[0], 'r');
+		other_command(&side->others[0], 'r');
 		hear(&side->others[0], 'r');
 	}
 }
 
-/* What [at, at + len) of the peer's memory holds is the pattern from begin on. */
+/* Checks that [at, at + len) of the peer's memory holds the pattern from `begin` on. */
 static void expect_there(struct side *side, size_t at, size_t len, size_t begin)
 {
 	struct rdma_rig *rig = &side->rig;
@@ -29,7 +29,7 @@ static void expect_there(struct side *side, size_t at, size_t len, size_t begin)
 	struct doca_buf *from = buf_of(side, peer->memory, peer->at + at, len, true), *here = rig_room(rig, SIZE / 2, len);
 	uint32_t num = rig->num_good;
 
-	OK(rig_read(rig, peer->connection, from, here, 0));
+	CHECK_OK(rig_read(rig, peer->connection, from, here, 0));
 	WAIT(rig->num_good == num + 1);
 	for (size_t i = 0; i < len; i++)
 		CHECK(rig->memory[SIZE / 2 + i] == pattern(begin + i));
@@ -49,20 +49,20 @@ static void sources(void **state)
 	struct doca_buf *also = buf_of(side, peer->memory, peer->at + LARGE, 5001, false);
 	uint32_t num;
 
-	OK(doca_buf_chain_list(first, second));
-	OK(rig_write(rig, peer->connection, one, also, 0));
-	OK(rig_write(rig, peer->connection, first, dst, 1));
+	CHECK_OK(doca_buf_chain_list(first, second));
+	CHECK_OK(rig_write(rig, peer->connection, one, also, 0));
+	CHECK_OK(rig_write(rig, peer->connection, first, dst, 1));
 	WAIT(rig->num_good == 2);
 	expect_there(side, LARGE, 5001, 1);
 	expect_there(side, THERE, 5001, 1);
 	expect_there(side, THERE + 5001, 3000, PAGES_SIZE - 3000);
-	OK(doca_buf_reset_data_len(dst));
+	CHECK_OK(doca_buf_reset_data_len(dst));
 	post_there(side, 3);
 	num = rig->num_good;
-	OK(rig_send(rig, peer->connection, first, 2));
-	OK(rig_send_imm(rig, peer->connection, first, 7, 3));
-	OK(rig_write_imm(rig, peer->connection, first, dst, 8, 4));
-	tell(peer, 'x');
+	CHECK_OK(rig_send(rig, peer->connection, first, 2));
+	CHECK_OK(rig_send_imm(rig, peer->connection, first, 7, 3));
+	CHECK_OK(rig_write_imm(rig, peer->connection, first, dst, 8, 4));
+	other_command(peer, 'x');
 	WAIT(rig->num_good == num + 3);
 	hear(peer, 'x');
 	expect_there(side, 0, 5001, 1);
@@ -94,14 +94,14 @@ static void atomics(void **state)
 
 	for (size_t i = 0; i < sizeof(expected); i++)
 		expected[i] = pattern(8000 + i);
-	OK(rig_add(rig, peer->connection, word, first, 5, 0));
-	OK(rig_cas(rig, peer->connection, word, second, word_at(expected) + 5, 1, 1));
+	CHECK_OK(rig_add(rig, peer->connection, word, first, 5, 0));
+	CHECK_OK(rig_cas(rig, peer->connection, word, second, word_at(expected) + 5, 1, 1));
 	WAIT(rig->num_good == 2);
 	look_at_pages(side, copy);
 	assert_int_equal(word_at(copy), word_at(expected));
 	assert_int_equal(word_at(copy + PAGES_SIZE - 8), word_at(expected) + 5);
 	CHECK(copy[8] == pattern(8) && copy[PAGES_SIZE - 9] == pattern(PAGES_SIZE - 9));
-	OK(doca_buf_get_data_len(second, &len));
+	CHECK_OK(doca_buf_get_data_len(second, &len));
 	assert_int_equal(len, 8);
 	free(copy);
 	rig_put(word);
@@ -124,12 +124,12 @@ static void sync_events(void **state)
 
 	for (size_t i = 0; i < sizeof(expected); i++)
 		expected[i] = pattern(3 + i);
-	OK(doca_sync_event_remote_net_create_from_export(rig->dev, theirs->bytes[EXPORT_EVENT], theirs->len[EXPORT_EVENT],
-							 &event));
-	OK(doca_buf_chain_list(into, rest));
-	OK(rig_event_set(rig, to, event, value, 0));
-	OK(rig_event_get(rig, to, event, into, 1));
-	OK(rig_event_add(rig, to, event, old, 9, 2));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(rig->dev, theirs->bytes[EXPORT_EVENT], theirs->len[EXPORT_EVENT],
+							       &event));
+	CHECK_OK(doca_buf_chain_list(into, rest));
+	CHECK_OK(rig_event_set(rig, to, event, value, 0));
+	CHECK_OK(rig_event_get(rig, to, event, into, 1));
+	CHECK_OK(rig_event_add(rig, to, event, old, 9, 2));
 	WAIT(rig->num_good == 3);
 	look_at_pages(side, copy);
 	memcpy(got, copy + 101, 3);
@@ -137,14 +137,14 @@ static void sync_events(void **state)
 	assert_int_equal(word_at(got), word_at(expected));
 	assert_int_equal(word_at(copy + 301), word_at(expected));
 	CHECK(copy[100] == pattern(100) && copy[104] == pattern(104) && copy[206] == pattern(206) && copy[309] == pattern(309));
-	OK(doca_sync_event_remote_net_destroy(event));
+	CHECK_OK(doca_sync_event_remote_net_destroy(event));
 	free(copy);
 	rig_put(value);
 	rig_put(into);
 	rig_put(old);
 }
 
-/* Next to each other; and what lies in one of the places is sent and written meanwhile, which changes nothing there. */
+/* Reads into adjacent places. Meanwhile writes use the same places as their source, which must not change them. */
 static void many_in_flight(void **state)
 {
 	struct side *side = *state;
@@ -158,8 +158,8 @@ static void many_in_flight(void **state)
 		into[i] = buf_of(side, side->pages, side->pages_at + i * READ_LEN, READ_LEN, false);
 		also[i] = buf_of(side, side->pages, side->pages_at + i * READ_LEN, READ_LEN, true);
 		beside[i] = buf_of(side, peer->memory, peer->at + LARGE + i * READ_LEN, READ_LEN, false);
-		OK(rig_read(rig, peer->connection, from[i], into[i], 2 * i));
-		OK(rig_write(rig, peer->connection, also[i], beside[i], 2 * i + 1));
+		CHECK_OK(rig_read(rig, peer->connection, from[i], into[i], 2 * i));
+		CHECK_OK(rig_write(rig, peer->connection, also[i], beside[i], 2 * i + 1));
 	}
 	WAIT(rig->num_good == 2 * READS);
 	look_at_pages(side, copy);
@@ -176,7 +176,8 @@ static void many_in_flight(void **state)
 	free(copy);
 }
 
-/* Receives are the instance's: one that was posted ends with its message, and says that the memory is gone. Others go on. */
+/* Receives belong to the instance: the posted one ends with its message, with an error because its memory is gone. Other
+ * receives work. */
 static void its_owner_is_killed(void **state)
 {
 	struct side *side = *state;
@@ -186,17 +187,17 @@ static void its_owner_is_killed(void **state)
 	struct doca_buf *source = buf_of(side, side->pages, side->pages_at + 5, 100, true);
 	struct doca_buf *own = rig_room(rig, 0, 100000);
 
-	OK(rig_receive(rig, room, 0));
+	CHECK_OK(rig_receive(rig, room, 0));
 	kill_other(&side->others[1]);
-	OK(rig_receive(rig, own, 1));
-	tell(peer, 't');
+	CHECK_OK(rig_receive(rig, own, 1));
+	other_command(peer, 't');
 	WAIT(rig->num_ended == 2);
 	hear(peer, 't');
 	assert_int_equal(rig->statuses[0], DOCA_ERROR_IO_FAILED);
 	assert_int_equal(rig->statuses[1], DOCA_SUCCESS);
 	assert_int_equal(rig->len, 100000);
 	assert_int_equal(rig_send(rig, peer->connection, source, 2), DOCA_ERROR_IO_FAILED);
-	expect_there(side, 50, 1000, 50); /* the connection goes on */
+	expect_there(side, 50, 1000, 50); /* the connection still works */
 	rig_put(room);
 	rig_put(source);
 	rig_put(own);
@@ -212,11 +213,11 @@ static void its_owner_is_killed_under_reads(void **state)
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (uint32_t num = 0; result == DOCA_SUCCESS && rig->num_failed == 0;) {
-		OK(doca_buf_reset_data_len(into));
+		CHECK_OK(doca_buf_reset_data_len(into));
 		result = rig_read(rig, peer->connection, from, into, num);
 		num += result == DOCA_SUCCESS;
 		if (num == 3)
-			CHECK(kill(side->others[1].pid, SIGKILL) == 0); /* with the third under way */
+			CHECK(kill(side->others[1].pid, SIGKILL) == 0); /* while the third is in flight */
 		WAIT(rig->num_ended == num);
 	}
 	assert_int_equal(result == DOCA_SUCCESS ? rig->status : result, DOCA_ERROR_IO_FAILED);
@@ -227,7 +228,7 @@ static void its_owner_is_killed_under_reads(void **state)
 	rig_put(into);
 }
 
-/* Its memory is reached without it, where the kernel lets us; else that is the task's error. Either way it ends. */
+/* Its memory is accessed without it where the kernel permits that; otherwise the task fails. Either way the task ends. */
 static void its_owner_is_stopped(void **state)
 {
 	struct side *side = *state;
@@ -237,10 +238,10 @@ static void its_owner_is_stopped(void **state)
 	struct doca_buf *own = rig_room(rig, 0, 100000);
 	uint8_t *copy = malloc(PAGES_SIZE);
 
-	OK(rig_receive(rig, room, 0));
-	OK(rig_receive(rig, own, 1));
+	CHECK_OK(rig_receive(rig, room, 0));
+	CHECK_OK(rig_receive(rig, own, 1));
 	CHECK(kill(side->others[1].pid, SIGSTOP) == 0);
-	tell(peer, 't');
+	other_command(peer, 't');
 	WAIT(rig->num_ended == 2);
 	hear(peer, 't');
 	CHECK(kill(side->others[1].pid, SIGCONT) == 0);

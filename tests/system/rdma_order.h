@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of the test of RDMA's order. Two sides, in two processes or in one, are joined by several connections ("lanes"), and
- * each submits random tasks of every verb, at random depth, with random pauses of its own progress and receives posted late.
+ * One side of the test of RDMA's order. Two sides, in two processes or in one, are connected by several connections ("lanes").
+ * Each submits random tasks of every verb, at random depth, with random pauses of its own progress and receives posted late.
  *
- * What a lane's tasks do to the peer's memory is done to a model as well, in the order of submission: what reads, atomics and
- * sync events give back must be the model's, completions must come in the order of submission, and at the end of each round
- * the owner's own memory must be the model's. Each message's kind, length, immediate and contents follow from the seed and its
- * number, so the receiver knows what has to come; some tell what must be visible in memory or in a sync event before them.
+ * Each task of a lane is also applied to a model of the peer's memory, in the order of submission. What reads, atomics and sync
+ * events return must match the model, completions must come in the order of submission, and at the end of each round the owner's
+ * memory must match the model. Each message's kind, length, immediate and contents follow from the seed and its number, so the
+ * receiver knows what must arrive; some messages state what must be visible in memory or in a sync event before them.
  */
 #ifndef TEST_RDMA_ORDER_H
 #define TEST_RDMA_ORDER_H
@@ -18,19 +18,6 @@
 
 #include <doca_sync_event.h>
 
-/* In both processes: not cmocka's asserts. */
-static inline void order_check(bool good, const char *what, const char *file, int line)
-{
-	if (good)
-		return;
-	fprintf(stderr, "process %d, %s:%d: %s\n", (int)getpid(), file, line, what);
-	_exit(1);
-}
-
-#ifndef CHECK
-#define CHECK(condition) order_check(condition, #condition, __FILE__, __LINE__)
-#endif
-
 #include "support/rdma_rig.h"
 
 #define LANES_MAX 4
@@ -38,8 +25,8 @@ static inline void order_check(bool good, const char *what, const char *file, in
 #define RECEIVES_MAX 8
 #define PIECES_MAX 4
 #define MESSAGE_MAX 40000
-#define WINDOW 65536		  /* bytes of each side that one lane of the other works on; the mark is behind them */
-#define AREA (MESSAGE_MAX + 1024) /* local memory of a task or a receive: with gaps between its pieces */
+#define WINDOW 65536		  /* bytes of each side that one lane of the other side accesses; a mark follows them */
+#define AREA (MESSAGE_MAX + 1024) /* bytes of local memory for a task or a receive, with gaps between its pieces */
 #define EVENT_DETAILS_MAX 2048
 
 enum verb {
@@ -56,11 +43,11 @@ enum verb {
 	VERBS,
 };
 
-/* A list of local buffers, and where its bytes are. */
+/* A list of local buffers, and the addresses of its bytes. */
 struct chain {
 	struct doca_buf *head;
 	uint32_t num;
-	size_t before; /* bytes of data in the first buffer that were there already */
+	size_t before; /* bytes of data that the first buffer held already */
 	uint8_t *at[PIECES_MAX];
 	size_t len[PIECES_MAX];
 };
@@ -76,15 +63,15 @@ struct op {
 	struct chain local;
 	struct doca_buf *remote;
 	size_t remote_before, len;
-	uint8_t *expected; /* what a task that fetches must give */
+	uint8_t *expected; /* what a task that reads must return */
 };
 
 struct lane {
 	struct side *side;
 	uint32_t index;
 	struct doca_rdma_connection *connection;
-	struct doca_sync_event *own;		   /* the peer's lane works on it */
-	uint64_t own_word;			   /* where it is in lanes of odd number */
+	struct doca_sync_event *own;		   /* the peer's lane accesses it */
+	uint64_t own_word;			   /* its value, in lanes of odd number */
 	struct doca_sync_event_remote_net *remote; /* the peer's */
 	uint8_t model[WINDOW + 8];		   /* of the peer's memory */
 	uint64_t event_model;
@@ -101,7 +88,7 @@ struct receive {
 	struct chain room;
 };
 
-/* At the end of a round: how it must look at the peer. */
+/* Sent at the end of a round: the state that the peer must have. */
 struct report {
 	uint64_t round, sent[LANES_MAX], sums[LANES_MAX], events[LANES_MAX];
 };
@@ -112,7 +99,7 @@ struct side {
 	struct rdma_rig rig;
 	uint32_t index; /* 0 or 1 */
 	int socket;
-	bool alone; /* in its process: may sleep */
+	bool alone; /* alone in its process: may sleep */
 	uint64_t seed, random;
 	uint32_t num_lanes;
 	struct lane lanes[LANES_MAX];
@@ -123,17 +110,17 @@ struct side {
 	uint64_t round;
 	enum phase phase;
 	uint64_t left;	    /* tasks to submit */
-	bool heard, agreed; /* the peer's report is here; it has found ours true */
+	bool heard, agreed; /* the peer's report has arrived; the peer has confirmed ours */
 	struct report theirs;
-	uint64_t events, moved_ns; /* completions so far; when the last one was */
+	uint64_t events, moved_ns; /* completions so far; time of the last one */
 };
 
 /* ---- rdma_order_side.c ---- */
 
-/* Opens a side, exchanges what is to be exchanged with the other by the socket, and connects. */
+/* Opens a side, exchanges descriptors with the other side by the socket, and connects. */
 void side_prepare(struct side *side, uint32_t index, int socket, uint64_t seed);
-void side_join(struct side *side); /* once both have been prepared */
-/* One of the things that a side may do next. False when the round is over. */
+void side_join(struct side *side); /* call when both sides are prepared */
+/* Does one of the steps that are possible now. Returns false when the round is over. */
 bool side_step(struct side *side);
 void side_begin_round(struct side *side, uint64_t num_tasks);
 void side_end(struct side *side);
@@ -141,7 +128,7 @@ void side_end(struct side *side);
 /* ---- rdma_order_tasks.c ---- */
 
 void tasks_configure(struct side *side);
-/* Submits a random task, or one and what has to be visible before it. */
+/* Submits a random task, or a message together with the task that must be visible before it. */
 void tasks_submit(struct side *side, struct lane *lane);
 void receive_post(struct receive *receive);
 
@@ -151,17 +138,22 @@ struct message {
 	enum verb verb; /* SEND, SEND_IMM or WRITE_IMM */
 	size_t len;
 	doca_be32_t immediate;
-	uint8_t base;						   /* of its contents */
-	enum { MARK_NONE, MARK_WRITE, MARK_EVENT, MARK_OWN } mark; /* by what its number is seen, when it comes */
+	uint8_t base; /* of its contents */
+	enum {
+		MARK_NONE,
+		MARK_WRITE,
+		MARK_EVENT,
+		MARK_OWN
+	} mark; /* shows the message's number to the peer, when the message arrives */
 };
 
 uint64_t random_next(uint64_t *state);
 uint64_t random_below(uint64_t *state, uint64_t bound);
 size_t random_len(uint64_t *state);
-/* The message of that number which the side from sends by a lane. */
+/* Returns the message with that number that side `from` sends on a lane. */
 struct message message_of(uint64_t seed, uint32_t from, uint32_t lane, uint64_t number);
 
-/* Cuts len bytes of an area into a list of random pieces: filled (data), or room behind some bytes that are there already. */
+/* Cuts len bytes of an area into a list of random pieces: full of data, or free space behind some existing bytes. */
 void chain_make(struct chain *chain, struct side *side, uint8_t *area, size_t len, bool data);
 void chain_fill(const struct chain *chain, uint8_t base, size_t len);
 void chain_put(struct chain *chain, const uint8_t *bytes, size_t len);

@@ -19,7 +19,7 @@ uint64_t random_below(uint64_t *state, uint64_t bound)
 	return random_next(state) % bound;
 }
 
-/* Around each size at which some way ends and another begins. */
+/* Lengths around each size at which the implementation switches to another path. */
 size_t random_len(uint64_t *state)
 {
 	switch (random_below(state, 12)) {
@@ -65,7 +65,7 @@ static struct doca_buf *piece_make(struct side *side, uint8_t *at, size_t before
 {
 	struct doca_buf *buf = rdma_rig_buf(&side->rig, false, (size_t)(at - side->rig.memory), before + len, false);
 
-	OK(doca_buf_set_data(buf, at, data ? before + len : before));
+	CHECK_OK(doca_buf_set_data(buf, at, data ? before + len : before));
 	return buf;
 }
 
@@ -85,7 +85,7 @@ void chain_make(struct chain *chain, struct side *side, uint8_t *area, size_t le
 		if (chain->head == NULL)
 			chain->head = buf;
 		else
-			OK(doca_buf_chain_list(chain->head, buf));
+			CHECK_OK(doca_buf_chain_list(chain->head, buf));
 		chain->at[i] = at + before;
 		chain->len[i] = part;
 		at += before + part;

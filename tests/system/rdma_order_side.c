@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a side: opened, joined to the other, round after round, ended. */
+/* The life of a side: it is opened and connected, runs round after round, and ends. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include "base/little.h"
 #include "rdma_order.h"
 
-#define SILENCE_S 30 /* without any completion: the test hangs */
+#define SILENCE_S 30 /* without any completion: then the test reports a hang */
 #define DETAILS_MAX 1024
 #define WINDOWS (LANES_MAX * (WINDOW + 8))
 #define MEMORY (WINDOWS + (LANES_MAX * DEPTH_MAX + RECEIVES_MAX) * AREA)
@@ -33,12 +33,12 @@ static void lane_open(struct side *side, uint32_t index)
 		lane->ops[i].area = side->rig.memory + WINDOWS + (size_t)(index * DEPTH_MAX + i) * AREA;
 		lane->ops[i].expected = malloc(MESSAGE_MAX);
 	}
-	OK(doca_sync_event_create(&lane->own));
-	OK(doca_sync_event_add_publisher_location_remote_net(lane->own));
-	OK(doca_sync_event_add_subscriber_location_cpu(lane->own, side->rig.dev));
+	CHECK_OK(doca_sync_event_create(&lane->own));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(lane->own));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(lane->own, side->rig.dev));
 	if (index % 2 == 1)
-		OK(doca_sync_event_set_addr(lane->own, &lane->own_word));
-	OK(doca_sync_event_start(lane->own));
+		CHECK_OK(doca_sync_event_set_addr(lane->own, &lane->own_word));
+	CHECK_OK(doca_sync_event_start(lane->own));
 }
 
 static void introduce(struct side *side)
@@ -50,15 +50,15 @@ static void introduce(struct side *side)
 	for (uint32_t i = 0; i < side->num_lanes; i++) {
 		struct lane *lane = &side->lanes[i];
 
-		OK(doca_rdma_export(side->rig.rdma, &bytes, &mine.details_len[i], &lane->connection));
+		CHECK_OK(doca_rdma_export(side->rig.rdma, &bytes, &mine.details_len[i], &lane->connection));
 		CHECK(mine.details_len[i] <= DETAILS_MAX);
 		memcpy(mine.details[i], bytes, mine.details_len[i]);
-		OK(doca_rdma_connection_set_user_data(lane->connection, (union doca_data){.ptr = lane}));
-		OK(doca_sync_event_export_to_remote_net(lane->own, &event, &mine.event_len[i]));
+		CHECK_OK(doca_rdma_connection_set_user_data(lane->connection, (union doca_data){.ptr = lane}));
+		CHECK_OK(doca_sync_event_export_to_remote_net(lane->own, &event, &mine.event_len[i]));
 		CHECK(mine.event_len[i] <= EVENT_DETAILS_MAX);
 		memcpy(mine.event[i], event, mine.event_len[i]);
 	}
-	OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &bytes, &mine.descriptor_len));
+	CHECK_OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &bytes, &mine.descriptor_len));
 	CHECK(mine.descriptor_len <= DETAILS_MAX);
 	memcpy(mine.descriptor, bytes, mine.descriptor_len);
 	CHECK(send(side->socket, &mine, sizeof(mine), MSG_NOSIGNAL) == sizeof(mine));
@@ -75,7 +75,7 @@ void side_prepare(struct side *side, uint32_t index, int socket, uint64_t seed)
 	side->seed = seed;
 	side->random = seed * 2 + index;
 	side->num_lanes = 1 + (uint32_t)random_below(&common, LANES_MAX);
-	OK(doca_rdma_set_max_num_connections(side->rig.rdma, LANES_MAX));
+	CHECK_OK(doca_rdma_set_max_num_connections(side->rig.rdma, LANES_MAX));
 	tasks_configure(side);
 	rdma_rig_start(&side->rig);
 	for (uint32_t i = 0; i < side->num_lanes; i++)
@@ -96,9 +96,9 @@ void side_join(struct side *side)
 	for (uint32_t i = 0; i < side->num_lanes; i++) {
 		struct lane *lane = &side->lanes[i];
 
-		OK(doca_rdma_connect(side->rig.rdma, theirs.details[i], theirs.details_len[i], lane->connection));
-		OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, theirs.event[i], theirs.event_len[i],
-								 &lane->remote));
+		CHECK_OK(doca_rdma_connect(side->rig.rdma, theirs.details[i], theirs.details_len[i], lane->connection));
+		CHECK_OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, theirs.event[i], theirs.event_len[i],
+								       &lane->remote));
 	}
 }
 
@@ -135,12 +135,12 @@ static void check_own_memory(const struct side *side)
 	for (uint32_t i = 0; i < side->num_lanes; i++) {
 		CHECK(sf_checksum(SF_CHECKSUM_BEGIN, side->rig.memory + (size_t)i * (WINDOW + 8), WINDOW + 8) ==
 		      side->theirs.sums[i]);
-		OK(doca_sync_event_get(side->lanes[i].own, &value));
+		CHECK_OK(doca_sync_event_get(side->lanes[i].own, &value));
 		CHECK(value == side->theirs.events[i]);
 	}
 }
 
-/* A report, then a byte that says that ours is true. The peer takes a new round's tasks up only after ours. */
+/* The peer sends a report, then a byte that confirms ours. It begins the tasks of a new round only after receiving our byte. */
 static void listen_to_peer(struct side *side)
 {
 	struct report report;
@@ -148,7 +148,7 @@ static void listen_to_peer(struct side *side)
 
 	if (len < 0 && errno == EAGAIN)
 		return;
-	CHECK(len == sizeof(report) || len == 1); /* else the peer has ended, and said why */
+	CHECK(len == sizeof(report) || len == 1); /* otherwise the peer has failed and logged the reason */
 	if (len == 1) {
 		CHECK(!side->agreed);
 		side->agreed = true;
@@ -185,7 +185,7 @@ static bool round_advance(struct side *side)
 	return side->phase != PHASE_CHECKED || !side->agreed;
 }
 
-/* ---- what it does next ---- */
+/* ---- what a side does next ---- */
 
 static void submit_some(struct side *side)
 {
@@ -210,7 +210,7 @@ static void post_some(struct side *side)
 	}
 }
 
-/* Can the round go on only by what comes from the progress engine or the socket? */
+/* Returns whether only the progress engine or the socket can advance the round. */
 static bool has_to_wait(const struct side *side)
 {
 	if (side->phase < PHASE_REPORTED)
@@ -218,13 +218,13 @@ static bool has_to_wait(const struct side *side)
 	return side->phase == PHASE_CHECKED || !side->heard || !all_came(side);
 }
 
-/* Nothing to do but to wait, with all receives posted: until the progress engine, or the peer by the socket, has something. */
+/* Nothing is left to do and all receives are posted: waits until the progress engine or the peer's socket has something. */
 static void sleep_some(struct side *side)
 {
 	doca_notification_handle_t handle;
 	struct pollfd fds[2] = {{.events = POLLIN}, {.fd = side->socket, .events = POLLIN}};
 
-	OK(doca_pe_get_notification_handle(side->rig.pe, &handle));
+	CHECK_OK(doca_pe_get_notification_handle(side->rig.pe, &handle));
 	fds[0].fd = (int)handle;
 	while (side->posted < RECEIVES_MAX)
 		post_some(side);
@@ -232,12 +232,12 @@ static void sleep_some(struct side *side)
 		;
 	if (side->posted < RECEIVES_MAX)
 		return;
-	OK(doca_pe_request_notification(side->rig.pe));
+	CHECK_OK(doca_pe_request_notification(side->rig.pe));
 	if (has_to_wait(side))
 		CHECK(poll(fds, 2, SILENCE_S * 1000) > 0);
 	else
 		CHECK(poll(fds, 2, 1) >= 0);
-	OK(doca_pe_clear_notification(side->rig.pe, handle));
+	CHECK_OK(doca_pe_clear_notification(side->rig.pe, handle));
 }
 
 static void tell_and_give_up(const struct side *side)
@@ -295,13 +295,13 @@ void side_end(struct side *side)
 	for (uint32_t i = 0; i < side->num_lanes; i++) {
 		struct lane *lane = &side->lanes[i];
 
-		OK(doca_sync_event_remote_net_destroy(lane->remote));
-		OK(doca_sync_event_stop(lane->own));
-		OK(doca_sync_event_destroy(lane->own));
+		CHECK_OK(doca_sync_event_remote_net_destroy(lane->remote));
+		CHECK_OK(doca_sync_event_stop(lane->own));
+		CHECK_OK(doca_sync_event_destroy(lane->own));
 		for (uint32_t j = 0; j < DEPTH_MAX; j++)
 			free(lane->ops[j].expected);
 	}
-	OK(doca_mmap_destroy(side->rig.remote));
+	CHECK_OK(doca_mmap_destroy(side->rig.remote));
 	side->rig.remote = NULL;
 	rdma_rig_fini(&side->rig);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks of every verb: submitted, done to the model, and checked when they end. */
+/* Tasks of every verb: submitted, applied to the model, and checked when they end. */
 #include "rdma_order.h"
 
 static void note_event(struct side *side)
@@ -8,7 +8,7 @@ static void note_event(struct side *side)
 	side->moved_ns = sf_now_ns();
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of a task ---- */
 
 static bool fetches(enum verb verb)
 {
@@ -30,7 +30,7 @@ static void check_fetched(struct op *op)
 			break;
 		}
 	}
-	CHECK(!"what was fetched is the model's");
+	CHECK(!"the fetched bytes match the model");
 }
 
 static void op_ended(struct doca_task *task, struct op *op)
@@ -41,7 +41,7 @@ static void op_ended(struct doca_task *task, struct op *op)
 	if (doca_task_get_status(task) != DOCA_SUCCESS)
 		fprintf(stderr, "lane %u, task %llu, verb %d: %s\n", lane->index, (unsigned long long)op->number, (int)op->verb,
 			doca_error_get_name(doca_task_get_status(task)));
-	OK(doca_task_get_status(task));
+	CHECK_OK(doca_task_get_status(task));
 	CHECK(op->used);
 	CHECK(op->number == lane->ended); /* in the order of submission */
 	lane->ended++;
@@ -49,7 +49,7 @@ static void op_ended(struct doca_task *task, struct op *op)
 	if (fetches(op->verb))
 		check_fetched(op);
 	if (op->remote != NULL && (op->verb == VERB_WRITE || op->verb == VERB_WRITE_IMM)) {
-		OK(doca_buf_get_data_len(op->remote, &remote_len));
+		CHECK_OK(doca_buf_get_data_len(op->remote, &remote_len));
 		CHECK(remote_len == op->remote_before + op->len);
 	}
 	doca_task_free(task);
@@ -85,7 +85,7 @@ static void check_mark(struct lane *lane, const struct message *message, uint64_
 	uint64_t seen = UINT64_MAX;
 
 	if (message->mark == MARK_EVENT) {
-		OK(doca_sync_event_get(lane->own, &seen));
+		CHECK_OK(doca_sync_event_get(lane->own, &seen));
 		seen >>= 32;
 	} else if (message->mark != MARK_NONE) {
 		const void *mark = lane->side->rig.memory + (size_t)lane->index * (WINDOW + 8) + WINDOW;
@@ -114,8 +114,9 @@ static void receive_ended(struct doca_rdma_task_receive *task, union doca_data d
 		union doca_data connection_data;
 		size_t len = doca_rdma_task_receive_get_result_len(task), first;
 
-		OK(status);
-		OK(doca_rdma_connection_get_user_data(doca_rdma_task_receive_get_result_rdma_connection(task), &connection_data));
+		CHECK_OK(status);
+		CHECK_OK(doca_rdma_connection_get_user_data(doca_rdma_task_receive_get_result_rdma_connection(task),
+							    &connection_data));
 
 		struct lane *lane = connection_data.ptr;
 		uint64_t number = lane->received++;
@@ -128,7 +129,7 @@ static void receive_ended(struct doca_rdma_task_receive *task, union doca_data d
 		CHECK(doca_rdma_task_receive_get_result_immediate_data(task) == message.immediate);
 		CHECK(len == (message.verb == VERB_WRITE_IMM ? 0 : message.len));
 		CHECK(message.verb == VERB_WRITE_IMM || chain_holds(&receive->room, message.base, len));
-		OK(doca_buf_get_data_len(receive->room.head, &first));
+		CHECK_OK(doca_buf_get_data_len(receive->room.head, &first));
 		CHECK(first == receive->room.before + (len < receive->room.len[0] ? len : receive->room.len[0]));
 		check_mark(lane, &message, number);
 	}
@@ -145,8 +146,9 @@ void receive_post(struct receive *receive)
 	struct doca_rdma_task_receive *task;
 
 	chain_make(&receive->room, side, receive->area, MESSAGE_MAX + random_below(&side->random, 100), false);
-	OK(doca_rdma_task_receive_allocate_init(side->rig.rdma, receive->room.head, (union doca_data){.ptr = receive}, &task));
-	OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
+	CHECK_OK(doca_rdma_task_receive_allocate_init(side->rig.rdma, receive->room.head, (union doca_data){.ptr = receive},
+						      &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
 	receive->posted = true;
 	side->posted++;
 }
@@ -155,8 +157,8 @@ void tasks_configure(struct side *side)
 {
 	struct doca_rdma *rdma = side->rig.rdma;
 
-	OK(doca_rdma_task_receive_set_conf(rdma, receive_ended, receive_ended, RECEIVES_MAX));
-#define CONFIGURE(name) OK(doca_rdma_task_##name##_set_conf(rdma, name##_ended, name##_ended, DEPTH_MAX *LANES_MAX))
+	CHECK_OK(doca_rdma_task_receive_set_conf(rdma, receive_ended, receive_ended, RECEIVES_MAX));
+#define CONFIGURE(name) CHECK_OK(doca_rdma_task_##name##_set_conf(rdma, name##_ended, name##_ended, DEPTH_MAX *LANES_MAX))
 	CONFIGURE(send);
 	CONFIGURE(send_imm);
 	CONFIGURE(write);
@@ -194,7 +196,7 @@ static size_t window_of(const struct lane *lane)
 	return (size_t)lane->index * (WINDOW + 8);
 }
 
-/* The peer's bytes at an offset of the window: as data to be read, or as room behind a few. */
+/* The peer's bytes at an offset of the window: data to read, or free space behind a few bytes. */
 static void take_remote(struct op *op, size_t at, size_t len, bool data)
 {
 	struct rdma_rig *rig = &op->lane->side->rig;
@@ -204,7 +206,7 @@ static void take_remote(struct op *op, size_t at, size_t len, bool data)
 	op->remote_before = before;
 	op->remote = rdma_rig_buf(rig, true, from, before + len, data);
 	if (!data)
-		OK(doca_buf_set_data(op->remote, rig->remote_memory + from, before));
+		CHECK_OK(doca_buf_set_data(op->remote, rig->remote_memory + from, before));
 }
 
 static size_t place_for(struct side *side, size_t len)
@@ -218,7 +220,7 @@ static void take_local(struct op *op, size_t len, bool data)
 	chain_make(&op->local, op->lane->side, op->area, len, data);
 }
 
-/* 8 bytes in one piece: what an atomic gives back, or a mark, which the peer may look at while the next one is written. */
+/* 8 bytes in one piece: the result of an atomic, or a mark, which the peer may read while the next one is written. */
 static void take_word(struct op *op, bool data)
 {
 	struct rdma_rig *rig = &op->lane->side->rig;
@@ -242,9 +244,9 @@ static void write_submit(struct lane *lane, size_t at, const uint8_t *bytes, siz
 		memcpy(lane->model + at, bytes, len);
 		take_remote(op, at, len, false);
 	}
-	OK(doca_rdma_task_write_allocate_init(lane->side->rig.rdma, lane->connection, op->local.head, op->remote,
-					      (union doca_data){.ptr = op}, &task));
-	OK(doca_task_submit(doca_rdma_task_write_as_task(task)));
+	CHECK_OK(doca_rdma_task_write_allocate_init(lane->side->rig.rdma, lane->connection, op->local.head, op->remote,
+						    (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_write_as_task(task)));
 }
 
 static void random_write(struct lane *lane)
@@ -267,12 +269,12 @@ static void event_set(struct lane *lane, uint64_t value)
 	take_local(op, sizeof(value), true);
 	chain_put(&op->local, (const uint8_t *)&value, sizeof(value));
 	lane->event_model = value;
-	OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(lane->side->rig.rdma, lane->connection, lane->remote,
-									 op->local.head, (union doca_data){.ptr = op}, &task));
-	OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(task)));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
+		lane->side->rig.rdma, lane->connection, lane->remote, op->local.head, (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(task)));
 }
 
-/* The upper half never decreases: it is the number of messages whose tasks are before it. */
+/* The upper half never decreases: it is the number of messages that were submitted before. */
 static uint64_t event_value(struct lane *lane)
 {
 	return lane->sent << 32 | (random_next(&lane->side->random) & INT32_MAX);
@@ -285,9 +287,9 @@ static void event_get(struct lane *lane)
 
 	take_local(op, sizeof(uint64_t), false);
 	memcpy(op->expected, &lane->event_model, sizeof(uint64_t));
-	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(lane->side->rig.rdma, lane->connection, lane->remote,
-								  op->local.head, (union doca_data){.ptr = op}, &task));
-	OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(task)));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(lane->side->rig.rdma, lane->connection, lane->remote,
+									op->local.head, (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(task)));
 }
 
 static void event_add(struct lane *lane)
@@ -299,10 +301,10 @@ static void event_add(struct lane *lane)
 	take_word(op, false);
 	memcpy(op->expected, &lane->event_model, sizeof(uint64_t));
 	lane->event_model += value;
-	OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(lane->side->rig.rdma, lane->connection, lane->remote,
-									 op->local.head, value, (union doca_data){.ptr = op},
-									 &task));
-	OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_add_as_task(task)));
+	CHECK_OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(lane->side->rig.rdma, lane->connection,
+									       lane->remote, op->local.head, value,
+									       (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_notify_add_as_task(task)));
 }
 
 static void read_submit(struct lane *lane)
@@ -316,9 +318,9 @@ static void read_submit(struct lane *lane)
 		take_remote(op, at, len, true);
 		memcpy(op->expected, lane->model + at, len);
 	}
-	OK(doca_rdma_task_read_allocate_init(lane->side->rig.rdma, lane->connection, op->remote, op->local.head,
-					     (union doca_data){.ptr = op}, &task));
-	OK(doca_task_submit(doca_rdma_task_read_as_task(task)));
+	CHECK_OK(doca_rdma_task_read_allocate_init(lane->side->rig.rdma, lane->connection, op->remote, op->local.head,
+						   (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_read_as_task(task)));
 }
 
 static void atomic_submit(struct lane *lane, enum verb verb)
@@ -335,20 +337,20 @@ static void atomic_submit(struct lane *lane, enum verb verb)
 	memcpy(&old, lane->model + at, sizeof(old));
 	memcpy(op->expected, &old, sizeof(old));
 	if (verb == VERB_ADD) {
-		OK(doca_rdma_task_atomic_fetch_add_allocate_init(side->rig.rdma, lane->connection, op->remote, op->local.head,
-								 value, (union doca_data){.ptr = op}, &add));
+		CHECK_OK(doca_rdma_task_atomic_fetch_add_allocate_init(
+			side->rig.rdma, lane->connection, op->remote, op->local.head, value, (union doca_data){.ptr = op}, &add));
 		value += old;
 		memcpy(lane->model + at, &value, sizeof(value));
-		OK(doca_task_submit(doca_rdma_task_atomic_fetch_add_as_task(add)));
+		CHECK_OK(doca_task_submit(doca_rdma_task_atomic_fetch_add_as_task(add)));
 		return;
 	}
 	if (random_below(&side->random, 3) != 0)
 		compare = old;
-	OK(doca_rdma_task_atomic_cmp_swp_allocate_init(side->rig.rdma, lane->connection, op->remote, op->local.head, compare,
-						       value, (union doca_data){.ptr = op}, &swap));
+	CHECK_OK(doca_rdma_task_atomic_cmp_swp_allocate_init(side->rig.rdma, lane->connection, op->remote, op->local.head,
+							     compare, value, (union doca_data){.ptr = op}, &swap));
 	if (compare == old)
 		memcpy(lane->model + at, &value, sizeof(value));
-	OK(doca_task_submit(doca_rdma_task_atomic_cmp_swp_as_task(swap)));
+	CHECK_OK(doca_task_submit(doca_rdma_task_atomic_cmp_swp_as_task(swap)));
 }
 
 /* ---- messages ---- */
@@ -366,12 +368,12 @@ static void send_submit(struct lane *lane, const struct message *message)
 		chain_fill(&op->local, message->base, message->len);
 	}
 	if (message->verb == VERB_SEND) {
-		OK(doca_rdma_task_send_allocate_init(rdma, lane->connection, op->local.head, data, &plain));
-		OK(doca_task_submit(doca_rdma_task_send_as_task(plain)));
+		CHECK_OK(doca_rdma_task_send_allocate_init(rdma, lane->connection, op->local.head, data, &plain));
+		CHECK_OK(doca_task_submit(doca_rdma_task_send_as_task(plain)));
 	} else {
-		OK(doca_rdma_task_send_imm_allocate_init(rdma, lane->connection, op->local.head, message->immediate, data,
-							 &immediate));
-		OK(doca_task_submit(doca_rdma_task_send_imm_as_task(immediate)));
+		CHECK_OK(doca_rdma_task_send_imm_allocate_init(rdma, lane->connection, op->local.head, message->immediate, data,
+							       &immediate));
+		CHECK_OK(doca_task_submit(doca_rdma_task_send_imm_as_task(immediate)));
 	}
 }
 
@@ -393,9 +395,9 @@ static void write_imm_submit(struct lane *lane, const struct message *message)
 		chain_copy_out(&op->local, lane->model + at, message->len);
 		take_remote(op, at, message->len, false);
 	}
-	OK(doca_rdma_task_write_imm_allocate_init(lane->side->rig.rdma, lane->connection, op->local.head, op->remote,
-						  message->immediate, (union doca_data){.ptr = op}, &task));
-	OK(doca_task_submit(doca_rdma_task_write_imm_as_task(task)));
+	CHECK_OK(doca_rdma_task_write_imm_allocate_init(lane->side->rig.rdma, lane->connection, op->local.head, op->remote,
+							message->immediate, (union doca_data){.ptr = op}, &task));
+	CHECK_OK(doca_task_submit(doca_rdma_task_write_imm_as_task(task)));
 }
 
 static void message_submit(struct lane *lane)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA's order against a model (rdma_order.h): "one" has both sides in turns in this process, "threads" has a thread for each,
- * "two" has the other in a process of its own. Each life opens two sides anew; its seed is printed, and SOFTFIELD_TEST_SEED
- * begins with that one. Exits with 1 when a check fails.
+ * Compares RDMA's order with a model (rdma_order.h). "one" runs both sides alternately in this process, "threads" runs a thread
+ * for each, "two" runs the other side in its own process. Each life opens two new sides; its seed is printed, and
+ * SOFTFIELD_TEST_SEED sets the first one. Exits with 1 if a check fails.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -69,7 +69,7 @@ static void live_here(uint64_t seed)
 	}
 }
 
-/* ---- each on its own ---- */
+/* ---- each in its own process ---- */
 
 static void live_as(uint32_t index, int socket, uint64_t seed)
 {
@@ -84,7 +84,7 @@ static void live_as(uint32_t index, int socket, uint64_t seed)
 		while (side_step(side))
 			;
 	}
-	/* Nobody ends before both have come so far. */
+	/* Neither side ends before both have reached this point. */
 	CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
 	CHECK(recv(socket, &byte, 1, 0) == 1);
 	side_end(side);
@@ -143,13 +143,13 @@ static void live_apart(const char *program, uint64_t seed)
 	close(sockets[0]);
 }
 
-/* Why something failed. */
+/* Logs the reasons of failures. */
 static void log_errors(void)
 {
 	struct doca_log_backend *backend;
 
-	OK(doca_log_backend_create_with_fd_sdk(STDERR_FILENO, &backend));
-	OK(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING));
+	CHECK_OK(doca_log_backend_create_with_fd_sdk(STDERR_FILENO, &backend));
+	CHECK_OK(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING));
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An RDMA instance whose peers are other processes: this program again. They obey one-byte commands on a socket, and answer each
- * with one byte. The second one's pages are imported over PCI; where they begin in a page is the test's choice.
+ * An RDMA instance whose peers are other processes: this program again. They obey one-byte commands on a socket and answer each
+ * with one byte. The second peer's pages are imported over PCI; the test chooses where they begin within a page.
  */
 #ifndef TEST_RDMA_OTHERS_H
 #define TEST_RDMA_OTHERS_H
@@ -21,9 +21,9 @@
 
 #define SIZE (8 << 20)
 #define LARGE (4 << 20)
-#define LARGE_AT 4000 /* where it is written in a peer's memory: not at a page */
+#define LARGE_AT 4000 /* offset in a peer's memory that is written: not a page boundary */
 #define PAGES_SIZE (1 << 20)
-#define ODD 13 /* where pages begin that are not whole */
+#define ODD 13 /* offset from a page boundary for memory that is not whole pages */
 #define DETAILS_MAX 4096
 #define PEERS 2
 
@@ -34,7 +34,7 @@ struct introduction {
 	uint8_t bytes[EXPORTS][DETAILS_MAX];
 };
 
-/* The pattern of everybody's memory; what is sent and written is another. */
+/* The initial pattern of all memory; other bytes are sent and written. */
 static inline uint8_t pattern(size_t i)
 {
 	return (uint8_t)(i * 7 + (i >> 13));
@@ -55,11 +55,11 @@ static inline struct doca_mmap *make_mmap(struct doca_dev *dev, void *addr, size
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(doca_mmap_set_memrange(mmap, addr, len));
-	OK(doca_mmap_set_permissions(mmap, permissions));
-	OK(doca_mmap_add_dev(mmap, dev));
-	OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(doca_mmap_set_memrange(mmap, addr, len));
+	CHECK_OK(doca_mmap_set_permissions(mmap, permissions));
+	CHECK_OK(doca_mmap_add_dev(mmap, dev));
+	CHECK_OK(doca_mmap_start(mmap));
 	return mmap;
 }
 
@@ -77,22 +77,22 @@ static inline void export_pci(struct peer *peer, struct introduction *mine, enum
 	size_t descriptor_len;
 
 	peer->exported[which] = make_mmap(peer->rig.dev, addr, len, right);
-	OK(doca_mmap_export_pci(peer->exported[which], peer->rig.dev, &descriptor, &descriptor_len));
+	CHECK_OK(doca_mmap_export_pci(peer->exported[which], peer->rig.dev, &descriptor, &descriptor_len));
 	put(mine, which, descriptor, descriptor_len);
 }
 
-/* One that peers set, add to and get. */
+/* Exports an event that peers set, add to and get. */
 static inline void export_event(struct peer *peer, struct introduction *mine)
 {
 	struct doca_sync_event *event;
 	const uint8_t *bytes;
 	size_t len;
 
-	OK(doca_sync_event_create(&event));
-	OK(doca_sync_event_add_publisher_location_remote_net(event));
-	OK(doca_sync_event_add_subscriber_location_cpu(event, peer->rig.dev));
-	OK(doca_sync_event_start(event));
-	OK(doca_sync_event_export_to_remote_net(event, &bytes, &len));
+	CHECK_OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(event, peer->rig.dev));
+	CHECK_OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_export_to_remote_net(event, &bytes, &len));
 	put(mine, EXPORT_EVENT, bytes, len);
 }
 
@@ -103,9 +103,9 @@ static inline void introduce(struct peer *peer)
 	const void *bytes;
 	size_t len;
 
-	OK(doca_rdma_export(peer->rig.rdma, &bytes, &len, &peer->connection));
+	CHECK_OK(doca_rdma_export(peer->rig.rdma, &bytes, &len, &peer->connection));
 	put(&mine, EXPORT_DETAILS, bytes, len);
-	OK(doca_mmap_export_rdma(peer->rig.mmap, peer->rig.dev, &bytes, &len));
+	CHECK_OK(doca_mmap_export_rdma(peer->rig.mmap, peer->rig.dev, &bytes, &len));
 	put(&mine, EXPORT_RDMA, bytes, len);
 	export_pci(peer, &mine, EXPORT_PAGES, peer->pages, PAGES_SIZE, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 	export_pci(peer, &mine, EXPORT_READ_ONLY, peer->pages, PAGES_SIZE, DOCA_ACCESS_FLAG_PCI_READ_ONLY);
@@ -113,10 +113,10 @@ static inline void introduce(struct peer *peer)
 	CHECK(send(peer->socket, &mine, sizeof(mine), 0) == sizeof(mine));
 	CHECK(recv(peer->socket, &len, sizeof(len), MSG_WAITALL) == sizeof(len) && len <= DETAILS_MAX);
 	CHECK(recv(peer->socket, theirs, len, MSG_WAITALL) == (ssize_t)len);
-	OK(doca_rdma_connect(peer->rig.rdma, theirs, len, peer->connection));
+	CHECK_OK(doca_rdma_connect(peer->rig.rdma, theirs, len, peer->connection));
 }
 
-/* The written range holds what was written, all else is as it was. */
+/* The written range holds what was written, and the rest is unchanged. */
 static inline bool memory_is_right(const struct peer *peer)
 {
 	bool right = true;
@@ -132,10 +132,10 @@ static inline void stop_and_start(struct peer *peer)
 	const void *descriptor;
 	size_t len;
 
-	OK(doca_mmap_stop(peer->rig.mmap));
+	CHECK_OK(doca_mmap_stop(peer->rig.mmap));
 	CHECK(memory_is_right(peer));
-	OK(doca_mmap_start(peer->rig.mmap));
-	OK(doca_mmap_export_rdma(peer->rig.mmap, peer->rig.dev, &descriptor, &len));
+	CHECK_OK(doca_mmap_start(peer->rig.mmap));
+	CHECK_OK(doca_mmap_export_rdma(peer->rig.mmap, peer->rig.dev, &descriptor, &len));
 }
 
 static inline void obey(struct peer *peer, char command)
@@ -147,7 +147,7 @@ static inline void obey(struct peer *peer, char command)
 		stop_and_start(peer);
 		break;
 	case 'm':
-		OK(doca_mmap_destroy(peer->exported[EXPORT_PAGES]));
+		CHECK_OK(doca_mmap_destroy(peer->exported[EXPORT_PAGES]));
 		peer->exported[EXPORT_PAGES] = NULL;
 		break;
 	case 'p':
@@ -156,7 +156,7 @@ static inline void obey(struct peer *peer, char command)
 			;
 		return;
 	case 'r':
-		OK(rig_receive(rig, rig_room(rig, 0, PAGES_SIZE), 0));
+		CHECK_OK(rig_receive(rig, rig_room(rig, 0, PAGES_SIZE), 0));
 		peer->num_posted++;
 		break;
 	case 'x':
@@ -167,8 +167,8 @@ static inline void obey(struct peer *peer, char command)
 		CHECK(rig->len == PAGES_SIZE);
 		break;
 	case 't': /* a short message and a long one */
-		OK(rig_send(rig, peer->connection, rig_source(rig, 0, 40), 0));
-		OK(rig_send(rig, peer->connection, rig_source(rig, 40, 100000), 0));
+		CHECK_OK(rig_send(rig, peer->connection, rig_source(rig, 0, 40), 0));
+		CHECK_OK(rig_send(rig, peer->connection, rig_source(rig, 40, 100000), 0));
 		RDMA_RIG_WAIT(rig, NULL, rig->num_ended == 2);
 		break;
 	default:
@@ -177,7 +177,7 @@ static inline void obey(struct peer *peer, char command)
 	CHECK(send(peer->socket, &command, 1, 0) == 1);
 }
 
-/* Whole pages, or memory of malloc from an odd address to an odd one. */
+/* Returns whole pages, or malloc memory between odd addresses. */
 static inline uint8_t *make_pages(size_t odd)
 {
 	uint8_t *pages;
@@ -218,14 +218,14 @@ struct other {
 	pid_t pid;
 	struct introduction introduction;
 	struct doca_rdma_connection *connection;
-	struct doca_mmap *memory; /* its own, for RDMA */
+	struct doca_mmap *memory; /* its own memory, for RDMA */
 	uint8_t *at;
 };
 
 struct side {
 	struct rdma_rig rig;
 	struct other others[PEERS];
-	struct doca_mmap *pages; /* the second's, over PCI */
+	struct doca_mmap *pages; /* the second peer's memory, over PCI */
 	uint8_t *pages_at;
 };
 
@@ -255,9 +255,9 @@ static inline struct doca_mmap *import(struct side *side, const struct other *ot
 	void *addr;
 	size_t size;
 
-	OK(doca_mmap_create_from_export(NULL, other->introduction.bytes[which], other->introduction.len[which], side->rig.dev,
-					&mmap));
-	OK(doca_mmap_get_memrange(mmap, &addr, &size));
+	CHECK_OK(doca_mmap_create_from_export(NULL, other->introduction.bytes[which], other->introduction.len[which],
+					      side->rig.dev, &mmap));
+	CHECK_OK(doca_mmap_get_memrange(mmap, &addr, &size));
 	*at = addr;
 	return mmap;
 }
@@ -268,11 +268,11 @@ static inline void meet(struct side *side, struct other *other)
 	size_t len;
 
 	CHECK(recv(other->socket, &other->introduction, sizeof(other->introduction), MSG_WAITALL) == sizeof(other->introduction));
-	OK(doca_rdma_export(side->rig.rdma, &details, &len, &other->connection));
+	CHECK_OK(doca_rdma_export(side->rig.rdma, &details, &len, &other->connection));
 	CHECK(send(other->socket, &len, sizeof(len), 0) == sizeof(len));
 	CHECK(send(other->socket, details, len, 0) == (ssize_t)len);
-	OK(doca_rdma_connect(side->rig.rdma, other->introduction.bytes[EXPORT_DETAILS], other->introduction.len[EXPORT_DETAILS],
-			     other->connection));
+	CHECK_OK(doca_rdma_connect(side->rig.rdma, other->introduction.bytes[EXPORT_DETAILS],
+				   other->introduction.len[EXPORT_DETAILS], other->connection));
 	other->memory = import(side, other, EXPORT_RDMA, &other->at);
 }
 
@@ -284,7 +284,7 @@ static inline int setup_at(void **state, size_t odd)
 	for (int i = 0; i < PEERS; i++)
 		start_peer(&side.others[i], odd);
 	rdma_rig_prepare(&side.rig, 0, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_max_num_connections(side.rig.rdma, PEERS));
+	CHECK_OK(doca_rdma_set_max_num_connections(side.rig.rdma, PEERS));
 	for (size_t i = 0; i < SIZE; i++)
 		side.rig.memory[i] = (uint8_t)~pattern(i);
 	rdma_rig_start(&side.rig);
@@ -313,21 +313,21 @@ static inline int teardown(void **state)
 		int status;
 
 		if (side->others[i].pid == 0) {
-			OK(doca_mmap_destroy(side->others[i].memory));
+			CHECK_OK(doca_mmap_destroy(side->others[i].memory));
 			continue;
 		}
 		CHECK(send(side->others[i].socket, "q", 1, MSG_NOSIGNAL) == 1);
 		CHECK(waitpid(side->others[i].pid, &status, 0) == side->others[i].pid);
 		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 		close(side->others[i].socket);
-		OK(doca_mmap_destroy(side->others[i].memory));
+		CHECK_OK(doca_mmap_destroy(side->others[i].memory));
 	}
-	OK(doca_mmap_destroy(side->pages));
+	CHECK_OK(doca_mmap_destroy(side->pages));
 	rdma_rig_fini(&side->rig);
 	return 0;
 }
 
-static inline void tell(struct other *other, char command)
+static inline void other_command(struct other *other, char command)
 {
 	CHECK(send(other->socket, &command, 1, 0) == 1);
 }
@@ -351,9 +351,9 @@ static inline struct doca_buf *buf_of(struct side *side, struct doca_mmap *mmap,
 	struct doca_buf *buf;
 
 	if (data)
-		OK(doca_buf_inventory_buf_get_by_data(side->rig.inventory, mmap, at, len, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(side->rig.inventory, mmap, at, len, &buf));
 	else
-		OK(doca_buf_inventory_buf_get_by_addr(side->rig.inventory, mmap, at, len, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(side->rig.inventory, mmap, at, len, &buf));
 	return buf;
 }
 
@@ -361,7 +361,7 @@ static inline struct doca_buf *buf_of(struct side *side, struct doca_mmap *mmap,
 
 static inline void look_at_pages(struct side *side, uint8_t *copy)
 {
-	tell(&side->others[1], 'p');
+	other_command(&side->others[1], 'p');
 	CHECK(recv(side->others[1].socket, copy, PAGES_SIZE, MSG_WAITALL) == PAGES_SIZE);
 }
 

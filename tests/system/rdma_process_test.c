@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA between two processes: a peer that is stopped, killed, or ends in an orderly way. The peer is this program again; it obeys
- * one-byte commands on a socket, and answers each with one byte.
+ * RDMA between two processes: a peer that is stopped, killed, or exits normally. The peer runs this program again; it obeys one-
+ * byte commands on a socket and answers each with one byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,14 +43,14 @@ static void exchange(struct side *side)
 	static struct introduction mine, theirs;
 	const void *details, *descriptor;
 
-	OK(doca_rdma_export(side->rig.rdma, &details, &mine.details_len, &side->connection));
-	OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &descriptor, &mine.descriptor_len));
+	CHECK_OK(doca_rdma_export(side->rig.rdma, &details, &mine.details_len, &side->connection));
+	CHECK_OK(doca_mmap_export_rdma(side->rig.mmap, side->rig.dev, &descriptor, &mine.descriptor_len));
 	CHECK(mine.details_len <= DETAILS_MAX && mine.descriptor_len <= DETAILS_MAX);
 	memcpy(mine.details, details, mine.details_len);
 	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
 	CHECK(send(side->socket, &mine, sizeof(mine), 0) == sizeof(mine));
 	CHECK(recv(side->socket, &theirs, sizeof(theirs), MSG_WAITALL) == sizeof(theirs));
-	OK(doca_rdma_connect(side->rig.rdma, theirs.details, theirs.details_len, side->connection));
+	CHECK_OK(doca_rdma_connect(side->rig.rdma, theirs.details, theirs.details_len, side->connection));
 	rdma_rig_import(&side->rig, theirs.descriptor, theirs.descriptor_len);
 }
 
@@ -71,20 +71,20 @@ static void obey(struct side *side, char command)
 	uint32_t received = rig->num_received;
 
 	switch (command) {
-	case 'r': /* a receive of everything */
+	case 'r': /* post a receive of everything */
 		rig->keep = false;
-		OK(rig_receive(rig, rig_room(rig, 0, LARGE), 0));
+		CHECK_OK(rig_receive(rig, rig_room(rig, 0, LARGE), 0));
 		break;
-	case 'w': /* progress until the receive came */
+	case 'w': /* progress until the receive completes */
 		RDMA_RIG_WAIT(rig, NULL, rig->num_received > 0);
 		CHECK(received <= rig->num_received);
 		break;
-	case 'a': /* add to the first word, by the processor's own atomics */
+	case 'a': /* add to the first word with the processor's own atomics */
 		for (int i = 0; i < ADDS; i++)
 			atomic_fetch_add((_Atomic uint64_t *)(void *)rig->memory, 1);
 		break;
 	case 'm':
-		OK(doca_mmap_destroy(rig->mmap));
+		CHECK_OK(doca_mmap_destroy(rig->mmap));
 		rig->mmap = NULL;
 		break;
 	default:
@@ -172,13 +172,13 @@ static void a_large_message_and_back(void **state)
 	uint8_t *sent = malloc(LARGE);
 
 	memcpy(sent, rig->memory + 100, LARGE);
-	OK(rig_send(rig, side->connection, src, 0)); /* before the receive is there */
+	CHECK_OK(rig_send(rig, side->connection, src, 0)); /* before the receive is posted */
 	tell(side, 'r');
 	hear(side, 'r');
 	tell(side, 'w');
 	WAIT(rig->num_good == 1);
 	hear(side, 'w');
-	OK(rig_read(rig, side->connection, there, here, 1));
+	CHECK_OK(rig_read(rig, side->connection, there, here, 1));
 	WAIT(rig->num_good == 2);
 	assert_memory_equal(rig->memory + 4096, sent, LARGE);
 	free(sent);
@@ -187,7 +187,8 @@ static void a_large_message_and_back(void **state)
 	rig_put(here);
 }
 
-/* Once the connection stands, which the peer's agent answers for, without its program's progress. */
+/* One-sided operations work once the connection is established: the peer's agent serves it, without progress of the peer's
+ * program. */
 static void one_sided_while_the_peer_is_stopped(void **state)
 {
 	struct side *side = *state;
@@ -198,19 +199,19 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	uint64_t value;
 	int status;
 
-	OK(rig_add(rig, side->connection, word, result, 0, 9));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 0, 9));
 	WAIT(rig->num_good == 1);
 	CHECK(kill(side->peer, SIGSTOP) == 0);
 	CHECK(waitpid(side->peer, &status, WUNTRACED) == side->peer && WIFSTOPPED(status));
-	OK(rig_write(rig, side->connection, src, into, 0));
-	OK(rig_read(rig, side->connection, from, here, 1));
-	OK(rig_add(rig, side->connection, word, result, 5, 2));
+	CHECK_OK(rig_write(rig, side->connection, src, into, 0));
+	CHECK_OK(rig_read(rig, side->connection, from, here, 1));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 5, 2));
 	WAIT(rig->num_good == 4);
 	assert_memory_equal(rig->memory + (1 << 20), rig->memory, 65536);
 	memcpy(&value, rig->memory + (2 << 20), 8);
-	OK(rig_cas(rig, side->connection, word, result, value + 5, 77, 3));
+	CHECK_OK(rig_cas(rig, side->connection, word, result, value + 5, 77, 3));
 	WAIT(rig->num_good == 5);
-	OK(rig_add(rig, side->connection, word, result, 0, 4));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 0, 4));
 	WAIT(rig->num_good == 6);
 	memcpy(&value, rig->memory + (2 << 20), 8);
 	assert_int_equal(value, 77);
@@ -230,15 +231,15 @@ static void atomics_against_the_peers_own(void **state)
 	struct doca_buf *word = rig_remote_source(rig, 0, 8), *result = rig_room(rig, 0, 8);
 	uint64_t before, after;
 
-	OK(rig_add(rig, side->connection, word, result, 0, 0));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 0, 0));
 	WAIT(rig->num_good == 1);
 	memcpy(&before, rig->memory, 8);
 	tell(side, 'a');
 	rig->resubmits = ADDS - 1;
-	OK(rig_add(rig, side->connection, word, result, 1, 0));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 1, 0));
 	WAIT(rig->num_good == 1 + ADDS);
 	hear(side, 'a');
-	OK(rig_add(rig, side->connection, word, result, 0, 0));
+	CHECK_OK(rig_add(rig, side->connection, word, result, 0, 0));
 	WAIT(rig->num_good == 2 + ADDS);
 	memcpy(&after, rig->memory, 8);
 	assert_int_equal(after - before, 2 * ADDS);
@@ -259,8 +260,8 @@ static void a_peer_that_is_killed_with_a_send_waiting(void **state)
 {
 	struct side *side = *state;
 
-	OK(rig_send(&side->rig, side->connection, NULL, 0));
-	OK(rig_send(&side->rig, side->connection, NULL, 1));
+	CHECK_OK(rig_send(&side->rig, side->connection, NULL, 0));
+	CHECK_OK(rig_send(&side->rig, side->connection, NULL, 1));
 	CHECK(kill(side->peer, SIGKILL) == 0);
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_int_equal(side->rig.num_failed, 2);
@@ -273,7 +274,7 @@ static void a_peer_that_is_killed_under_writes(void **state)
 	struct doca_buf *word = rig_remote_source(&side->rig, 0, 8), *result = rig_room(&side->rig, 0, 8);
 
 	side->rig.resubmits = UINT32_MAX;
-	OK(rig_add(&side->rig, side->connection, word, result, 1, 0));
+	CHECK_OK(rig_add(&side->rig, side->connection, word, result, 1, 0));
 	WAIT(side->rig.num_good > 100);
 	CHECK(kill(side->peer, SIGKILL) == 0);
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
@@ -287,7 +288,7 @@ static void a_peer_that_ends_its_memory_map_under_writes(void **state)
 	struct doca_buf *word = rig_remote_source(&side->rig, 0, 8), *result = rig_room(&side->rig, 0, 8);
 
 	side->rig.resubmits = UINT32_MAX;
-	OK(rig_add(&side->rig, side->connection, word, result, 1, 0));
+	CHECK_OK(rig_add(&side->rig, side->connection, word, result, 1, 0));
 	WAIT(side->rig.num_good > 100);
 	tell(side, 'm');
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
@@ -300,12 +301,12 @@ static void a_peer_that_stops_its_instance(void **state)
 {
 	struct side *side = *state;
 
-	OK(rig_send(&side->rig, side->connection, NULL, 0));
+	CHECK_OK(rig_send(&side->rig, side->connection, NULL, 0));
 	tell(side, 'q');
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* Asleep on the handle, both for a receive and for the retries of a send. */
+/* Sleeps on the handle, both for a receive and for the retries of a send. */
 static void event_driven(void **state)
 {
 	struct side *side = *state;
@@ -314,18 +315,18 @@ static void event_driven(void **state)
 	struct pollfd fd = {.events = POLLIN};
 	uint32_t sleeps = 0;
 
-	OK(doca_pe_get_notification_handle(rig->pe, &handle));
+	CHECK_OK(doca_pe_get_notification_handle(rig->pe, &handle));
 	fd.fd = (int)handle;
-	OK(rig_send_imm(rig, side->connection, NULL, 9, 0));
+	CHECK_OK(rig_send_imm(rig, side->connection, NULL, 9, 0));
 	tell(side, 'r');
 	while (rig->num_good == 0) {
 		while (doca_pe_progress(rig->pe) != 0)
 			;
 		if (rig->num_good != 0)
 			break;
-		OK(doca_pe_request_notification(rig->pe));
+		CHECK_OK(doca_pe_request_notification(rig->pe));
 		CHECK(poll(&fd, 1, RIG_WAIT_S * 1000) == 1);
-		OK(doca_pe_clear_notification(rig->pe, handle));
+		CHECK_OK(doca_pe_clear_notification(rig->pe, handle));
 		CHECK(++sleeps < 1000000);
 	}
 	hear(side, 'r');

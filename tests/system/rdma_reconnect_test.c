@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that are killed at random moments, and new ones in their place: nothing of them stays. Some die before they connected,
- * some under traffic both ways; a few are this side's own stop and start, with everything under way.
+ * Peers are killed at random moments and replaced by new ones; nothing of the old ones remains. Some die before they connect,
+ * some during traffic in both directions. Sometimes this side stops and starts its instance instead, with everything in flight.
  *
- * SOFTFIELD_TEST_ROUNDS sets how many die (10000 for the full run), SOFTFIELD_TEST_SEED repeats a run.
+ * SOFTFIELD_TEST_ROUNDS sets how many peers die (10000 for the full run), SOFTFIELD_TEST_SEED repeats a run.
  *
- * The peers are forked from a nursery that never used the libraries, which is cheaper than to start a program each time.
+ * A "nursery" process that never used the libraries forks the peers, which is cheaper than starting a program each time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,16 +17,16 @@
 
 #include "support/rdma_pair.h"
 
-#define ROUNDS 300  /* unless told */
-#define WARM_UP 100 /* rounds after which the process has all that it keeps */
+#define ROUNDS 300  /* by default */
+#define WARM_UP 100 /* after so many rounds the process has allocated all that it keeps */
 #define SIZE (64 << 10)
 #define PLACES 3       /* peers at a time */
-#define CONNECTIONS 48 /* of one run: then the instance is stopped and started */
+#define CONNECTIONS 48 /* connections of one run; then the instance is stopped and started */
 #define RECEIVES 16
-#define PATIENCE 400 /* progress calls that a peer lives, at most */
+#define PATIENCE 400 /* the most progress calls in the life of a peer */
 #define RSS_GROWTH_MAX (8 << 20)
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 static uint64_t random_state;
 
@@ -38,9 +38,9 @@ static uint32_t random_below(uint32_t limit)
 	return (uint32_t)(random_state >> 32) % limit;
 }
 
-/* ---- receives, of both sides ---- */
+/* ---- receives of both sides ---- */
 
-/* A receive ended: it is posted again, as long as the instance runs. */
+/* When a receive ends, it is posted again, as long as the instance runs. */
 static void received(struct doca_rdma_task_receive *task, union doca_data data, union doca_data ctx_data)
 {
 	(void)data;
@@ -57,12 +57,12 @@ static void receive_failed(struct doca_rdma_task_receive *task, union doca_data 
 static void post_receives(struct rdma_rig *rig)
 {
 	for (uint32_t i = 0; i < RECEIVES; i++)
-		OK(rig_receive(rig, NULL, i));
+		CHECK_OK(rig_receive(rig, NULL, i));
 }
 
 /* ---- a peer ---- */
 
-/* Messages and atomics, each submitted again from its callback, until it is killed. */
+/* Sends messages and atomics, each submitted again from its callback, until the peer is killed. */
 static void peer_live(int socket, uint64_t seed)
 {
 	static struct rdma_rig rig;
@@ -70,13 +70,13 @@ static void peer_live(int socket, uint64_t seed)
 
 	random_state = seed | 1;
 	rdma_rig_prepare(&rig, 1, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_task_receive_set_conf(rig.rdma, received, receive_failed, RIG_TASKS));
+	CHECK_OK(doca_rdma_task_receive_set_conf(rig.rdma, received, receive_failed, RIG_TASKS));
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
 	post_receives(&rig);
 	rig.resubmits = UINT32_MAX;
-	OK(rig_send_imm(&rig, connection, NULL, 1, 0));
-	OK(rig_add(&rig, connection, rig_remote_source(&rig, 64, 8), rig_room(&rig, 6000, 8), 1, 0));
+	CHECK_OK(rig_send_imm(&rig, connection, NULL, 1, 0));
+	CHECK_OK(rig_add(&rig, connection, rig_remote_source(&rig, 64, 8), rig_room(&rig, 6000, 8), 1, 0));
 	for (;;)
 		(void)doca_pe_progress(rig.pe);
 }
@@ -84,7 +84,7 @@ static void peer_live(int socket, uint64_t seed)
 static pid_t nursery_pid;
 static int nursery;
 
-/* Forks a peer for each socket that comes. */
+/* Forks a peer for each socket that arrives. */
 static void nursery_run(int orders)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -138,7 +138,7 @@ struct place {
 	struct doca_rdma_connection *connection;
 	struct doca_mmap *remote;
 	struct doca_buf *bufs[4];
-	uint32_t num_bufs, patience, num_tasks; /* that have not ended */
+	uint32_t num_bufs, patience, num_tasks; /* tasks that have not ended */
 };
 
 static struct rdma_rig rig;
@@ -151,7 +151,7 @@ static struct doca_buf *keep(struct place *place, struct doca_buf *buf)
 	return buf;
 }
 
-/* Some of each kind; what the dead peer makes of them is not this test's matter, but that they end. */
+/* Submits some tasks of each kind. The test does not check their results, only that they end. */
 static void submit_some(struct place *place)
 {
 	struct doca_rdma_connection *to = place->connection;
@@ -163,10 +163,10 @@ static void submit_some(struct place *place)
 	there = keep(place, rig_remote_room(&rig, 2048, len));
 	struct doca_buf *from = keep(place, rig_remote_source(&rig, 4000, len)), *into = keep(place, rig_room(&rig, 30000, len));
 
-	OK(rig_write(&rig, to, here, there, at));
-	OK(rig_send(&rig, to, NULL, at));
-	OK(rig_read(&rig, to, from, into, at));
-	OK(rig_send_imm(&rig, to, NULL, 3, at));
+	CHECK_OK(rig_write(&rig, to, here, there, at));
+	CHECK_OK(rig_send(&rig, to, NULL, at));
+	CHECK_OK(rig_read(&rig, to, from, into, at));
+	CHECK_OK(rig_send_imm(&rig, to, NULL, 3, at));
 	place->num_tasks = 4;
 }
 
@@ -175,16 +175,16 @@ static void place_fill(struct place *place)
 	peer_bear(&place->peer);
 	place->patience = random_below(PATIENCE);
 	num_connections++;
-	if (random_below(8) == 0) { /* dies before anybody heard of it: its details are known, and no more */
+	if (random_below(8) == 0) { /* the peer dies before it connects: only its details are known */
 		static struct peer_introduction theirs;
 		const void *details;
 		size_t len;
 
-		OK(doca_rdma_export(rig.rdma, &details, &len, &place->connection));
+		CHECK_OK(doca_rdma_export(rig.rdma, &details, &len, &place->connection));
 		peer_hear(place->peer.socket, &theirs, sizeof(theirs));
 		if (random_below(2) == 0) {
-			OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, place->connection));
-			OK(rig_send(&rig, place->connection, NULL, (uint64_t)(place - places)));
+			CHECK_OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, place->connection));
+			CHECK_OK(rig_send(&rig, place->connection, NULL, (uint64_t)(place - places)));
 			place->num_tasks = 1;
 		}
 		num_silent++;
@@ -194,7 +194,7 @@ static void place_fill(struct place *place)
 	place->remote = rig.remote;
 	if (random_below(4) != 0)
 		submit_some(place);
-	rig.remote = NULL; /* the place's */
+	rig.remote = NULL; /* the place owns it now */
 }
 
 static void place_forget(struct place *place)
@@ -202,11 +202,11 @@ static void place_forget(struct place *place)
 	for (uint32_t i = 0; i < place->num_bufs; i++)
 		rig_put(place->bufs[i]);
 	if (place->remote != NULL)
-		OK(doca_mmap_destroy(place->remote));
+		CHECK_OK(doca_mmap_destroy(place->remote));
 	memset(place, 0, sizeof(*place));
 }
 
-/* Have its tasks ended? Each names its place. */
+/* Returns whether the place's tasks have ended. Each task names its place. */
 static bool place_is_quiet(const struct place *place)
 {
 	static uint32_t seen;
@@ -216,7 +216,7 @@ static bool place_is_quiet(const struct place *place)
 	return place->num_tasks == 0;
 }
 
-static pid_t dying[8]; /* the last that were killed: a signal is not yet a death */
+static pid_t dying[8]; /* those killed last: the signal does not take effect immediately */
 
 static void place_kill(struct place *place)
 {
@@ -253,7 +253,7 @@ static size_t resident_bytes(void)
 	return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A sanitizer keeps what was freed for a while. */
+/* False with a sanitizer, which keeps freed memory for a while. */
 static bool counts_memory(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -271,7 +271,7 @@ struct left {
 	size_t resident;
 };
 
-/* The last of the dead are heard of by another thread, a while after the signal, and it closes what belonged to them. */
+/* Another thread learns of the last deaths a while after the signal, and closes the descriptors. */
 static bool descriptors_fell_to(uint32_t num)
 {
 	uint64_t begin = sf_now_ns();
@@ -281,7 +281,7 @@ static bool descriptors_fell_to(uint32_t num)
 	return count_entries("/proc/self/fd") <= num;
 }
 
-/* Shared files have no name: those that are mapped here are told apart by what the kernel calls them. */
+/* Shared files have no name, so they are counted by the name that the kernel shows. */
 static uint32_t count_shared_mappings(void)
 {
 	char line[512];
@@ -324,7 +324,7 @@ static void one_more(uint32_t at)
 	RDMA_RIG_WAIT(&rig, NULL, place_is_quiet(place) || rig.state != DOCA_CTX_STATE_RUNNING);
 	CHECK(rig.state == DOCA_CTX_STATE_RUNNING || (rdma_rig_stop(&rig), place_is_quiet(place)));
 	place_forget(place);
-	if (rig.state != DOCA_CTX_STATE_RUNNING) /* it was the last connection that worked */
+	if (rig.state != DOCA_CTX_STATE_RUNNING) /* it was the last working connection */
 		restart();
 }
 
@@ -339,8 +339,8 @@ static void rounds_of_kills_leave_nothing(void **state)
 	random_state |= 1;
 	printf("seed %llu\n", (unsigned long long)random_state);
 	rdma_rig_prepare(&rig, 0, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_max_num_connections(rig.rdma, CONNECTIONS + 1));
-	OK(doca_rdma_task_receive_set_conf(rig.rdma, received, receive_failed, RIG_TASKS));
+	CHECK_OK(doca_rdma_set_max_num_connections(rig.rdma, CONNECTIONS + 1));
+	CHECK_OK(doca_rdma_task_receive_set_conf(rig.rdma, received, receive_failed, RIG_TASKS));
 	rdma_rig_start(&rig);
 	post_receives(&rig);
 	while (num_killed < rounds) {
@@ -361,11 +361,11 @@ static void rounds_of_kills_leave_nothing(void **state)
 	if (counts_memory())
 		assert_true(after.resident <= before.resident + RSS_GROWTH_MAX);
 	rdma_rig_fini(&rig);
-	/* The next process that comes takes away what the killed ones left in the folder. */
+	/* The next process that starts removes what the killed ones left in the folder. */
 	rdma_rig_prepare(&rig, 0, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&rig);
 	uint32_t pages = count_pages(peer_folder);
-	assert_in_range(pages, 0, 1); /* ours */
+	assert_in_range(pages, 0, 1); /* this process's page */
 	/* ".", "..", the lock, the agent's and the listener's sockets */
 	assert_in_range(count_entries(peer_folder) - pages, 1, 5);
 	rdma_rig_fini(&rig);

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a pair of RDMA samples as a user does with DOCA's guide: each in a folder of its own, which stands for a machine; the user
-# copies the descriptors from one to the other when asked, and presses Enter. By address (-cm) there is nothing to do but to start the
-# responder first.
+# Runs a pair of RDMA samples as DOCA's guide describes. Each runs in its own folder, which stands for a machine; the test copies
+# the descriptors from one folder to the other when the samples ask for it, and presses Enter. By address (-cm) only the order
+# matters: the responder starts first.
 # Usage: rdma_samples_test.sh FOLDER 'RESPONDER...' 'REQUESTER...' ['expect: TEXT'...]
-# The responder is what has memory or receives. It is asked first; a last "when ..., press Enter" is answered when the requester
-# has ended.
+# The responder is the side with memory or receives. It starts first; its last "when ..., press Enter" is answered when the
+# requester has ended.
 set -u
+. "$(dirname "$0")/../support/wait.sh"
 PATH=$1:$PATH
 responder=$2 requester=$3
 shift 3
@@ -24,30 +25,25 @@ start() {
 	pids="$pids $!"
 }
 
-# until_printed NAME TEXT
+# until_printed NAME PID TEXT
 until_printed() {
-	tries=0
-	until grep -qF -- "$2" "$work/$1/out" 2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -lt 1500 ] || { echo "$1 never said: $2"; cat "$work"/*/out; exit 1; }
-		sleep 0.02
-	done
+	await_line "$2" "$work/$1/out" -F -- "$3" || { echo "$1 never printed: $3"; cat "$work"/*/out; exit 1; }
 }
 
 start responder host0 "$responder"
 responder_pid=$!
 exec 7>"$work/responder/keys"
-case $responder in *' -cm'*) until_printed responder 'listening' ;; esac
+case $responder in *' -cm'*) until_printed responder "$responder_pid" listening ;; esac
 start requester dpu0 "$requester"
 requester_pid=$!
 exec 8>"$work/requester/keys"
 
-# the user: copies, and presses Enter
+# copies and presses Enter, as the user would
 case $responder in
 *' -cm'*) ;;
 *)
-	until_printed responder 'press Enter'
-	until_printed requester 'press Enter'
+	until_printed responder "$responder_pid" 'press Enter'
+	until_printed requester "$requester_pid" 'press Enter'
 	cp "$work"/responder/*.desc* "$work/requester/"
 	cp "$work"/requester/requester.desc* "$work/responder/"
 	echo >&7
@@ -56,7 +52,7 @@ case $responder in
 esac
 failed=0
 wait "$requester_pid" || { echo "requester ended with $?"; failed=1; }
-(echo >&7) 2>/dev/null # it may not have asked yet, or it does not ask, or it has ended
+(echo >&7) 2>/dev/null # it may not have asked yet, not ask at all, or have ended
 wait "$responder_pid" || { echo "responder ended with $?"; failed=1; }
 pids=
 for side in responder requester; do
@@ -64,6 +60,6 @@ for side in responder requester; do
 	cat "$work/$side/out"
 done
 for argument in "$@"; do
-	cat "$work"/*/out | grep -qxF -- "${argument#expect: }" || { echo "nobody printed: ${argument#expect: }"; failed=1; }
+	cat "$work"/*/out | grep -qxF -- "${argument#expect: }" || { echo "no sample printed: ${argument#expect: }"; failed=1; }
 done
 exit $failed

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exports that are good no more: their owner started its instance again, exited, destroyed the memory map, or never lived where
- * this process looks for it; exports that were cut short or altered on the way. The first call or the first task that needs the
- * owner says so, in one line, and the instance's other connection goes on.
+ * Exports that are no longer valid: their owner started its instance again, exited, destroyed the memory map, or runs on another
+ * machine; exports that were truncated or altered. The first call or task that needs the owner fails with one log line, and the
+ * instance's other connection keeps working.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define SIZE (64 << 10)
 
-/* ---- the owner: tells its exports, does one thing, and says that it has ---- */
+/* ---- the owner: sends its exports, does one thing, and reports that it has ---- */
 
 enum deed {
 	DEED_RESTART = 'r',
@@ -34,12 +34,12 @@ static void owner_run(int socket, bool elsewhere)
 	const void *details, *descriptor;
 	char word;
 
-	if (elsewhere) /* another machine's processes are not to be found in this one's folder */
+	if (elsewhere) /* another machine's processes are not in this machine's runtime folder */
 		peer_folder_make();
 	rdma_rig_prepare(&rig, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&rig);
-	OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
-	OK(doca_mmap_export_rdma(rig.mmap, rig.dev, &descriptor, &mine.descriptor_len));
+	CHECK_OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
+	CHECK_OK(doca_mmap_export_rdma(rig.mmap, rig.dev, &descriptor, &mine.descriptor_len));
 	memcpy(mine.details, details, mine.details_len);
 	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
 	peer_say(socket, &mine, sizeof(mine));
@@ -47,10 +47,10 @@ static void owner_run(int socket, bool elsewhere)
 	if (word == DEED_RESTART) {
 		rdma_rig_stop(&rig);
 		rdma_rig_start(&rig);
-		OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
+		CHECK_OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
 	}
 	if (word == DEED_MEMORY)
-		OK(doca_mmap_destroy(rig.mmap));
+		CHECK_OK(doca_mmap_destroy(rig.mmap));
 	if (word != DEED_EXIT) {
 		peer_tell(socket, 'd');
 		while (!peer_has_said(socket, &word))
@@ -63,7 +63,7 @@ static void owner_run(int socket, bool elsewhere)
 
 /* ---- this side ---- */
 
-static struct pair pair; /* with a connection that goes on, and one for the owner */
+static struct pair pair; /* with a connection that keeps working, and one for the owner */
 static struct doca_rdma_connection *connection;
 static struct peer owner;
 static struct peer_introduction theirs;
@@ -82,7 +82,7 @@ static void begin(const char *role, enum deed deed)
 		peer_expect(owner.socket, 'd');
 	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
 	pair_start(&pair, 1);
-	OK(doca_rdma_export(pair.a.rdma, &details, &len, &connection));
+	CHECK_OK(doca_rdma_export(pair.a.rdma, &details, &len, &connection));
 	log_lines_forget();
 }
 
@@ -90,8 +90,8 @@ static void end(enum deed deed)
 {
 	uint32_t good = pair.a.num_good;
 
-	OK(rig_receive(&pair.b, NULL, 0));
-	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == good + 1);
 	assert_int_equal(pair.a.state, DOCA_CTX_STATE_RUNNING);
 	if (deed == DEED_EXIT) {
@@ -103,11 +103,11 @@ static void end(enum deed deed)
 	pair_fini(&pair);
 }
 
-/* The connect begins, for the owner is asked in the background; the first task ends. */
+/* Connect succeeds, because the owner is asked in the background; the first task fails. */
 static void expect_no_connection(void)
 {
-	OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
-	OK(rig_send(&pair.a, connection, NULL, 7));
+	CHECK_OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
+	CHECK_OK(rig_send(&pair.a, connection, NULL, 7));
 	PAIR_WAIT(&pair, pair.a.num_failed == 1);
 	assert_int_equal(pair.a.status, DOCA_ERROR_CONNECTION_ABORTED);
 	log_lines_expect("rdma send on connection 1", "the peer is gone", "");
@@ -119,7 +119,7 @@ static void expect_no_memory_map(void)
 	doca_error_t result = doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap);
 
 	if (result != DOCA_ERROR_NOT_PERMITTED)
-		fail_msg("an export of nobody's: %s", doca_error_get_name(result));
+		fail_msg("an export without an owner: %s", doca_error_get_name(result));
 	log_lines_expect("", "", "");
 }
 
@@ -157,7 +157,7 @@ static void owner_is_of_another_machine(void **state)
 	end(DEED_NOTHING);
 }
 
-/* Of every length but the right one, and with each byte altered; what is good is good all the same afterwards. */
+/* Exports of every wrong length, and with each byte altered. The valid ones still work afterwards. */
 static void cut_short_or_altered(void **state)
 {
 	struct doca_mmap *mmap;
@@ -186,9 +186,9 @@ static void cut_short_or_altered(void **state)
 		log_lines_expect("", "", "");
 		theirs.descriptor[i] ^= 0x21;
 	}
-	OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
-	OK(doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
+	CHECK_OK(doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 	end(DEED_NOTHING);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided operations while the peer's process is stopped: all of its threads, by SIGSTOP. They work on whole pages of memory
- * from malloc, and on sync events; what needs the peer's program waits, and goes on with it.
+ * One-sided operations while the peer's process is stopped: all of its threads, by SIGSTOP. They access whole pages of malloc
+ * memory, and sync events. An operation that needs the peer's program waits until the program continues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,20 +40,20 @@ static void peer_run(int socket)
 	rdma_rig_prepare(&rig, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
-	OK(doca_sync_event_create(&event));
-	OK(doca_sync_event_add_publisher_location_remote_net(event));
-	OK(doca_sync_event_add_subscriber_location_cpu(event, rig.dev));
-	OK(doca_sync_event_start(event));
-	OK(doca_sync_event_export_to_remote_net(event, &data, &export.len));
+	CHECK_OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(event, rig.dev));
+	CHECK_OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_export_to_remote_net(event, &data, &export.len));
 	CHECK(export.len <= sizeof(export.bytes));
 	memcpy(export.bytes, data, export.len);
 	peer_say(socket, &export, sizeof(export));
 	while (!peer_has_said(socket, &word))
 		(void)doca_pe_progress(rig.pe);
 	if (word == 'r') {
-		OK(rig_receive(&rig, NULL, 0));
+		CHECK_OK(rig_receive(&rig, NULL, 0));
 		RDMA_RIG_WAIT(&rig, NULL, rig.num_received == 1);
-		OK(doca_sync_event_get(event, &value));
+		CHECK_OK(doca_sync_event_get(event, &value));
 		peer_say(socket, &value, sizeof(value));
 		peer_hear(socket, &word, 1);
 	}
@@ -67,7 +67,7 @@ struct side {
 	struct doca_rdma_connection *connection;
 	struct doca_sync_event_remote_net *event;
 	struct peer peer;
-	size_t page; /* where the peer's first whole page begins in its memory */
+	size_t page; /* offset of the first whole page in the peer's memory */
 };
 
 static struct side side;
@@ -82,7 +82,7 @@ static uint64_t number_at(size_t offset)
 	return value;
 }
 
-/* Connected: the peer's agent has answered, and one operation has passed. */
+/* Connects: the peer's agent has answered, and one operation has completed. */
 static int begin(void **state)
 {
 	struct rdma_rig *rig = &side.rig;
@@ -97,11 +97,11 @@ static int begin(void **state)
 	rdma_rig_start(rig);
 	peer_meet(side.peer.socket, rig, &side.connection);
 	peer_hear(side.peer.socket, &export, sizeof(export));
-	OK(doca_sync_event_remote_net_create_from_export(rig->dev, export.bytes, export.len, &side.event));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(rig->dev, export.bytes, export.len, &side.event));
 	side.page = (PAGE - (uintptr_t)rig->remote_memory % PAGE) % PAGE;
 	struct doca_buf *word = rig_remote_source(rig, side.page, 8), *result = rig_room(rig, 0, 8);
 
-	OK(rig_add(rig, side.connection, word, result, 0, 0));
+	CHECK_OK(rig_add(rig, side.connection, word, result, 0, 0));
 	WAIT(rig->num_good == 1);
 	rig_put(word);
 	rig_put(result);
@@ -116,12 +116,12 @@ static int end(void **state)
 	(void)send(side.peer.socket, "q", 1, MSG_NOSIGNAL);
 	peer_wait(&side.peer);
 	rdma_rig_stop(&side.rig);
-	OK(doca_sync_event_remote_net_destroy(side.event));
+	CHECK_OK(doca_sync_event_remote_net_destroy(side.event));
 	rdma_rig_fini(&side.rig);
 	return 0;
 }
 
-/* Of all lengths up to the largest that lies in whole pages, not only at their beginnings. */
+/* Writes and reads all lengths up to the largest that fits into whole pages, at varying offsets. */
 static void write_and_read(void **state)
 {
 	static const size_t lens[] = {1, 8, 64, 200, PAGE, PAGE + 1, 65536, 1000001, LONG};
@@ -135,9 +135,9 @@ static void write_and_read(void **state)
 		uint32_t good = rig->num_good;
 		bool fits = lens[i] <= 2 << 20;
 
-		OK(rig_write(rig, side.connection, here, there, 0));
+		CHECK_OK(rig_write(rig, side.connection, here, there, 0));
 		if (fits)
-			OK(rig_read(rig, side.connection, from, back, 1));
+			CHECK_OK(rig_read(rig, side.connection, from, back, 1));
 		WAIT(rig->num_good == good + 1 + fits);
 		if (fits)
 			assert_memory_equal(rig->memory + (6 << 20), rig->memory + 77, lens[i]);
@@ -155,22 +155,22 @@ static void atomics(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 100; i++) {
-		OK(rig_add(rig, side.connection, word, result, 3, 0));
+		CHECK_OK(rig_add(rig, side.connection, word, result, 3, 0));
 		WAIT(rig->num_good == i + 2);
 		assert_int_equal(number_at(0), i * 3);
 	}
-	OK(rig_cas(rig, side.connection, word, result, 299, 1, 0));
+	CHECK_OK(rig_cas(rig, side.connection, word, result, 299, 1, 0));
 	WAIT(rig->num_good == 102);
 	assert_int_equal(number_at(0), 300);
-	OK(rig_cas(rig, side.connection, word, result, 300, 7, 0));
-	OK(rig_cas(rig, side.connection, word, result, 7, 8, 0));
+	CHECK_OK(rig_cas(rig, side.connection, word, result, 300, 7, 0));
+	CHECK_OK(rig_cas(rig, side.connection, word, result, 7, 8, 0));
 	WAIT(rig->num_good == 104);
 	assert_int_equal(number_at(0), 7);
 	rig_put(word);
 	rig_put(result);
 }
 
-/* And the value is there when the peer goes on. */
+/* The peer reads the new value when it continues. */
 static void sync_events(void **state)
 {
 	struct rdma_rig *rig = &side.rig;
@@ -179,13 +179,14 @@ static void sync_events(void **state)
 
 	(void)state;
 	memcpy(rig->memory, &(uint64_t){1000}, 8);
-	OK(rig_event_set(rig, side.connection, side.event, value, 0));
-	OK(rig_event_add(rig, side.connection, side.event, result, 34, 1));
-	OK(rig_event_get(rig, side.connection, side.event, got, 2));
+	CHECK_OK(rig_event_set(rig, side.connection, side.event, value, 0));
+	CHECK_OK(rig_event_add(rig, side.connection, side.event, result, 34, 1));
+	CHECK_OK(rig_event_get(rig, side.connection, side.event, got, 2));
 	WAIT(rig->num_good == 4);
 	assert_int_equal(number_at(64), 1000);
 	assert_int_equal(number_at(128), 1034);
-	OK(rig_send(rig, side.connection, NULL, 3)); /* there is no receive: it waits for the program, and nothing is lost */
+	CHECK_OK(
+		rig_send(rig, side.connection, NULL, 3)); /* there is no receive: it waits for the program, and nothing is lost */
 	peer_tell(side.peer.socket, 'r');
 	CHECK(kill(side.peer.pid, SIGCONT) == 0);
 	WAIT(rig->num_good == 5);
@@ -196,20 +197,20 @@ static void sync_events(void **state)
 	rig_put(got);
 }
 
-/* A peer that never goes on again does not keep this side from stopping. */
+/* A peer that stays stopped does not keep this side from stopping. */
 static void stop_while_the_peer_is_stopped(void **state)
 {
 	struct rdma_rig *rig = &side.rig;
 
 	(void)state;
-	OK(rig_send(rig, side.connection, NULL, 0));
-	OK(rig_read(rig, side.connection, NULL, NULL, 1));
+	CHECK_OK(rig_send(rig, side.connection, NULL, 0));
+	CHECK_OK(rig_read(rig, side.connection, NULL, NULL, 1));
 	rdma_rig_stop(rig);
 	assert_int_equal(rig->num_failed, 2);
 	assert_int_equal(rig->status, DOCA_ERROR_BAD_STATE);
 }
 
-/* ---- stopped at the moment when it is connected ---- */
+/* ---- stopped while the connection is established ---- */
 
 static struct peer_introduction mine, theirs;
 
@@ -217,15 +218,15 @@ static void introduce(struct rdma_rig *rig, int socket, struct doca_rdma_connect
 {
 	const void *details, *descriptor;
 
-	OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
-	OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
+	CHECK_OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
+	CHECK_OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
 	memcpy(mine.details, details, mine.details_len);
 	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
 	peer_say(socket, &mine, sizeof(mine));
 	peer_hear(socket, &theirs, sizeof(theirs));
 }
 
-/* Its program only makes the connection; it may be the first to connect, the second, or never do so itself. */
+/* The peer's program only connects. It may connect first or second, or never. */
 static void connect_run(int socket, bool connects)
 {
 	static struct rdma_rig rig;
@@ -237,13 +238,13 @@ static void connect_run(int socket, bool connects)
 	introduce(&rig, socket, &connection);
 	peer_hear(socket, &word, 1);
 	if (connects)
-		OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, connection));
+		CHECK_OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, connection));
 	peer_tell(socket, 'c');
 	peer_hear(socket, &word, 1);
 	_exit(0);
 }
 
-/* The first operation of a connection whose peer is stopped as soon as this side's connect has returned. */
+/* The first operation on a connection whose peer is stopped as soon as this side's connect has returned. */
 static void connect_stop_and_write(const char *role, bool peer_is_first)
 {
 	struct rdma_rig *rig = &side.rig;
@@ -259,13 +260,13 @@ static void connect_stop_and_write(const char *role, bool peer_is_first)
 		peer_tell(side.peer.socket, 'c');
 		peer_expect(side.peer.socket, 'c');
 	}
-	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
+	CHECK_OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
 	peer_stop(&side.peer);
 	at = (PAGE - (uintptr_t)rig->remote_memory % PAGE) % PAGE;
 
 	struct doca_buf *here = rig_source(rig, 0, 64), *there = rig_remote_room(rig, at, 64);
 
-	OK(rig_write(rig, side.connection, here, there, 0));
+	CHECK_OK(rig_write(rig, side.connection, here, there, 0));
 	WAIT(rig->num_good + rig->num_failed == 1);
 	assert_int_equal(rig->num_good, 1);
 	rig_put(here);
@@ -285,8 +286,8 @@ static void a_reported_connection_needs_no_agent(void **state)
 		connect_stop_and_write("connects", true);
 }
 
-/* Nothing is reported that does not work: the peer is stopped before it can answer. When it goes on, the connection
- * can be made. */
+/* A connection that does not work is not reported: the peer is stopped before it can answer. When it continues, the connection
+ * can be established. */
 static void connecting_to_a_stopped_peer_fails(void **state)
 {
 	struct rdma_rig *rig = &side.rig;
@@ -301,7 +302,7 @@ static void connecting_to_a_stopped_peer_fails(void **state)
 	assert_int_equal(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection),
 			 DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(kill(side.peer.pid, SIGCONT) == 0);
-	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
+	CHECK_OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
 	peer_kill(&side.peer);
 	peer_wait(&side.peer);
 	rdma_rig_stop(rig);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA tasks on the sync event of another process: it waits for them, sleeps for them, is stopped, adds too, destroys the event,
- * is killed. The peer owns the event and obeys one-byte commands, which it answers with the same byte.
+ * RDMA tasks on the sync event of another process, which waits for them, sleeps for them, is stopped, adds too, destroys the
+ * event, or is killed. The peer owns the event and obeys one-byte commands, which it answers with the same byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +18,13 @@
 #include "sync_event/watch.h"
 
 #define SIZE (1 << 20)
-#define BLOCK 4096 /* bytes that are written before each set */
+#define BLOCK 4096 /* bytes that are written before each set operation */
 #define NUM 20000
 #define WAKES 16
-#define WAKES_S 6 /* an owner that looks by itself takes twice as long for so many */
+#define WAKES_S 6 /* an owner that has to poll takes twice as long for so many */
 #define DESCRIPTOR_MAX 4096
 
-/* Not so on an RDMA device: it writes words in pieces, and its atomics are atomic against each other only. */
+/* False on an RDMA device, which writes words in pieces, and whose atomics are atomic only among themselves. */
 static bool is_mapped(void)
 {
 	const char *fabric = getenv("SOFTFIELD_FABRIC");
@@ -39,7 +39,7 @@ struct owner {
 	struct doca_rdma_connection *connection;
 	int socket;
 	struct doca_sync_event *event;
-	struct doca_pe *pe; /* of an event that is a context */
+	struct doca_pe *pe; /* of an event that runs as a context */
 	uint64_t word, ended;
 };
 
@@ -48,7 +48,7 @@ static void wait_ended(struct doca_sync_event_task_wait_eq *task, union doca_dat
 	struct owner *owner = task_user_data.ptr;
 
 	(void)ctx_user_data;
-	OK(doca_task_get_status(doca_sync_event_task_wait_eq_as_doca_task(task)));
+	CHECK_OK(doca_task_get_status(doca_sync_event_task_wait_eq_as_doca_task(task)));
 	owner->ended++;
 }
 
@@ -57,32 +57,32 @@ static void event_create(struct owner *owner, char kind)
 	const uint8_t *data;
 	size_t len;
 
-	OK(doca_sync_event_create(&owner->event));
-	OK(doca_sync_event_add_publisher_location_remote_net(owner->event));
-	OK(doca_sync_event_add_subscriber_location_cpu(owner->event, owner->rig.dev));
+	CHECK_OK(doca_sync_event_create(&owner->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(owner->event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(owner->event, owner->rig.dev));
 	if (kind == 'w')
-		OK(doca_sync_event_set_addr(owner->event, &owner->word));
+		CHECK_OK(doca_sync_event_set_addr(owner->event, &owner->word));
 	if (kind == 'c') {
-		OK(doca_pe_create(&owner->pe));
-		OK(doca_sync_event_task_wait_eq_set_conf(owner->event, wait_ended, wait_ended, 1));
-		OK(doca_pe_connect_ctx(owner->pe, doca_sync_event_as_ctx(owner->event)));
-		OK(doca_ctx_start(doca_sync_event_as_ctx(owner->event)));
+		CHECK_OK(doca_pe_create(&owner->pe));
+		CHECK_OK(doca_sync_event_task_wait_eq_set_conf(owner->event, wait_ended, wait_ended, 1));
+		CHECK_OK(doca_pe_connect_ctx(owner->pe, doca_sync_event_as_ctx(owner->event)));
+		CHECK_OK(doca_ctx_start(doca_sync_event_as_ctx(owner->event)));
 	} else {
-		OK(doca_sync_event_start(owner->event));
+		CHECK_OK(doca_sync_event_start(owner->event));
 	}
-	OK(doca_sync_event_export_to_remote_net(owner->event, &data, &len));
+	CHECK_OK(doca_sync_event_export_to_remote_net(owner->event, &data, &len));
 	peer_say(owner->socket, &len, sizeof(len));
 	peer_say(owner->socket, data, len);
 }
 
-/* While the value says v, every word of the block says v or more: all of them were written before it. */
+/* While the value is v, every word of the block is at least v: all of them were written before the value. */
 static void watch_order(struct owner *owner)
 {
 	const _Atomic uint64_t *block = (const _Atomic uint64_t *)(const void *)(owner->rig.memory + BLOCK);
 	uint64_t value = 0, before = 0;
 
 	while (value < NUM) {
-		OK(doca_sync_event_get(owner->event, &value));
+		CHECK_OK(doca_sync_event_get(owner->event, &value));
 		CHECK(value >= before);
 		before = value;
 		for (size_t i = 0; i < BLOCK / sizeof(uint64_t); i++)
@@ -96,25 +96,25 @@ static void sleep_in_turns(struct owner *owner)
 	doca_notification_handle_t handle;
 	struct pollfd fd = {.events = POLLIN};
 
-	OK(doca_pe_get_notification_handle(owner->pe, &handle));
+	CHECK_OK(doca_pe_get_notification_handle(owner->pe, &handle));
 	fd.fd = (int)handle;
-	OK(doca_sync_event_task_wait_eq_alloc_init(owner->event, 0, UINT64_MAX, (union doca_data){.ptr = owner}, &task));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(owner->event, 0, UINT64_MAX, (union doca_data){.ptr = owner}, &task));
 	for (uint64_t i = 1; i <= WAKES; i++) {
 		bool told = false;
 
 		doca_sync_event_task_wait_eq_set_wait_val(task, i);
-		OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(task)));
+		CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(task)));
 		while (owner->ended < i) {
 			while (doca_pe_progress(owner->pe) != 0)
 				;
 			if (owner->ended == i)
 				break;
-			OK(doca_pe_request_notification(owner->pe));
+			CHECK_OK(doca_pe_request_notification(owner->pe));
 			if (!told)
 				peer_tell(owner->socket, 'z');
 			told = true;
 			CHECK(poll(&fd, 1, RIG_WAIT_S * 1000) == 1);
-			OK(doca_pe_clear_notification(owner->pe, handle));
+			CHECK_OK(doca_pe_clear_notification(owner->pe, handle));
 		}
 	}
 	if (is_mapped())
@@ -127,16 +127,16 @@ static void obey(struct owner *owner, char command)
 	uint64_t value;
 
 	switch (command) {
-	case 'p': /* an event of its own page */
-	case 'w': /* in the program's memory */
-	case 'c': /* a context */
+	case 'p': /* an event whose value lies in a page of its own */
+	case 'w': /* an event whose value lies in the program's memory */
+	case 'c': /* an event that runs as a context */
 		event_create(owner, command);
 		return;
 	case 'g':
-		OK(doca_sync_event_wait_gt_yield(owner->event, 41, UINT64_MAX));
+		CHECK_OK(doca_sync_event_wait_gt_yield(owner->event, 41, UINT64_MAX));
 		break;
 	case 'v':
-		OK(doca_sync_event_get(owner->event, &value));
+		CHECK_OK(doca_sync_event_get(owner->event, &value));
 		peer_say(owner->socket, &value, sizeof(value));
 		return;
 	case 'o':
@@ -147,11 +147,11 @@ static void obey(struct owner *owner, char command)
 		break;
 	case 'a':
 		for (int i = 0; i < NUM; i++)
-			OK(doca_sync_event_update_add(owner->event, 1, &value));
+			CHECK_OK(doca_sync_event_update_add(owner->event, 1, &value));
 		break;
 	case 'd':
-		OK(doca_sync_event_stop(owner->event));
-		OK(doca_sync_event_destroy(owner->event));
+		CHECK_OK(doca_sync_event_stop(owner->event));
+		CHECK_OK(doca_sync_event_destroy(owner->event));
 		break;
 	default:
 		CHECK(!"a command");
@@ -204,7 +204,7 @@ static int teardown(void **state)
 	(void)send(side->peer.socket, "q", 1, MSG_NOSIGNAL);
 	peer_wait(&side->peer);
 	if (side->event != NULL)
-		OK(doca_sync_event_remote_net_destroy(side->event));
+		CHECK_OK(doca_sync_event_remote_net_destroy(side->event));
 	rdma_rig_fini(&side->rig);
 	return 0;
 }
@@ -218,7 +218,7 @@ static void import_event(struct side *side, char kind)
 	peer_hear(side->peer.socket, &len, sizeof(len));
 	CHECK(len <= sizeof(data));
 	peer_hear(side->peer.socket, data, len);
-	OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, data, len, &side->event));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(side->rig.dev, data, len, &side->event));
 }
 
 static uint64_t value_there(struct side *side)
@@ -253,22 +253,22 @@ static void a_call_that_waits_returns(void **state)
 	import_event(side, 'p');
 	peer_tell(side->peer.socket, 'g');
 	put_number(&side->rig, 0, 42);
-	OK(rig_event_set(&side->rig, side->connection, side->event, src, 0));
+	CHECK_OK(rig_event_set(&side->rig, side->connection, side->event, src, 0));
 	WAIT(side->rig.num_good == 1);
 	peer_expect(side->peer.socket, 'g');
 	assert_int_equal(value_there(side), 42);
 	rig_put(src);
 }
 
-/* Promptly, though this side does not progress between its submits. */
-static void who_sleeps_is_woken(void **state)
+/* The owner is woken promptly, although this side does not progress between its submits. */
+static void a_sleeping_owner_is_woken(void **state)
 {
 	struct side *side = *state;
 	struct rdma_rig *rig = &side->rig;
 	struct doca_buf *src = rig_source(rig, 0, 8), *result = rig_room(rig, 64, 8);
 
 	import_event(side, 'c');
-	OK(rig_event_add(rig, side->connection, side->event, result, 0, 0)); /* the connection stands */
+	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 0, 0)); /* the connection is established */
 	WAIT(rig->num_good == 1);
 	peer_tell(side->peer.socket, 's');
 	double begin = sf_now_s();
@@ -276,9 +276,9 @@ static void who_sleeps_is_woken(void **state)
 		peer_expect(side->peer.socket, 'z');
 		put_number(rig, 0, i);
 		if (i % 2 == 0)
-			OK(rig_event_add(rig, side->connection, side->event, result, 1, i));
+			CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 1, i));
 		else
-			OK(rig_event_set(rig, side->connection, side->event, src, i));
+			CHECK_OK(rig_event_set(rig, side->connection, side->event, src, i));
 	}
 	peer_expect(side->peer.socket, 's');
 	double took = sf_now_s() - begin;
@@ -301,9 +301,9 @@ static void writes_are_seen_before_the_set(struct side *side, char kind)
 		for (size_t j = 0; j < BLOCK / sizeof(uint64_t); j++)
 			words[j] = i;
 		put_number(rig, 0, i);
-		OK(doca_buf_reset_data_len(there));
-		OK(rig_write(rig, side->connection, block, there, 2 * i));
-		OK(rig_event_set(rig, side->connection, side->event, src, 2 * i + 1));
+		CHECK_OK(doca_buf_reset_data_len(there));
+		CHECK_OK(rig_write(rig, side->connection, block, there, 2 * i));
+		CHECK_OK(rig_event_set(rig, side->connection, side->event, src, 2 * i + 1));
 		WAIT(rig->num_good == 2 * i);
 	}
 	peer_expect(side->peer.socket, 'o');
@@ -334,12 +334,12 @@ static void while_the_owner_is_stopped(void **state)
 
 	import_event(side, 'p');
 	put_number(rig, 0, 1000);
-	OK(rig_event_add(rig, side->connection, side->event, result, 5, 0));
+	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 5, 0));
 	WAIT(rig->num_good == 1);
 	peer_stop(&side->peer);
-	OK(rig_event_set(rig, side->connection, side->event, src, 1));
-	OK(rig_event_add(rig, side->connection, side->event, result, 7, 2));
-	OK(rig_event_get(rig, side->connection, side->event, dst, 3));
+	CHECK_OK(rig_event_set(rig, side->connection, side->event, src, 1));
+	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 7, 2));
+	CHECK_OK(rig_event_get(rig, side->connection, side->event, dst, 3));
 	WAIT(rig->num_good == 4);
 	assert_int_equal(number_at(rig, 128), 1000);
 	assert_int_equal(number_at(rig, 64), 1007);
@@ -358,7 +358,7 @@ static void both_add(struct side *side, char kind)
 	import_event(side, kind);
 	peer_tell(side->peer.socket, 'a');
 	rig->resubmits = NUM - 1;
-	OK(rig_event_add(rig, side->connection, side->event, result, 1, 0));
+	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 1, 0));
 	WAIT(rig->num_good == NUM);
 	peer_expect(side->peer.socket, 'a');
 	assert_int_equal(value_there(side), 2 * NUM);
@@ -393,7 +393,7 @@ static void an_owner_that_destroys_it_under_adds(void **state)
 
 	import_event(side, 'p');
 	side->rig.resubmits = UINT32_MAX;
-	OK(rig_event_add(&side->rig, side->connection, side->event, result, 1, 0));
+	CHECK_OK(rig_event_add(&side->rig, side->connection, side->event, result, 1, 0));
 	WAIT(side->rig.num_good > 100);
 	peer_tell(side->peer.socket, 'd');
 	expect_the_end(side);
@@ -407,7 +407,7 @@ static void an_owner_that_is_killed_under_sets(struct side *side, char kind)
 
 	import_event(side, kind);
 	side->rig.resubmits = UINT32_MAX;
-	OK(rig_event_set(&side->rig, side->connection, side->event, src, 0));
+	CHECK_OK(rig_event_set(&side->rig, side->connection, side->event, src, 0));
 	WAIT(side->rig.num_good > 100);
 	peer_kill(&side->peer);
 	expect_the_end(side);
@@ -432,7 +432,7 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_call_that_waits_returns, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_sleeps_is_woken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sleeping_owner_is_woken, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_are_seen_before_a_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_are_seen_before_a_set_in_the_programs_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(while_the_owner_is_stopped, setup, teardown),

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Does what docs/rdma_samples.md says, with the commands that are printed there (but for the port, which another test might use).
+# Does what docs/rdma_samples.md describes, with the commands printed there, except for the port, which another test might use.
 # Usage: rdma_walk_test.sh PAGE BUILD-FOLDER
 set -u
+. "$(dirname "$(realpath "$0")")/../support/wait.sh"
 page=$1
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
@@ -21,33 +22,28 @@ block() {
 
 # printed FILE NUMBER: the file has the line of that block
 printed() {
-	grep -qxF -- "$(block "$2")" "$1" || { echo "nobody printed: $(block "$2")"; cat "$work"/out.*; exit 1; }
+	grep -qxF -- "$(block "$2")" "$1" || { echo "no program printed: $(block "$2")"; cat "$work"/out.*; exit 1; }
 }
 
-# asked FILE WORDS: until the program says so
+# asked PID FILE WORDS: waits until the program prints the words
 asked() {
-	tries=0
-	until grep -q "$2" "$1" 2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -lt 1500 ] || { echo "$1 says nothing"; cat "$work"/out.*; exit 1; }
-		sleep 0.02
-	done
+	await_line "$@" || { echo "$2 lacks the words"; cat "$work"/out.*; exit 1; }
 }
 
 ended() {
 	wait "$1" || { echo "a program ended with $?"; cat "$work"/out.*; exit 1; }
 }
 
-# As the guide has it.
+# As in the guide.
 mkfifo keys.1 keys.2
 sh -c "$(block 1)" <keys.1 >out.1 2>&1 &
 responder=$!
 exec 7>keys.1
-asked out.1 'press Enter'
+asked $responder out.1 'press Enter'
 sh -c "$(block 2)" <keys.2 >out.2 2>&1 &
 requester=$!
 exec 8>keys.2
-asked out.2 'press Enter'
+asked $requester out.2 'press Enter'
 sh -c "$(block 3)" || exit 1
 echo >&7
 echo >&8
@@ -56,10 +52,10 @@ printed out.2 4
 echo >&7
 ended $responder
 
-# The others are in terminals that have the path.
+# The other terminals have the path set.
 path=$(block 2 | head -n 1)
 
-# Without copying.
+# Without copying descriptors.
 sh -c "$path
 $(block 5)
 status=\$?
@@ -71,7 +67,7 @@ printed out.3 6
 sh -c "$path
 $(block 7)" >out.4 2>&1 &
 responder=$!
-asked out.4 listening
+asked $responder out.4 listening
 sh -c "$path
 $(block 8)" >out.5 2>&1 || { echo "block 8 ended with $?"; cat out.4 out.5; exit 1; }
 ended $responder

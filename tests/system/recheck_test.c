@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A progress call that finds nothing leaves the notification requested: a million rounds of request, progress, wait for each kind
- * of thing that a program sleeps for. wakeup_test.c is about the moments when it comes meanwhile.
+ * A progress call that finds nothing leaves the notification requested: a million rounds of request, progress and wait, for each
+ * kind of event that a program sleeps for. wakeup_test.c tests events that arrive in between.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,9 @@
 #include "support/comch_side.h"
 #include "support/rdma_pair.h"
 #include "support/recheck.h"
+#include "support/test_dev.h"
 
-/* fire() makes something due on pe; done() says how often that was seen. What a callback submits ends with the round. */
+/* fire() makes something due on pe; done() returns how often that was seen. What a callback submits belongs to the same round. */
 static void recheck_rounds(struct doca_pe *pe, void (*fire)(void *arg), uint32_t (*done)(void *arg), void *arg, uint32_t rounds)
 {
 	doca_notification_handle_t handle;
@@ -36,7 +37,7 @@ static void recheck_rounds(struct doca_pe *pe, void (*fire)(void *arg), uint32_t
 			assert_int_equal(doca_pe_clear_notification(pe, 0), DOCA_SUCCESS);
 			while (doca_pe_progress(pe))
 				;
-			if (done(arg) == before) /* woken for something else */
+			if (done(arg) == before) /* woken by another event */
 				assert_int_equal(doca_pe_request_notification(pe), DOCA_SUCCESS);
 		}
 	}
@@ -109,7 +110,8 @@ static void request_and_recheck(struct doca_pe *pe)
 	while (doca_pe_progress(pe));
 }
 
-/* It waits at the producer until the way has come up, and leaves from the producer's progress: both sides sleep until then. */
+/* The message waits at the producer until the connection is up, and the producer's progress sends it: both sides sleep until
+ * then. */
 static void first_message(void)
 {
 	struct doca_pe *pes[] = {producer.pe, consumer.pe};
@@ -157,7 +159,7 @@ static struct pair pair;
 static void rdma_send(void *arg)
 {
 	(void)arg;
-	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 	while (doca_pe_progress(pair.a.pe))
 		;
 }
@@ -174,15 +176,15 @@ static void rdma_receives(void **state)
 	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
 	pair_start(&pair, 1);
 	pair.b.resubmits = UINT32_MAX;
-	OK(rig_receive(&pair.b, NULL, 0));
-	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
 	recheck_rounds(pair.b.pe, rdma_send, rdma_received, NULL, RECHECK_ROUNDS);
 	pair.b.resubmits = 0;
 	pair_fini(&pair);
 }
 
-/* The receive comes late: the sender's task is tried again by a timer, which the progress call must leave. */
+/* The receive is posted late. A timer retries the sender's task, and the progress call must not cancel the timer. */
 static uint32_t rdma_sent(void *arg)
 {
 	(void)arg;
@@ -192,20 +194,20 @@ static uint32_t rdma_sent(void *arg)
 static void rdma_post(void *arg)
 {
 	(void)arg;
-	OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
 }
 
 static void rdma_tasks_that_are_tried_again(void **state)
 {
 	(void)state;
 	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, 7)); /* for ever */
+	CHECK_OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, 7)); /* retries without limit */
 	pair_start(&pair, 1);
-	OK(rig_receive(&pair.b, NULL, 0));
-	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	CHECK_OK(rig_receive(&pair.b, NULL, 0));
+	CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
 	for (uint32_t round = 0; round < 200; round++) {
-		OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+		CHECK_OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
 		recheck_rounds(pair.a.pe, rdma_post, rdma_sent, NULL, 1);
 		PAIR_WAIT(&pair, pair.b.num_received == round + 2);
 	}
@@ -237,8 +239,8 @@ static void await_next(struct waiter *waiter)
 	union doca_data data = {.ptr = waiter};
 
 	waiter->value++;
-	OK(doca_sync_event_task_wait_eq_alloc_init(waiter->event, waiter->value, UINT64_MAX, data, &waiter->task));
-	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(waiter->task)));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(waiter->event, waiter->value, UINT64_MAX, data, &waiter->task));
+	CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(waiter->task)));
 }
 
 static void waiter_open(struct waiter *waiter)
@@ -248,39 +250,39 @@ static void waiter_open(struct waiter *waiter)
 	size_t size;
 
 	memset(waiter, 0, sizeof(*waiter));
-	waiter->host = side_open_dev(HOST_DEV);
-	waiter->dpu = side_open_dev(DPU_DEV);
-	OK(doca_pe_create(&waiter->pe));
-	OK(doca_sync_event_create(&waiter->event));
-	OK(doca_sync_event_add_publisher_location_remote_pci(waiter->event));
-	OK(doca_sync_event_add_subscriber_location_cpu(waiter->event, waiter->host));
+	waiter->host = test_dev_open_pci(HOST_DEV);
+	waiter->dpu = test_dev_open_pci(DPU_DEV);
+	CHECK_OK(doca_pe_create(&waiter->pe));
+	CHECK_OK(doca_sync_event_create(&waiter->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_pci(waiter->event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(waiter->event, waiter->host));
 	ctx = doca_sync_event_as_ctx(waiter->event);
-	OK(doca_pe_connect_ctx(waiter->pe, ctx));
-	OK(doca_sync_event_task_wait_eq_set_conf(waiter->event, waited, waited, 4));
-	OK(doca_ctx_start(ctx));
-	OK(doca_sync_event_export_to_remote_pci(waiter->event, waiter->host, &data, &size));
-	OK(doca_sync_event_create_from_export(waiter->dpu, data, size, &waiter->far));
-	OK(doca_sync_event_start(waiter->far));
+	CHECK_OK(doca_pe_connect_ctx(waiter->pe, ctx));
+	CHECK_OK(doca_sync_event_task_wait_eq_set_conf(waiter->event, waited, waited, 4));
+	CHECK_OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_sync_event_export_to_remote_pci(waiter->event, waiter->host, &data, &size));
+	CHECK_OK(doca_sync_event_create_from_export(waiter->dpu, data, size, &waiter->far));
+	CHECK_OK(doca_sync_event_start(waiter->far));
 }
 
 static void waiter_close(struct waiter *waiter)
 {
-	OK(doca_sync_event_stop(waiter->far));
-	OK(doca_sync_event_destroy(waiter->far));
+	CHECK_OK(doca_sync_event_stop(waiter->far));
+	CHECK_OK(doca_sync_event_destroy(waiter->far));
 	(void)doca_ctx_stop(doca_sync_event_as_ctx(waiter->event));
 	while (doca_pe_progress(waiter->pe))
 		;
-	OK(doca_sync_event_destroy(waiter->event));
-	OK(doca_pe_destroy(waiter->pe));
-	OK(doca_dev_close(waiter->dpu));
-	OK(doca_dev_close(waiter->host));
+	CHECK_OK(doca_sync_event_destroy(waiter->event));
+	CHECK_OK(doca_pe_destroy(waiter->pe));
+	CHECK_OK(doca_dev_close(waiter->dpu));
+	CHECK_OK(doca_dev_close(waiter->host));
 }
 
 static void publish(void *arg)
 {
 	struct waiter *waiter = arg;
 
-	OK(doca_sync_event_update_set(waiter->far, waiter->value));
+	CHECK_OK(doca_sync_event_update_set(waiter->far, waiter->value));
 }
 
 static uint32_t times_woken(void *arg)

@@ -1,23 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two shells with different XDG_RUNTIME_DIR: the line that says that they miss each other names the folder that was looked in.
-# Usage: runtime_folder_lines_test.sh BUILD
+# Two shells with different XDG_RUNTIME_DIR: the log line about the missing process names the folder that was searched. Usage:
+# runtime_folder_lines_test.sh BUILD
 set -u
 build=$(realpath "$1")
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../support/wait.sh"
 unset SOFTFIELD_RUNTIME
 mkdir -m 700 "$work/a" "$work/b"
 cd "$work" || exit 1
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
-
-until_in() { # FILE TEXT
-	for _ in $(seq 1200); do
-		grep -qF -- "$2" "$1" 2>/dev/null && return
-		sleep 0.05
-	done
-	return 1
-}
 
 XDG_RUNTIME_DIR=$work/a SOFTFIELD_NODE=host0 "$build/samples/dma_copy_host" >"$work/host" 2>&1 &
 pids+=($!)
@@ -29,6 +22,6 @@ XDG_RUNTIME_DIR=$work/b SOFTFIELD_NODE=host0 SOFTFIELD_GPU=soft SOFTFIELD_LOG=er
 	"$build/apps/remote_offload/doca_dpu_gpu_remote_offload_orchestrator" --device-id d8:00.0 --gpu-pci-addr b5:00.0 \
 	--max-concurrent-messages 16 --num-gpu-threads 1 >"$work/out" 2>&1 &
 pids+=($!)
-until_in "$work/out" "in the runtime folder $work/b/softfield"
+await_line "${pids[-1]}" "$work/out" -F "in the runtime folder $work/b/softfield"
 ok 'a Comch client without its server'
 finish

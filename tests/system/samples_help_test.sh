@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# --help prints a sample's usage and does nothing else; an option that there is not is refused. Usage: samples_help_test.sh PROGRAM...
+# --help prints a sample's usage and does nothing else; an unknown option is rejected. Usage: samples_help_test.sh PROGRAM...
 set -u
 . "$(dirname "$0")/tap.sh"
 export SOFTFIELD_RUNTIME=$work/runtime

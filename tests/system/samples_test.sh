@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a sample as one, two or more processes. Usage: samples_test.sh FOLDER 'NODE: COMMAND'... ['expect: TEXT'...]
-#   NODE: COMMAND   starts COMMAND (from FOLDER) as a process of that node; all run at once and must end with 0
+#   NODE: COMMAND   starts COMMAND (from FOLDER) as a process of that node; all run at the same time and must exit with 0
 #   $MEETING        in COMMAND: a HOST:PORT for --peer
 #   expect: TEXT    a line that one of them must print
 set -u
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 pids=
 trap 'for pid in $pids; do kill "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 SOFTFIELD_RUNTIME=$work/runtime
-# An address of this machine that no other test uses, for samples that meet by a socket.
+# An address of this machine that no other test uses, for samples that connect by a socket.
 MEETING=127.$(($$ / 65536 % 250 + 1)).$(($$ / 256 % 256)).$(($$ % 256)):4711
 export PATH SOFTFIELD_RUNTIME MEETING
 cd "$work" || exit 1
@@ -38,6 +38,6 @@ for i in $(seq "$number"); do
 done
 for argument in "$@"; do
 	[ "${argument%%: *}" = expect ] || continue
-	cat out.* | grep -qxF -- "${argument#*: }" || { echo "nobody printed: ${argument#*: }"; failed=1; }
+	cat out.* | grep -qxF -- "${argument#*: }" || { echo "no process printed: ${argument#*: }"; failed=1; }
 done
 exit $failed

@@ -18,7 +18,7 @@ def main():
     known = {test["name"] for test in json.loads((build / "meson-info" / "intro-tests.json").read_text())}
     known |= {path.stem for path in (source / "tests" / "fuzz").glob("*_fuzz.c")}
     text = "".join(path.read_text() for path in (source / "tests").rglob("*") if path.suffix in ENDINGS)
-    # A function, or a test that is named by a string.
+    # A test function, or a test named by a string.
     missing = sorted(name for name in names - known if not re.search(r'(\b%s\(|"%s")' % ((re.escape(name),) * 2), text))
     for name in missing:
         print("docs/security.md names a test that does not exist: " + name)

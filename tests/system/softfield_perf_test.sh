@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# softfield perf from outside: one short run of everything, a pair, and what it refuses. Usage: softfield_perf_test.sh SOFTFIELD
+# softfield perf from outside: one short run of everything, a pair, and what it rejects. Usage: softfield_perf_test.sh SOFTFIELD
 set -u
 softfield=$1
 unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE SOFTFIELD_GPU
@@ -8,8 +8,8 @@ unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE SOFTFIELD_GPU
 perf() { timeout 60 "$softfield" perf --seconds 0.001 "$@"; }
 
 expect 'all parts' 0 perf all --size 8,3000 --json "$work/json" --csv "$work/csv" --plot "$work/plot.svg"
-out_has '^comch +producer to consumer +3000 '
-out_has '^gpu +kernel echo, (software|CUDA) GPU +8 '
+out_has '^ +comch +producer to consumer +3000 '
+out_has '^ +gpu +kernel echo, (software|CUDA) GPU +8 '
 cp "$work/json" "$work/out"
 json_has '[(r["part"], r["size"]) for r in t["results"]] == [(p, s) for p in ["comch", "dma", "rdma", "sync_event", "gpu"] for s in ([8] if p == "sync_event" else [8, 3000])]'
 json_has 'all(0 < r["min_ns"] <= r["p50_ns"] <= r["p90_ns"] <= r["p99_ns"] <= r["p99_9_ns"] <= r["max_ns"] for r in t["results"])'
@@ -29,38 +29,31 @@ json_has '[(r["part"], r["what"], r["size"], "ops_per_s" in r) for r in t["resul
 expect 'a topology without a GPU' 1 env SOFTFIELD_TOPOLOGY="$(dirname "$0")/../../topologies/core-guide.json" "$softfield" perf gpu
 err_has 'perf: gpu: the topology has no GPU on the host'
 
-# As a pair; the server takes what is measured from its client.
+# As a pair: the client tells the server what to measure.
 "$softfield" run --node host0 -- "$softfield" perf --server 0 2>"$work/server" &
 server=$!
-port=
-for _ in $(seq 500); do
-	port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$work/server")
-	[ -n "$port" ] && break
-	sleep 0.02
-done
+await 'the server listens' await_line $server "$work/server" '^listening on 127\.0\.0\.1:'
+port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$work/server")
 expect 'a client' 0 "$softfield" run --node dpu0 -- "$softfield" perf dma --seconds 0.001 --size 8 --client "127.0.0.1:$port"
-out_has '^dma +copy to the host +8 '
+out_has '^ +dma +copy to the host +8 '
 expect 'its server' 0 wait $server
-# A server whose client is none.
+# A server whose client does not speak the protocol.
 "$softfield" perf --server 0 2>"$work/server" &
 server=$!
+await 'another server listens' await_line $server "$work/server" '^listening on 127\.0\.0\.1:'
 python3 - "$work/server" <<'END'
-import re, socket, sys, time
-for _ in range(500):
-    found = re.search(r"127\.0\.0\.1:(\d+)", open(sys.argv[1]).read())
-    if found:
-        break
-    time.sleep(0.02)
+import re, socket, sys
+found = re.search(r"127\.0\.0\.1:(\d+)", open(sys.argv[1]).read())
 try:
     with socket.create_connection(("127.0.0.1", int(found[1]))) as peer:
         peer.sendall(b"sffperf1" + b"\xff" * 4096)
         while peer.recv(4096):
             pass
-except ConnectionResetError: # it has left some unread
+except ConnectionResetError: # it has left some bytes unread
     pass
 END
 expect 'a server of nonsense' 1 wait $server
-check 'it says why' grep -q 'the client asks for what cannot be run' "$work/server"
+check 'it says why' grep -q 'the client requests an impossible test' "$work/server"
 
 refused() {
 	says=$1
@@ -69,7 +62,7 @@ refused() {
 	err_has "$says"
 	check 'in one line' [ "$(wc -l <"$work/err")" = 1 ]
 }
-refused 'there is no frob to measure' frob
+refused 'unknown part frob' frob
 refused 'takes no argument dma' comch dma
 refused '--seconds takes a number' --seconds 0
 refused '--size takes up to 32 sizes' --size 0

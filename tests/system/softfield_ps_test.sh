@@ -8,19 +8,7 @@ unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE SOFTFIELD_LOG XDG_RUNTIME_DIR
 export SOFTFIELD_RUNTIME="$work/runtime" SOFTFIELD_FABRIC=shm
 mkfifo "$work/server" "$work/client"
 
-# await WHAT COMMAND...: until it succeeds.
-await() {
-	what=$1 tries=0
-	shift
-	until "$@" >/dev/null 2>&1 || [ "$tries" -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	: >"$work/out" >"$work/err"
-	check "$what" [ "$tries" -lt 600 ]
-}
-
-# shows EXPRESSION: of the processes p, by their program's state.
+# shows EXPRESSION: true if the expression holds for p, the processes in ps's JSON.
 shows() {
 	"$softfield" ps --json | python3 -c 'import json, sys; p = json.load(sys.stdin)["processes"]; assert eval(sys.argv[1])' "$1"
 }
@@ -30,19 +18,19 @@ out_has "^No process in the runtime folder $work/runtime runs a context"
 expect 'without a folder, JSON' 0 "$softfield" ps --json
 json_has 't == {"processes": []}'
 expect 'an unknown option' 2 "$softfield" ps --all
-err_has 'softfield ps: there is no option --all'
+err_has 'softfield ps: unknown option --all'
 expect 'a wrong number of seconds' 2 "$softfield" ps --watch 0
 err_has '--watch takes a number from 1 to 3600, not 0'
 
 "$peer" server 'a name' <"$work/server" >"$work/server.out" &
 server=$!
 exec 3>"$work/server"
-await 'the server starts' grep -q started "$work/server.out"
+await 'the server starts' await_line "$server" "$work/server.out" started
 SOFTFIELD_NODE=host0 "$peer" client 'a name' <"$work/client" >"$work/client.out" 3>&- &
 client=$!
 exec 4>"$work/client"
-await 'the client connects' grep -q connected "$work/client.out"
-await 'both are shown with their connection' shows 'len(p) == 2 and all(c["connections"] for q in p for c in q["contexts"])'
+await 'the client connects' await_line "$client" "$work/client.out" connected
+await 'both are shown with their connection' wait_until shows 'len(p) == 2 and all(c["connections"] for q in p for c in q["contexts"])'
 
 expect 'two processes, JSON' 0 "$softfield" ps --json
 json_has "sorted(q['pid'] for q in t['processes']) == sorted([$server, $client])"
@@ -54,47 +42,53 @@ json_has "{(q['pid'], c['kind'], c['name'], c['state']) for q in t['processes'] 
 json_has "{(q['pid'], k['peer'], k['program'], k['state']) for q in t['processes'] for c in q['contexts'] for k in c['connections']} == \
 {($server, $client, 'status_peer', 'connected'), ($client, $server, 'status_peer', 'connected')}"
 json_has 'all(c["in_flight"] == 0 and c["configured"] > 0 and c["device"].count("/") == 1 for q in t["processes"] for c in q["contexts"])'
+json_has 'all(set(c) >= {"kind", "state", "age_ms", "in_flight", "allocated", "configured"} for q in t["processes"] for c in q["contexts"])'
+cp "$work/out" "$work/two.json"
+check 'docs/status.md tells of each member' python3 -c 'import re, sys
+members, text = set(re.findall(r"\"(\w+)\":", open(sys.argv[1]).read())), open(sys.argv[2]).read()
+sys.exit(", ".join(m for m in sorted(members - {"processes"}) if f"`{m}`" not in text) or None)' "$work/two.json" "$(dirname "$0")/../../docs/status.md"
 expect 'two processes' 0 "$softfield" ps
-out_has "^  $server +status_peer +$(id -un) +all +1 +1 +[0-9.]+ s"
-out_has "^  $client +status_peer +$(id -un) +host0 +1 +1 +[0-9.]+ s"
-out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ s +0 +0 of [0-9]+ +- +0 +(now|[0-9.]+ s)\$"
+out_has "^  $server +status_peer +$(id -un) +all +1 +1 +[0-9.]+ (s|min)"
+out_has "^  $client +status_peer +$(id -un) +host0 +1 +1 +[0-9.]+ (s|min)"
+out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ (s|min) +0 +0 of [0-9]+ +- +0 +(now|[0-9.]+ (s|min))\$"
 out_has "^  $client +comch client +a name +host0/[^ ]+ +RUNNING"
-out_has "^  $client +comch client +a name +connected +[0-9.]+ s +$server +status_peer"
+out_has "^  $client +comch client +a name +connected +[0-9.]+ (s|min) +$server +status_peer"
 
-# Again and again, until its reader has seen two.
+# Repeats until the reader has seen two reports.
 "$softfield" ps --json --watch 1 >"$work/watched" 2>&1 &
 watch=$!
-await 'ps --watch shows more than once' sh -c '[ "$(grep -c "^{.*}$" "$1")" -ge 2 ]' sh "$work/watched"
+await 'ps --watch repeats its report' wait_until sh -c '[ "$(grep -c "^{.*}$" "$1")" -ge 2 ]' sh "$work/watched"
 kill "$watch"
+wait "$watch" 2>/dev/null # else it may remove the page below
 
-# A process that is killed leaves nothing; nor does one that ends.
+# The page of a killed process is removed by the next ps; a process that exits removes its own.
 kill -9 "$client"
 wait "$client" 2>/dev/null
 exec 4>&-
-check 'the page of the killed one is still there' [ -e "$work/runtime/status.$client" ]
+check 'the page of the killed process is still there' [ -e "$work/runtime/status.$client" ]
 expect 'one process' 0 "$softfield" ps --json
 json_has "[q['pid'] for q in t['processes']] == [$server]"
 check 'its page is removed' [ ! -e "$work/runtime/status.$client" ]
 
-# Pages that are none: of the dead they go, of the living they are left out.
+# Invalid pages: those of dead processes are removed, those of running ones are left out.
 echo nonsense >"$work/runtime/status.999999"
-python3 - "$work/runtime/status.1" "$work/runtime/status.$server" "$work/hold" <<'END' &
-import fcntl, sys, time
+python3 - "$work/runtime/status.1" "$work/runtime/status.$server" >"$work/hold" <<'END' &
+import fcntl, signal, sys
 page = bytearray(open(sys.argv[2], 'rb').read())
 page[44] = 255
 with open(sys.argv[1], 'wb') as f:
     fcntl.lockf(f, fcntl.LOCK_EX)
     f.write(page)
     f.flush()
-    open(sys.argv[3], 'w')
-    time.sleep(60)
+    print('held', flush=True)
+    signal.pause()
 END
 liar=$!
-await 'a process with a page of its own making' [ -e "$work/hold" ]
+await 'a process that writes an invalid page' await_line "$liar" "$work/hold" held
 expect 'strange pages' 0 "$softfield" ps --json
 json_has "[q['pid'] for q in t['processes']] == [$server]"
-check 'the dead one is removed' [ ! -e "$work/runtime/status.999999" ]
-check 'the living one is not' [ -e "$work/runtime/status.1" ]
+check 'the page of the dead process is removed' [ ! -e "$work/runtime/status.999999" ]
+check 'the page of the running process is kept' [ -e "$work/runtime/status.1" ]
 kill "$liar"
 
 exec 3>&-
@@ -103,7 +97,7 @@ check 'the server ends well' [ $? -eq 0 ]
 check 'it leaves no page' [ ! -e "$work/runtime/status.$server" ]
 expect 'nobody' 0 "$softfield" ps
 out_has '^No process in the runtime folder'
-check 'nor does anybody' sh -c '! ls "$1" | grep status' sh "$work/runtime"
+check 'no process leaves a page' sh -c '! ls "$1" | grep status' sh "$work/runtime"
 
 echo "1..$number"
 [ "$failed" -eq 0 ]

@@ -15,7 +15,7 @@ out_has '^Usage: softfield'
 expect 'version' 0 "$softfield" --version
 out_has '^softfield [0-9.]+'
 expect 'devices with a wrong flag' 2 "$softfield" devices --yaml
-err_has '^softfield devices: there is no option --yaml; --help lists'
+err_has '^softfield devices: unknown option --yaml; --help lists'
 expect 'devices with a mistyped flag' 2 "$softfield" devices --jsno
 err_has 'did you mean --json\?$'
 expect 'doctor with an argument' 2 "$softfield" doctor yaml
@@ -61,7 +61,7 @@ err_has 'needs --node'
 expect 'run without a program' 2 "$softfield" run --node dpu0 --
 err_has 'needs \[--\] PROGRAM'
 expect 'run with a wrong flag' 2 "$softfield" run --nod dpu0 -- true
-err_has 'no option --nod; did you mean --node\?'
+err_has 'unknown option --nod; did you mean --node\?'
 expect 'run of nothing' 127 "$softfield" run --node dpu0 -- "$work/nothing"
 err_has 'cannot run .*/nothing: No such file'
 expect 'run of a folder' 126 "$softfield" run --node dpu0 -- "$work"
@@ -79,7 +79,7 @@ for code in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 
 	out_has '^causes +[a-zA-Z]'
 done
 expect 'explain a code that does not exist' 1 "$softfield" explain 32
-err_has '32 is no error code of DOCA'
+err_has '32 is not a DOCA error code'
 expect 'explain a word' 1 "$softfield" explain frobnicate
 expect 'explain nothing' 2 "$softfield" explain
 err_has 'explain: needs CODE'
@@ -98,7 +98,7 @@ out_has '^cause +the mmap is stopped$'
 out_has '^fix +start it, and export it again$'
 out_has '^rule +an object is created, '
 out_has '^logged by consumer_check, line 12 of consumer\.c$'
-# A line as a program gets it, in both forms. The tool itself makes the mistake.
+# A line as a program logs it, in both forms. The tool itself makes the mistake.
 SOFTFIELD_LOG=error SOFTFIELD_TOPOLOGY="$work/none.json" "$softfield" rdma bench 2>"$work/lines" >"$work/out"
 expect 'explain a line of the libraries' 0 "$softfield" explain "$(grep -m1 '\[ERR\]' "$work/lines")"
 out_has '^cause +[a-z]'

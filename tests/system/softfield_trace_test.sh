@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# softfield trace, and what SOFTFIELD_TRACE keeps: of a run, a process that is killed, a stall, and processes that are asked for it.
+# softfield trace, and what SOFTFIELD_TRACE records: a run, a process that is killed, a stall, and running processes on request.
 # Usage: softfield_trace_test.sh SOFTFIELD PEER PROTOC [LIBRARY]: LIBRARY has probes
 set -u
 softfield=$(realpath "$1") peer=$(realpath "$2") protoc=$3 library=${4:-}
@@ -13,29 +13,17 @@ perfetto=$(dirname "$(realpath "$0")")/perfetto.py
 . "$(dirname "$0")/../support/expect.sh"
 export SOFTFIELD_RUNTIME="$work/runtime" SOFTFIELD_FABRIC=shm
 
-# await WHAT COMMAND...: until it succeeds.
-await() {
-	what=$1 tries=0
-	shift
-	until "$@" >/dev/null 2>&1 || [ "$tries" -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	: >"$work/out" >"$work/err"
-	check "$what" [ "$tries" -lt 600 ]
-}
-
-# runs NUM: so many processes are to be seen.
+# runs NUM: true if ps shows that many processes.
 runs() {
 	[ "$("$softfield" ps --json | grep -c own_pid)" = "$1" ]
 }
 
-# shown WHAT FILE: what Perfetto would show of it, for json_has.
+# shown WHAT FILE: what Perfetto would show of the file, for json_has.
 shown() {
 	expect "$1" 0 python3 "$perfetto" "$protoc" "$2"
 }
 
-# Two processes and their messages. Each has a flow, from the submit by the peer's delivery to both ends.
+# Two processes and their messages. Each message has a flow, from the submit through the peer's delivery to both completions.
 expect 'a run of two processes' 0 env SOFTFIELD_TRACE="$work/run" "$softfield" rdma bench --op send --test latency --sizes 64 --count 100
 expect 'their timelines are put together' 0 "$softfield" trace --convert "$work"/run.* -o "$work/run.pftrace"
 out_has 'run.pftrace: 2 processes, [4-9] threads, [0-9]+ events in [0-9.]+ s$'
@@ -49,12 +37,42 @@ expect 'its timelines are put together' 0 "$softfield" trace --convert "$work"/t
 shown 'it can be read, too' "$work/tcp.pftrace"
 json_has 'len(t["flows"]) >= 200 and all(f["processes"] == 2 and len(f["steps"]) == 5 for f in t["flows"] if "send" in f["steps"])'
 
-# A process that is killed, and what it had begun.
+# A kernel's messages have flows in both directions, too.
+expect 'a run with a kernel' 0 env SOFTFIELD_GPU=soft SOFTFIELD_TRACE="$work/gpu" "$softfield" perf gpu --test latency --size 64 --seconds 0.001
+expect 'its timelines are put together' 0 "$softfield" trace --convert "$work"/gpu.* -o "$work/gpu.pftrace"
+shown 'it can be read, too' "$work/gpu.pftrace"
+json_has 'any(f["processes"] == 2 and "deliver: to a kernel" in f["steps"] and "to a kernel" in f["steps"] for f in t["flows"])'
+json_has 'any(f["processes"] == 2 and "deliver: from a kernel" in f["steps"] and "from a kernel" in f["steps"] for f in t["flows"])'
+
+# A ring that a real GPU's kernel writes: without a count, times by the GPU's clock, and events that may be torn.
+cat >"$work/kernel.py" <<'END'
+import struct, sys
+RINGS, RING = 16384, 4096 + 32768 * 32
+data = bytearray(open(sys.argv[1], "rb").read())
+number, = struct.unpack_from("<I", data, 24)
+begin_ns, = struct.unpack_from("<Q", data, 40)
+at = RINGS + number * RING
+data[at:at + RING] = bytes(RING)
+struct.pack_into("<I", data, 24, number + 1)
+struct.pack_into("<QQII16sIIQQQQ", data, at, 0, 1, 0, 0, b"consumer 7", 1, 1, 5000, begin_ns, 5000, begin_ns)
+for slot, ticks, kind, torn in ((0, 6000, 9, 0), (32767, 7000, 8, 0), (5, 8000, 8, 1)):
+    check = (ticks ^ ticks >> 5 ^ ticks >> 13) & 0xff ^ torn
+    struct.pack_into("<QQQIHBB", data, at + 4096 + slot * 32, ticks, 0, 77, 64, 0, kind, check)
+open(sys.argv[2], "wb").write(data)
+END
+for file in "$work"/run.[0-9]*; do break; done
+expect 'a ring of a kernel' 0 python3 "$work/kernel.py" "$file" "$work/kernel.1"
+expect 'its timeline' 0 "$softfield" trace --convert "$work/kernel.1" -o "$work/kernel.pftrace"
+shown 'it can be read, too' "$work/kernel.pftrace"
+json_has 't["names"].get("INSTANT deliver: to a kernel") == 1 and t["names"].get("INSTANT from a kernel") == 1'
+json_has 'any(f["steps"] == ["deliver: to a kernel", "from a kernel"] for f in t["flows"])'
+
+# A process that is killed, with operations that it had begun.
 mkfifo "$work/server" "$work/client"
 SOFTFIELD_TRACE="$work/killed" "$peer" server 'a name' <"$work/server" >"$work/server.out" &
 server=$!
 exec 3>"$work/server"
-await 'the server starts' grep -q started "$work/server.out"
+await 'the server starts' await_line "$server" "$work/server.out" started
 kill -9 "$server"
 wait "$server" 2>/dev/null
 exec 3>&-
@@ -62,67 +80,81 @@ expect 'the timeline of a process that was killed' 0 "$softfield" trace --conver
 shown 'it can be read' "$work/killed.pftrace"
 json_has "t['processes'] == [$server] and t['names'].get('BEGIN comch server: RUNNING') == 1 and t['open'] > 0"
 
-# Processes that are asked, while they run: one that keeps its timeline anyway, and one that does not.
+# Running processes on request: one that records its timeline anyway, and one that does not.
 "$peer" server 'a name' <"$work/server" >"$work/server.out" &
 server=$!
 exec 3>"$work/server"
-await 'a server starts' grep -q started "$work/server.out"
+await 'a server starts' await_line "$server" "$work/server.out" started
 SOFTFIELD_TRACE="$work/client-of" "$peer" client 'a name' <"$work/client" >"$work/client.out" 3>&- &
 client=$!
 exec 4>"$work/client"
-await 'a client connects' grep -q connected "$work/client.out"
-await 'both are seen' runs 2
+await 'a client connects' await_line "$client" "$work/client.out" connected
+await 'both are seen' wait_until runs 2
 "$softfield" trace --all -o "$work/live.pftrace" >"$work/live.out" 2>&1 3>&- 4>&- &
 tracer=$!
-await 'the server begins its timeline' [ -s "$work/runtime/trace.$server" ]
+await 'the server begins its timeline' wait_until [ -s "$work/runtime/trace.$server" ]
 mkfifo "$work/second"
 "$peer" client 'a name' <"$work/second" >"$work/second.out" 3>&- 4>&- &
 second=$!
 exec 5>"$work/second"
-await 'a second client connects' grep -q connected "$work/second.out"
-exec 4>&- 5>&- # both leave
+await 'a second client connects' await_line "$second" "$work/second.out" connected
+exec 4>&- 5>&- # both exit
 wait "$client" "$second"
 kill -INT "$tracer"
 wait "$tracer"
 check 'it is written at the end' [ $? = 0 ]
 shown 'it can be read' "$work/live.pftrace"
 json_has "set(t['processes']) >= {$server, $client} and t['names'].get('BEGIN comch client: IDLE') == 1 and t['names'].get('BEGIN connect') == 1"
-check 'nobody is asked any more' [ ! -e "$work/runtime/trace-request.$server" ]
+check 'the request is removed' [ ! -e "$work/runtime/trace-request.$server" ]
 
-# A stall keeps the timeline as it is then.
-kill -USR1 "$server" # it progresses no more
+# A stall saves the timeline as it is at that moment.
+kill -USR1 "$server" # it stops progressing
 SOFTFIELD_STALL_MS=200 SOFTFIELD_LOG=warning SOFTFIELD_TRACE="$work/stalled" "$peer" client 'a name' >"$work/client.out" 2>"$work/client.err" \
 	<"$work/client" 3>&- &
 client=$!
 exec 4>"$work/client"
-await 'the report of a stall names it' grep -q "; timeline: $work/stalled.$client.stall\$" "$work/client.err"
+await 'the report of a stall names it' await_line "$client" "$work/client.err" "; timeline: $work/stalled.$client.stall\$"
 expect 'the timeline of a stall' 0 "$softfield" trace --convert "$work/stalled.$client.stall" -o "$work/stalled.pftrace"
 shown 'it can be read' "$work/stalled.pftrace"
 json_has 't["names"].get("BEGIN comch client: STARTING") == 1 and "BEGIN comch client: RUNNING" not in t["names"]'
-kill -9 "$client"
+
+# A timeline that begins while a process hangs shows in which operation it hangs.
+"$peer" client 'a name' >"$work/hung.out" 2>&1 </dev/null 3>&- 4>&- &
+hung=$!
+await 'a client waits for the server' wait_until runs 3
+expect 'a timeline that begins now' 0 "$softfield" trace "$hung" "$server" -t 2 -o "$work/hung.pftrace"
+out_has "^process $hung \(status_peer\): comch client is in STARTING for [0-9.]+ s\$"
+shown 'it can be read' "$work/hung.pftrace"
+json_has 't["names"].get("BEGIN STARTING") == t["names"].get("BEGIN RUNNING") == 1 and "BEGIN comch client: STARTING" not in t["names"]'
+kill -9 "$hung" "$client"
 exec 4>&- 3>&-
 wait "$server"
-check 'a file of the runtime folder goes with its process' [ ! -e "$work/runtime/trace.$server" ]
+check 'a process removes its file in the runtime folder' [ ! -e "$work/runtime/trace.$server" ]
 
-# has_events NUM: each timeline in the runtime folder has so many, in its first ring.
+# has_events NUM: true if each timeline in the runtime folder has that many events in one of its first rings.
 has_events() {
 	for timeline in "$work"/runtime/trace.*; do
-		[ "$(od -An -tu8 -j16384 -N8 "$timeline")" -ge "$1" ] || return 1
+		most=0
+		for ring in 0 1 2 3; do
+			head=$(od -An -tu8 -j$((16384 + ring * 1052672)) -N8 "$timeline" 2>/dev/null)
+			[ "${head:-0}" -le "$most" ] || most=$((head))
+		done
+		[ "$most" -ge "$1" ] || return 1
 	done
 }
 
-# Contexts that run are switched over. What two busy processes do is too much to look at one by one.
+# Contexts that already run start to record. Two busy processes record too many events to check each of them.
 "$softfield" rdma bench --op send --test latency --sizes 64 --count 100000000 --events >/dev/null 2>&1 &
 busy=$!
-await 'two processes are busy' runs 2
+await 'two processes are busy' wait_until runs 2
 "$softfield" trace --all -o "$work/busy.pftrace" >"$work/busy.out" 2>&1 &
 tracer=$!
-await 'both write' has_events 1000
+await 'both write' wait_until has_events 1000
 kill -INT "$tracer"
 wait "$tracer"
-check 'both are in it' grep -q 'busy.pftrace: 2 processes' "$work/busy.out"
-for what in 'rdma send' 'callback: rdma send' 'callback: rdma receive' 'deliver: send'; do
-	check "what they do has \"$what\"" grep -qaF "$what" "$work/busy.pftrace"
+check 'both are in the timeline' grep -q 'busy.pftrace: 2 processes' "$work/busy.out"
+for what in 'rdma send' 'callback: rdma send' 'callback: rdma receive' 'deliver: send' 'before the timeline began'; do
+	check "the timeline has \"$what\"" grep -qaF "$what" "$work/busy.pftrace"
 done
 kill "$busy"
 
@@ -133,9 +165,9 @@ if [ -n "$library" ]; then
 	done
 fi
 
-expect 'a file that is none' 1 "$softfield" trace --convert "$work/run.pftrace" -o "$work/none.pftrace"
-err_has 'run.pftrace is no timeline of this version'
-expect 'a process that is none' 1 "$softfield" trace 1 -t 1 -o "$work/none.pftrace"
+expect 'a file that is no timeline' 1 "$softfield" trace --convert "$work/run.pftrace" -o "$work/none.pftrace"
+err_has 'run.pftrace is not a timeline of this version'
+expect 'a process without Softfield' 1 "$softfield" trace 1 -t 1 -o "$work/none.pftrace"
 err_has 'process 1 runs no context in this runtime folder'
 expect 'no process' 2 "$softfield" trace
 expect 'a wrong time' 2 "$softfield" trace 1 -t 0

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stall reports. In each test something stalls beside something that does not, and the one line that comes is the former's. That
- * no other comes is known once a stall that began later was reported: the status thread looks at all of them.
+ * Stall reports. In each test something stalls next to something that does not, and the only line logged is for the former. To
+ * know that no other line follows, a test waits for the report of a stall that began later: the status thread checks everything
+ * in one pass.
  */
 #include <pthread.h>
 #include <regex.h>
@@ -25,42 +26,67 @@
 #include "support/comch_side.h"
 #include "support/program.h"
 #include "support/test_ctx.h"
+#include "support/wait.h"
 
 #define LIMIT_MS "300"
 #define AGE "[0-9]+\\.[0-9] s"
 #define LINES_MAX 16
 #define DEADLINE_S 30
+#define PROGRESS_MS 1 /* between two calls of a program that does not stall */
 
 static const char *peer_program;
 
-/* ---- the lines, which the status thread logs ---- */
+/* ---- the lines that the status thread logs ---- */
 
 static struct {
 	pthread_mutex_t lock;
+	pthread_cond_t came;
 	char lines[LINES_MAX][1024];
 	int num;
-} log_kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} log_kept = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
 
 static void line_written(char *line)
 {
 	pthread_mutex_lock(&log_kept.lock);
 	if (log_kept.num < LINES_MAX)
 		snprintf(log_kept.lines[log_kept.num++], sizeof(log_kept.lines[0]), "%s", line);
+	pthread_cond_broadcast(&log_kept.came);
 	pthread_mutex_unlock(&log_kept.lock);
 }
 
-static int num_matching(const char *pattern)
+/* Called with the lock held. */
+static int num_matching_locked(const char *pattern)
 {
 	regex_t regex;
 	int num = 0;
 
 	assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
-	pthread_mutex_lock(&log_kept.lock);
 	for (int i = 0; i < log_kept.num; i++)
 		num += regexec(&regex, log_kept.lines[i], 0, NULL, 0) == 0;
-	pthread_mutex_unlock(&log_kept.lock);
 	regfree(&regex);
 	return num;
+}
+
+static int num_matching(const char *pattern)
+{
+	pthread_mutex_lock(&log_kept.lock);
+	int num = num_matching_locked(pattern);
+	pthread_mutex_unlock(&log_kept.lock);
+	return num;
+}
+
+/* Waits at most ms milliseconds for a line that matches. */
+static bool line_came(const char *pattern, uint64_t ms)
+{
+	uint64_t end_ns = sf_now_ns() + ms * 1000000;
+	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
+	bool in_time = true, came;
+
+	pthread_mutex_lock(&log_kept.lock);
+	while (!(came = num_matching_locked(pattern) != 0) && in_time)
+		in_time = pthread_cond_clockwait(&log_kept.came, &log_kept.lock, CLOCK_MONOTONIC, &end) == 0;
+	pthread_mutex_unlock(&log_kept.lock);
+	return came;
 }
 
 static int lines_open(void **state)
@@ -85,10 +111,9 @@ static int lines_forget(void **state)
 /* Progresses pe, if there is one, until a line matches. */
 static void line_await(const char *pattern, struct doca_pe *pe)
 {
-	const struct timespec ms = {.tv_nsec = 1000000};
 	uint64_t end = sf_now_ms() + DEADLINE_S * 1000;
 
-	while (num_matching(pattern) == 0) {
+	while (!line_came(pattern, pe != NULL ? PROGRESS_MS : DEADLINE_S * 1000)) {
 		if (pe != NULL)
 			(void)doca_pe_progress(pe);
 		if (sf_now_ms() > end) {
@@ -96,11 +121,10 @@ static void line_await(const char *pattern, struct doca_pe *pe)
 				print_error("%s\n", log_kept.lines[i]);
 			fail_msg("no line matches %s", pattern);
 		}
-		nanosleep(&ms, NULL);
 	}
 }
 
-/* ---- contexts of the test's own ---- */
+/* ---- contexts of this test ---- */
 
 struct own {
 	struct test_ctx test;
@@ -117,7 +141,7 @@ static void task_ended(struct doca_task *task, union doca_data task_user_data, u
 	doca_task_free(task);
 }
 
-/* Runs, with so many tasks in flight. may_wait: as receives. */
+/* Starts a context with num tasks in flight. may_wait: the tasks may wait for a peer, as receives do. */
 static void own_init(struct own *own, const char *name, uint32_t num, bool may_wait)
 {
 	memset(own, 0, sizeof(*own));
@@ -148,7 +172,7 @@ static void own_fini(struct own *own)
 	assert_int_equal(doca_pe_destroy(own->pe), DOCA_SUCCESS);
 }
 
-/* Everything that stalls now is reported when this returns: a stall that began later was. */
+/* When this returns, everything that stalls now has been reported, because a stall that began later has. */
 static void all_reported(struct doca_pe *pe)
 {
 	struct own last;
@@ -185,7 +209,7 @@ static void stopping_after_the_last_progress(void **state)
 	(void)state;
 	own_init(&stuck, "stuck", 1, true);
 	(void)doca_pe_progress(stuck.pe);
-	all_reported(NULL); /* the call was seen */
+	all_reported(NULL); /* the progress call was recorded */
 	assert_int_equal(num_matching("stuck"), 0);
 	assert_int_equal(doca_ctx_stop(&stuck.test.base), DOCA_ERROR_IN_PROGRESS);
 	line_await("\"stuck\" on dpu0/test is in STOPPING for " AGE
@@ -251,16 +275,14 @@ static void peer_stop(struct program *peer)
 	assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
 }
 
-/* The page of the peer is there: another process sees it. */
+/* Waits for the peer's status page, which shows another process. */
 static void page_await(const struct program *peer)
 {
-	const struct timespec ms = {.tv_nsec = 1000000};
 	char path[4200];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/status.%d", getenv("SOFTFIELD_RUNTIME"), (int)peer->pid);
-	while (stat(path, &st) != 0 || st.st_size == 0)
-		nanosleep(&ms, NULL);
+	assert_true(WAIT_UNTIL(stat(path, &st) == 0 && st.st_size != 0));
 }
 
 static void task_whose_peer_is_stopped(void **state)
@@ -317,7 +339,7 @@ static void connect_to_a_process_that_does_not_progress(void **state)
 	assert_int_equal(doca_ctx_start(stuck.ctx), DOCA_ERROR_IN_PROGRESS);
 	SIDE_WAIT(other.connection != NULL, other.pe, stuck.pe, NULL, NULL);
 	snprintf(pattern, sizeof(pattern),
-		 "connect of comch client \"idle\" on host0/[^ ]* takes " AGE
+		 "connect of comch client \"idle\" on host0/[^ ]* has taken " AGE
 		 ": process %d \\(status_peer\\) (must call doca_pe_progress|never called doca_pe_progress: call it there)",
 		 (int)idle.pid);
 	line_await(pattern, stuck.pe);
@@ -337,7 +359,6 @@ static void submit_loop_on_again(void **state)
 {
 	struct own stuck, other;
 	struct doca_task *refused;
-	const struct timespec ms = {.tv_nsec = 1000000};
 	const char *pattern = "submit to test \"stuck\" on dpu0/test answers AGAIN for " AGE
 			      ": 1 task is in flight; call doca_pe_progress on its progress engine \\(it was never called\\)";
 
@@ -346,10 +367,8 @@ static void submit_loop_on_again(void **state)
 	own_init(&stuck, "stuck", 1, true);
 	stuck.test.room = 1;
 	assert_int_equal(test_task_alloc(&stuck.test, &refused), DOCA_SUCCESS);
-	for (uint64_t end = sf_now_ms() + DEADLINE_S * 1000; num_matching(pattern) == 0 && sf_now_ms() < end;) {
+	for (uint64_t end = sf_now_ms() + DEADLINE_S * 1000; !line_came(pattern, PROGRESS_MS) && sf_now_ms() < end;)
 		assert_int_equal(doca_task_submit(refused), DOCA_ERROR_AGAIN);
-		nanosleep(&ms, NULL);
-	}
 	all_reported(other.pe);
 	assert_int_equal(num_matching(pattern), 1);
 	assert_int_equal(num_matching("stuck"), 1);
@@ -361,7 +380,7 @@ static void submit_loop_on_again(void **state)
 
 /* ---- what is no stall ---- */
 
-/* A program that sleeps for an event, with nothing due; its peer owes the rest. */
+/* A program sleeps for an event with nothing due: it waits for its peer. */
 static void a_sleeper_is_not_to_blame(void **state)
 {
 	struct own sleeper;

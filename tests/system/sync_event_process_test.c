@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync events between two processes: both directions, sleeping, sides that die or are stopped, random orders. */
+/* Sync events between two processes: both directions, sleeping, sides that are killed or stopped, random orders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,28 +19,29 @@
 #include <doca_sync_event.h>
 
 #include "base/clock.h"
+#include "support/check.h"
+#include "support/test_dev.h"
 #include "sync_event/watch.h"
 #include "sync_event_puppet.h"
 
 #define HOST "d8:00.0"
 #define DPU "03:00.0"
 #define KILLS 20
-#define OK(call) assert_int_equal(call, DOCA_SUCCESS)
 
 static struct doca_dev *dev; /* of this process */
-static uint64_t word;	     /* an event's, when it is to be in the program's memory */
+static uint64_t word;	     /* an event's value, if it lies in the program's memory */
 
 static int open_host(void **state)
 {
 	(void)state;
-	dev = device_open(HOST);
+	dev = test_dev_open_pci(HOST);
 	return 0;
 }
 
 static int open_dpu(void **state)
 {
 	(void)state;
-	dev = device_open(DPU);
+	dev = test_dev_open_pci(DPU);
 	return 0;
 }
 
@@ -50,17 +51,17 @@ static int close_device(void **state)
 	return doca_dev_close(dev) == DOCA_SUCCESS ? 0 : -1;
 }
 
-/* The host's event of this process, not started. */
+/* Creates this process's event for the host, not started. */
 static struct doca_sync_event *own_event(bool in_word)
 {
 	struct doca_sync_event *event;
 
 	word = 0;
-	OK(doca_sync_event_create(&event));
-	OK(doca_sync_event_add_publisher_location_remote_pci(event));
-	OK(doca_sync_event_add_subscriber_location_cpu(event, dev));
+	CHECK_OK(doca_sync_event_create(&event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_pci(event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(event, dev));
 	if (in_word)
-		OK(doca_sync_event_set_addr(event, &word));
+		CHECK_OK(doca_sync_event_set_addr(event, &word));
 	return event;
 }
 
@@ -69,32 +70,32 @@ static void hand_over(struct doca_sync_event *event, struct puppet *puppet)
 	const uint8_t *data;
 	size_t len;
 
-	OK(doca_sync_event_export_to_remote_pci(event, dev, &data, &len));
-	OK(puppet_import(puppet, data, len).status);
+	CHECK_OK(doca_sync_event_export_to_remote_pci(event, dev, &data, &len));
+	CHECK_OK(puppet_import(puppet, data, len).status);
 }
 
-/* The puppet's event, here, not started. */
+/* Imports the puppet's event, not started. */
 static struct doca_sync_event *import_from(struct puppet *puppet, bool in_word)
 {
 	struct answer answer = puppet_do(puppet, ORDER_EXPORT, in_word);
 	struct doca_sync_event *event;
 
-	OK(answer.status);
-	OK(doca_sync_event_create_from_export(dev, answer.bytes, answer.len, &event));
+	CHECK_OK(answer.status);
+	CHECK_OK(doca_sync_event_create_from_export(dev, answer.bytes, answer.len, &event));
 	return event;
 }
 
 static void end_event(struct doca_sync_event *event)
 {
-	OK(doca_sync_event_stop(event));
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_stop(event));
+	CHECK_OK(doca_sync_event_destroy(event));
 }
 
 static uint64_t value_of(struct doca_sync_event *event)
 {
 	uint64_t value;
 
-	OK(doca_sync_event_get(event, &value));
+	CHECK_OK(doca_sync_event_get(event, &value));
 	return value;
 }
 
@@ -107,21 +108,21 @@ static void one_counter(bool in_word)
 	struct answer answer;
 	uint64_t before;
 
-	OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_start(event));
 	hand_over(event, &dpu);
 	puppet_order(&dpu, ORDER_WAIT_EQ, 1);
-	OK(doca_sync_event_update_set(event, 1));
-	OK(puppet_answer(&dpu).status);
-	OK(puppet_do(&dpu, ORDER_SET, 2).status);
-	OK(doca_sync_event_wait_gt(event, 1, UINT64_MAX));
+	CHECK_OK(doca_sync_event_update_set(event, 1));
+	CHECK_OK(puppet_answer(&dpu).status);
+	CHECK_OK(puppet_do(&dpu, ORDER_SET, 2).status);
+	CHECK_OK(doca_sync_event_wait_gt(event, 1, UINT64_MAX));
 	answer = puppet_do(&dpu, ORDER_ADD, 40);
-	OK(answer.status);
+	CHECK_OK(answer.status);
 	assert_int_equal(answer.value, 2);
 	assert_int_equal(value_of(event), 42);
-	OK(doca_sync_event_update_add(event, 1, &before));
+	CHECK_OK(doca_sync_event_update_add(event, 1, &before));
 	answer = puppet_do(&dpu, ORDER_GET, 0);
 	assert_int_equal(answer.value, 43);
-	OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+	CHECK_OK(puppet_do(&dpu, ORDER_STOP, 0).status);
 	end_event(event);
 	puppet_quit(&dpu);
 	if (in_word)
@@ -146,14 +147,14 @@ static void add_from_both(bool in_word, uint64_t num)
 	struct doca_sync_event *event = own_event(in_word);
 	uint64_t before;
 
-	OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_start(event));
 	hand_over(event, &dpu);
 	puppet_order(&dpu, ORDER_ADD_MANY, num);
 	for (uint64_t i = 0; i < num; i++)
-		OK(doca_sync_event_update_add(event, 1, &before));
-	OK(puppet_answer(&dpu).status);
+		CHECK_OK(doca_sync_event_update_add(event, 1, &before));
+	CHECK_OK(puppet_answer(&dpu).status);
 	assert_int_equal(value_of(event), 2 * num);
-	OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+	CHECK_OK(puppet_do(&dpu, ORDER_STOP, 0).status);
 	end_event(event);
 	puppet_quit(&dpu);
 }
@@ -173,15 +174,15 @@ static void two_sleepers_wake_each_other(bool in_word, uint64_t num)
 	struct doca_sync_event *event = own_event(in_word);
 	struct sleeper s;
 
-	OK(sleeper_start(&s, event));
+	CHECK_OK(sleeper_start(&s, event));
 	hand_over(event, &dpu);
 	puppet_order(&dpu, ORDER_ANSWER_MANY, num);
 	for (uint64_t i = 0; i < num; i++) {
-		OK(sleeper_set(&s, 2 * i + 1));
+		CHECK_OK(sleeper_set(&s, 2 * i + 1));
 		sleeper_submit_wait(&s, 2 * i + 2);
-		OK(sleeper_finish(&s, 20));
+		CHECK_OK(sleeper_finish(&s, 20));
 	}
-	OK(puppet_answer(&dpu).status);
+	CHECK_OK(puppet_answer(&dpu).status);
 	sleeper_end(&s);
 	assert_int_equal(puppet_do(&dpu, ORDER_QUIT, 0).status, DOCA_SUCCESS);
 	puppet_kill(&dpu);
@@ -196,12 +197,13 @@ static void no_wake_up_is_lost(void **state)
 	two_sleepers_wake_each_other(false, 5000);
 	assert_int_equal(sf_watch_num_looks(), looks);
 	two_sleepers_wake_each_other(true, 200);
-	assert_true(sf_now_s() - begin < 150); /* in the program's memory a lost one takes half a second, until somebody looks */
+	assert_true(sf_now_s() - begin <
+		    150); /* in the program's memory a lost wake-up costs half a second, until a poll finds the change */
 }
 
 /* ---- death ---- */
 
-/* Does the importer change the word itself, or the owner's agent for it? */
+/* Returns whether the importer changes the value itself; otherwise the owner's agent does. */
 static bool maps(void)
 {
 	return (sf_fabric_find(NULL)->caps & SF_CAP_MAP) != 0;
@@ -219,9 +221,10 @@ static void sync_wait_ends_when_the_owner_dies(void **state)
 			struct doca_sync_event *event = import_from(&host, in_word);
 			uint64_t value;
 
-			OK(doca_sync_event_start(event));
+			CHECK_OK(doca_sync_event_start(event));
 			puppet_order(&host, ORDER_SET_AND_DIE, 1);
-			doca_sync_event_wait_neq(event, 0, UINT64_MAX); /* it may die before we see the update */
+			doca_sync_event_wait_neq(event, 0,
+						 UINT64_MAX); /* the owner may die before this process sees the update */
 			assert_int_equal(waits[i](event, 99, UINT64_MAX), DOCA_ERROR_CONNECTION_ABORTED);
 			assert_int_equal(doca_sync_event_get(event, &value), DOCA_ERROR_CONNECTION_ABORTED);
 			assert_int_equal(doca_sync_event_update_set(event, 1), DOCA_ERROR_CONNECTION_ABORTED);
@@ -240,13 +243,13 @@ static void sleeping_wait_ends_when_the_owner_dies(void **state)
 		uint64_t looks = sf_watch_num_looks();
 		struct sleeper s;
 
-		OK(sleeper_start(&s, import_from(&host, in_word)));
+		CHECK_OK(sleeper_start(&s, import_from(&host, in_word)));
 		sleeper_submit_wait(&s, 99);
 		assert_int_equal(sleeper_finish(&s, in_word ? 0.05 : 1.2), DOCA_ERROR_TIME_OUT);
 		puppet_kill(&host);
 		assert_int_equal(sleeper_finish(&s, 60), DOCA_ERROR_CONNECTION_ABORTED);
 		sleeper_end(&s);
-		if (!in_word && maps()) /* else the importer looks, for nobody tells it of the owner's changes */
+		if (!in_word && maps()) /* otherwise the importer polls, because nothing notifies it of the owner's changes */
 			assert_int_equal(sf_watch_num_looks(), looks);
 	}
 }
@@ -258,7 +261,7 @@ static void polling_wait_ends_when_the_owner_dies(void **state)
 	double begin;
 
 	(void)state;
-	OK(sleeper_start(&s, import_from(&host, false)));
+	CHECK_OK(sleeper_start(&s, import_from(&host, false)));
 	sleeper_submit_wait(&s, 99);
 	for (int i = 0; i < 3000; i++)
 		assert_int_equal(doca_pe_progress(s.pe), 0);
@@ -277,23 +280,23 @@ static void importer_dies_and_another_takes_its_place(void **state)
 	struct sleeper s;
 
 	(void)state;
-	OK(sleeper_start(&s, event));
+	CHECK_OK(sleeper_start(&s, event));
 	hand_over(event, &first);
-	puppet_order(&first, ORDER_SLEEP_AND_DIE, 77); /* leaves the gate armed */
+	puppet_order(&first, ORDER_SLEEP_AND_DIE, 77); /* leaves the doorbell armed */
 	puppet_kill(&first);
 	sleeper_submit_wait(&s, 5);
-	assert_int_equal(sleeper_finish(&s, 0.7), DOCA_ERROR_TIME_OUT); /* nobody here ends with it */
+	assert_int_equal(sleeper_finish(&s, 0.7), DOCA_ERROR_TIME_OUT); /* the importer's death ends no wait in this process */
 	hand_over(event, &second);
-	OK(puppet_do(&second, ORDER_SET, 5).status);
-	OK(sleeper_finish(&s, 20));
+	CHECK_OK(puppet_do(&second, ORDER_SET, 5).status);
+	CHECK_OK(sleeper_finish(&s, 20));
 	puppet_order(&second, ORDER_SET_AND_DIE, 6);
 	sleeper_submit_wait(&s, 6);
-	OK(sleeper_finish(&s, 20));
+	CHECK_OK(sleeper_finish(&s, 20));
 	puppet_kill(&second);
 	sleeper_end(&s);
 }
 
-/* Nobody but the fabric can tell: it sees the death. */
+/* Only the fabric detects the death, and wakes the owner. */
 static void an_importer_killed_in_an_update_wakes_the_owner(void **state)
 {
 	if (!maps())
@@ -303,7 +306,7 @@ static void an_importer_killed_in_an_update_wakes_the_owner(void **state)
 	struct sleeper s;
 
 	(void)state;
-	OK(sleeper_start(&s, own_event(false)));
+	CHECK_OK(sleeper_start(&s, own_event(false)));
 	for (uint64_t i = 1; i <= KILLS; i++) {
 		struct puppet dpu = puppet_start(DPU);
 
@@ -311,14 +314,14 @@ static void an_importer_killed_in_an_update_wakes_the_owner(void **state)
 		sleeper_submit_wait(&s, i);
 		assert_int_equal(sleeper_finish(&s, 0.01), DOCA_ERROR_TIME_OUT);
 		puppet_order(&dpu, ORDER_STORE_AND_DIE, i);
-		OK(sleeper_finish(&s, 60));
+		CHECK_OK(sleeper_finish(&s, 60));
 		puppet_kill(&dpu);
 	}
 	assert_int_equal(sf_watch_num_looks(), looks);
 	sleeper_end(&s);
 }
 
-/* The owner never sleeps, and yet its process wakes the other importer. */
+/* The owner never sleeps, but its process wakes the other importer. */
 static void an_importer_killed_in_an_update_wakes_another(void **state)
 {
 	if (!maps())
@@ -330,21 +333,21 @@ static void an_importer_killed_in_an_update_wakes_another(void **state)
 	struct sleeper s;
 
 	(void)state;
-	OK(answer.status);
-	OK(puppet_import(&killed, answer.bytes, answer.len).status);
-	OK(doca_sync_event_create_from_export(dev, answer.bytes, answer.len, &event));
-	OK(sleeper_start(&s, event));
+	CHECK_OK(answer.status);
+	CHECK_OK(puppet_import(&killed, answer.bytes, answer.len).status);
+	CHECK_OK(doca_sync_event_create_from_export(dev, answer.bytes, answer.len, &event));
+	CHECK_OK(sleeper_start(&s, event));
 	sleeper_submit_wait(&s, 7);
 	assert_int_equal(sleeper_finish(&s, 0.01), DOCA_ERROR_TIME_OUT);
 	puppet_order(&killed, ORDER_STORE_AND_DIE, 7);
-	OK(sleeper_finish(&s, 60));
+	CHECK_OK(sleeper_finish(&s, 60));
 	puppet_kill(&killed);
 	sleeper_end(&s);
-	OK(puppet_do(&owner, ORDER_STOP, 0).status);
+	CHECK_OK(puppet_do(&owner, ORDER_STOP, 0).status);
 	puppet_quit(&owner);
 }
 
-/* Sleeping costs nothing, however long: no watcher looks. */
+/* Sleeping costs nothing, however long it lasts: no thread polls. */
 static void a_long_sleep_is_not_interrupted(void **state)
 {
 	struct puppet dpu = puppet_start(DPU);
@@ -353,14 +356,14 @@ static void a_long_sleep_is_not_interrupted(void **state)
 	struct sleeper s;
 
 	(void)state;
-	OK(sleeper_start(&s, event));
+	CHECK_OK(sleeper_start(&s, event));
 	hand_over(event, &dpu);
 	sleeper_submit_wait(&s, 5);
 	assert_int_equal(sleeper_finish(&s, 1.2), DOCA_ERROR_TIME_OUT);
-	OK(puppet_do(&dpu, ORDER_SET, 5).status);
-	OK(sleeper_finish(&s, 60));
+	CHECK_OK(puppet_do(&dpu, ORDER_SET, 5).status);
+	CHECK_OK(sleeper_finish(&s, 60));
 	assert_int_equal(sf_watch_num_looks(), looks);
-	OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+	CHECK_OK(puppet_do(&dpu, ORDER_STOP, 0).status);
 	sleeper_end(&s);
 	puppet_quit(&dpu);
 }
@@ -382,18 +385,18 @@ static void owner_stops_under_a_waiting_importer(void **state)
 	struct doca_sync_event *event = own_event(false);
 
 	(void)state;
-	OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_start(event));
 	hand_over(event, &dpu);
 	puppet_order(&dpu, ORDER_WAIT_EQ, 9);
-	OK(doca_sync_event_stop(event));
+	CHECK_OK(doca_sync_event_stop(event));
 	assert_int_equal(puppet_answer(&dpu).status, DOCA_ERROR_CONNECTION_ABORTED);
-	OK(doca_sync_event_destroy(event));
+	CHECK_OK(doca_sync_event_destroy(event));
 	puppet_kill(&dpu);
 }
 
 /* ---- stopped ---- */
 
-/* And waits until it is. */
+/* Stops the process, and waits until it is stopped. */
 static void stop_process(struct puppet *puppet)
 {
 	int status;
@@ -406,7 +409,7 @@ static void stop_process(struct puppet *puppet)
 static void a_stopped_owner_blocks_nobody(void **state)
 {
 	if (!maps())
-		skip(); /* there a stopped owner is waited for: the next test */
+		skip(); /* without mappings an operation waits for a stopped owner: see the next test */
 
 	struct puppet host = puppet_start(HOST);
 	struct doca_sync_event *event = import_from(&host, false);
@@ -414,23 +417,23 @@ static void a_stopped_owner_blocks_nobody(void **state)
 	double begin;
 
 	(void)state;
-	OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_start(event));
 	stop_process(&host);
 	begin = sf_now_s();
 	for (int i = 0; i < 1000; i++) {
-		OK(doca_sync_event_update_set(event, 3));
-		OK(doca_sync_event_update_add(event, 1, &before));
+		CHECK_OK(doca_sync_event_update_set(event, 3));
+		CHECK_OK(doca_sync_event_update_add(event, 1, &before));
 		assert_int_equal(value_of(event), 4);
 	}
-	assert_true(sf_now_s() - begin < 60); /* each that waited for the owner would take a second */
+	assert_true(sf_now_s() - begin < 60); /* an operation that waited for the owner would take a second */
 	assert_int_equal(kill(host.pid, SIGCONT), 0);
 	assert_int_equal(puppet_do(&host, ORDER_GET, 0).value, 4);
 	end_event(event);
-	OK(puppet_do(&host, ORDER_STOP, 0).status);
+	CHECK_OK(puppet_do(&host, ORDER_STOP, 0).status);
 	puppet_quit(&host);
 }
 
-/* The program's memory is reached by its own process alone: bounded, and said. */
+/* Only the owner's process can access the program's memory: the operation times out, and logs that. */
 static void a_stopped_owner_of_its_own_memory_times_out(void **state)
 {
 	struct puppet host = puppet_start(HOST);
@@ -439,7 +442,7 @@ static void a_stopped_owner_of_its_own_memory_times_out(void **state)
 	double begin;
 
 	(void)state;
-	OK(doca_sync_event_start(event));
+	CHECK_OK(doca_sync_event_start(event));
 	stop_process(&host);
 	begin = sf_now_s();
 	assert_int_equal(doca_sync_event_update_add(event, 1, &before), DOCA_ERROR_TIME_OUT);
@@ -469,11 +472,11 @@ static void random_order(struct doca_sync_event *event, struct puppet *dpu, uint
 
 	switch (random_below(7)) {
 	case 0:
-		OK(doca_sync_event_update_set(event, value));
+		CHECK_OK(doca_sync_event_update_set(event, value));
 		*model = value;
 		break;
 	case 1:
-		OK(doca_sync_event_update_add(event, value, &got));
+		CHECK_OK(doca_sync_event_update_add(event, value, &got));
 		assert_int_equal(got, *model);
 		*model += value;
 		break;
@@ -481,23 +484,23 @@ static void random_order(struct doca_sync_event *event, struct puppet *dpu, uint
 		assert_int_equal(value_of(event), *model);
 		break;
 	case 3:
-		OK(puppet_do(dpu, ORDER_SET, value).status);
+		CHECK_OK(puppet_do(dpu, ORDER_SET, value).status);
 		*model = value;
 		break;
 	case 4:
 		answer = puppet_do(dpu, ORDER_ADD, value);
-		OK(answer.status);
+		CHECK_OK(answer.status);
 		assert_int_equal(answer.value, *model);
 		*model += value;
 		break;
 	case 5:
 		answer = puppet_do(dpu, ORDER_GET, 0);
-		OK(answer.status);
+		CHECK_OK(answer.status);
 		assert_int_equal(answer.value, *model);
 		break;
 	default:
-		OK(puppet_do(dpu, ORDER_WAIT_EQ, *model).status);
-		OK(doca_sync_event_wait_eq(event, *model, UINT64_MAX));
+		CHECK_OK(puppet_do(dpu, ORDER_WAIT_EQ, *model).status);
+		CHECK_OK(doca_sync_event_wait_eq(event, *model, UINT64_MAX));
 		break;
 	}
 }
@@ -514,18 +517,18 @@ static void random_orders_follow_the_model(void **state)
 		struct doca_sync_event *event = own_event(random_below(2) != 0);
 		uint64_t model = 0;
 
-		OK(doca_sync_event_start(event));
+		CHECK_OK(doca_sync_event_start(event));
 		hand_over(event, &dpu);
 		for (uint32_t k = random_below(RANDOM_ORDERS); k > 0; k--)
 			random_order(event, &dpu, &model);
-		if (random_below(2) != 0) { /* either ends first */
-			OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+		if (random_below(2) != 0) { /* either side exits first */
+			CHECK_OK(puppet_do(&dpu, ORDER_STOP, 0).status);
 			end_event(event);
 			continue;
 		}
 		end_event(event);
 		assert_int_equal(puppet_do(&dpu, ORDER_SET, 1).status, DOCA_ERROR_CONNECTION_ABORTED);
-		OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+		CHECK_OK(puppet_do(&dpu, ORDER_STOP, 0).status);
 	}
 	puppet_quit(&dpu);
 }

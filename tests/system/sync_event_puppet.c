@@ -17,34 +17,11 @@
 #include <doca_pe.h>
 #include <doca_sync_event.h>
 
+#include "support/check.h"
+#include "support/test_dev.h"
+
 #define PUPPET_FD 3
 #define PATIENCE_S 60
-
-#define MUST(condition)                                                                                                          \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "%s:%d: process %d: %s\n", __FILE__, __LINE__, getpid(), #condition);                    \
-			abort();                                                                                                 \
-		}                                                                                                                \
-	} while (0)
-
-struct doca_dev *device_open(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t equal;
-
-	MUST(doca_devinfo_create_list(&list, &num) == DOCA_SUCCESS);
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		MUST(doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal) == DOCA_SUCCESS);
-		if (equal)
-			MUST(doca_dev_open(list[i], &dev) == DOCA_SUCCESS);
-	}
-	doca_devinfo_destroy_list(list);
-	MUST(dev != NULL);
-	return dev;
-}
 
 /* ---- sleeping ---- */
 
@@ -65,16 +42,16 @@ doca_error_t sleeper_start(struct sleeper *s, struct doca_sync_event *event)
 
 	memset(s, 0, sizeof(*s));
 	s->event = event;
-	MUST(doca_pe_create(&s->pe) == DOCA_SUCCESS);
-	MUST(doca_pe_connect_ctx(s->pe, ctx) == DOCA_SUCCESS);
-	MUST(doca_ctx_set_user_data(ctx, (union doca_data){.ptr = s}) == DOCA_SUCCESS);
-	MUST(doca_sync_event_task_notify_set_set_conf(event, set_ended, set_ended, 1) == DOCA_SUCCESS);
-	MUST(doca_sync_event_task_wait_eq_set_conf(event, wait_ended, wait_ended, 1) == DOCA_SUCCESS);
+	CHECK_OK(doca_pe_create(&s->pe));
+	CHECK_OK(doca_pe_connect_ctx(s->pe, ctx));
+	CHECK_OK(doca_ctx_set_user_data(ctx, (union doca_data){.ptr = s}));
+	CHECK_OK(doca_sync_event_task_notify_set_set_conf(event, set_ended, set_ended, 1));
+	CHECK_OK(doca_sync_event_task_wait_eq_set_conf(event, wait_ended, wait_ended, 1));
 	status = doca_ctx_start(ctx);
 	if (status != DOCA_SUCCESS)
 		return status;
-	MUST(doca_sync_event_task_notify_set_alloc_init(event, 0, none, &s->set) == DOCA_SUCCESS);
-	MUST(doca_sync_event_task_wait_eq_alloc_init(event, 0, UINT64_MAX, none, &s->wait) == DOCA_SUCCESS);
+	CHECK_OK(doca_sync_event_task_notify_set_alloc_init(event, 0, none, &s->set));
+	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(event, 0, UINT64_MAX, none, &s->wait));
 	return DOCA_SUCCESS;
 }
 
@@ -86,19 +63,19 @@ void sleeper_end(struct sleeper *s)
 	doca_ctx_stop(ctx);
 	while (inflight != 0) {
 		doca_pe_progress(s->pe);
-		MUST(doca_ctx_get_num_inflight_tasks(ctx, &inflight) == DOCA_SUCCESS);
+		CHECK_OK(doca_ctx_get_num_inflight_tasks(ctx, &inflight));
 	}
 	doca_task_free(doca_sync_event_task_notify_set_as_doca_task(s->set));
 	doca_task_free(doca_sync_event_task_wait_eq_as_doca_task(s->wait));
 	while (doca_ctx_stop(ctx) == DOCA_ERROR_IN_PROGRESS)
 		doca_pe_progress(s->pe);
-	MUST(doca_sync_event_destroy(s->event) == DOCA_SUCCESS);
-	MUST(doca_pe_destroy(s->pe) == DOCA_SUCCESS);
+	CHECK_OK(doca_sync_event_destroy(s->event));
+	CHECK_OK(doca_pe_destroy(s->pe));
 }
 
 static void request(struct sleeper *s)
 {
-	MUST(doca_pe_request_notification(s->pe) == DOCA_SUCCESS);
+	CHECK_OK(doca_pe_request_notification(s->pe));
 }
 
 doca_error_t sleeper_finish(struct sleeper *s, double seconds)
@@ -108,7 +85,7 @@ doca_error_t sleeper_finish(struct sleeper *s, double seconds)
 	struct pollfd fd = {.events = POLLIN};
 	double left;
 
-	MUST(doca_pe_get_notification_handle(s->pe, &handle) == DOCA_SUCCESS);
+	CHECK_OK(doca_pe_get_notification_handle(s->pe, &handle));
 	fd.fd = handle;
 	while (s->ended == 0) {
 		if (doca_pe_progress(s->pe) != 0)
@@ -118,7 +95,7 @@ doca_error_t sleeper_finish(struct sleeper *s, double seconds)
 			return DOCA_ERROR_TIME_OUT;
 		request(s);
 		poll(&fd, 1, (int)(left * 1000) + 1);
-		MUST(doca_pe_clear_notification(s->pe, 0) == DOCA_SUCCESS);
+		CHECK_OK(doca_pe_clear_notification(s->pe, 0));
 	}
 	return s->status;
 }
@@ -128,14 +105,14 @@ void sleeper_submit_wait(struct sleeper *s, uint64_t value)
 	s->ended = 0;
 	doca_sync_event_task_wait_eq_set_wait_val(s->wait, value);
 	doca_sync_event_task_wait_eq_set_mask(s->wait, UINT64_MAX);
-	MUST(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(s->wait)) == DOCA_SUCCESS);
+	CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(s->wait)));
 }
 
 doca_error_t sleeper_set(struct sleeper *s, uint64_t value)
 {
 	s->ended = 0;
 	doca_sync_event_task_notify_set_set_set_val(s->set, value);
-	MUST(doca_task_submit(doca_sync_event_task_notify_set_as_doca_task(s->set)) == DOCA_SUCCESS);
+	CHECK_OK(doca_task_submit(doca_sync_event_task_notify_set_as_doca_task(s->set)));
 	return sleeper_finish(s, PATIENCE_S);
 }
 
@@ -144,7 +121,7 @@ doca_error_t sleeper_set(struct sleeper *s, uint64_t value)
 static struct {
 	struct doca_dev *dev;
 	struct doca_sync_event *event;
-	uint64_t word; /* the event's, when it is to be in the program's memory */
+	uint64_t word; /* the event's value, if it lies in the program's memory */
 } self;
 
 static doca_error_t do_export(const struct order *order, struct answer *answer)
@@ -153,12 +130,12 @@ static doca_error_t do_export(const struct order *order, struct answer *answer)
 	doca_error_t status;
 
 	self.word = 0;
-	MUST(doca_sync_event_create(&self.event) == DOCA_SUCCESS);
-	MUST(doca_sync_event_add_publisher_location_remote_pci(self.event) == DOCA_SUCCESS);
-	MUST(doca_sync_event_add_subscriber_location_cpu(self.event, self.dev) == DOCA_SUCCESS);
+	CHECK_OK(doca_sync_event_create(&self.event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_pci(self.event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(self.event, self.dev));
 	if (order->value != 0)
-		MUST(doca_sync_event_set_addr(self.event, &self.word) == DOCA_SUCCESS);
-	MUST(doca_sync_event_start(self.event) == DOCA_SUCCESS);
+		CHECK_OK(doca_sync_event_set_addr(self.event, &self.word));
+	CHECK_OK(doca_sync_event_start(self.event));
 	status = doca_sync_event_export_to_remote_pci(self.event, self.dev, &data, &answer->len);
 	if (status == DOCA_SUCCESS)
 		memcpy(answer->bytes, data, answer->len);
@@ -189,11 +166,11 @@ static doca_error_t add_many(uint64_t num)
 	return status;
 }
 
-/* Turns the event into a context: the import is started anew. */
+/* Turns the event into a context: stops the import and starts it again. */
 static void sleeper_of_self(struct sleeper *s)
 {
-	MUST(doca_sync_event_stop(self.event) == DOCA_SUCCESS);
-	MUST(sleeper_start(s, self.event) == DOCA_SUCCESS);
+	CHECK_OK(doca_sync_event_stop(self.event));
+	CHECK_OK(sleeper_start(s, self.event));
 }
 
 static doca_error_t answer_many(uint64_t num)
@@ -274,14 +251,14 @@ int puppet_main(const char *pci_addr)
 	struct order order = {.kind = ORDER_SET};
 
 	alarm(4 * PATIENCE_S);
-	self.dev = device_open(pci_addr);
+	self.dev = test_dev_open_pci(pci_addr);
 	while (order.kind != ORDER_QUIT) {
 		struct answer answer = {.status = DOCA_SUCCESS};
 
 		if (recv(PUPPET_FD, &order, sizeof(order), 0) != (ssize_t)sizeof(order))
 			return 2;
 		obey(&order, &answer);
-		MUST(send(PUPPET_FD, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer));
+		CHECK(send(PUPPET_FD, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer));
 	}
 	return doca_dev_close(self.dev) == DOCA_SUCCESS ? 0 : 1;
 }
@@ -294,10 +271,10 @@ struct puppet puppet_start(const char *pci_addr)
 	struct puppet puppet;
 	int sockets[2];
 
-	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0);
-	MUST(setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0);
+	CHECK(setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0);
 	puppet.pid = fork();
-	MUST(puppet.pid >= 0);
+	CHECK(puppet.pid >= 0);
 	if (puppet.pid == 0) {
 		if (sockets[1] == PUPPET_FD || dup2(sockets[1], PUPPET_FD) < 0)
 			_exit(126);
@@ -311,7 +288,7 @@ struct puppet puppet_start(const char *pci_addr)
 
 static void send_order(struct puppet *puppet, const struct order *order)
 {
-	MUST(send(puppet->socket, order, sizeof(*order), MSG_NOSIGNAL) == (ssize_t)sizeof(*order));
+	CHECK(send(puppet->socket, order, sizeof(*order), MSG_NOSIGNAL) == (ssize_t)sizeof(*order));
 }
 
 void puppet_order(struct puppet *puppet, enum order_kind kind, uint64_t value)
@@ -325,7 +302,7 @@ struct answer puppet_answer(struct puppet *puppet)
 {
 	struct answer answer;
 
-	MUST(recv(puppet->socket, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer));
+	CHECK(recv(puppet->socket, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer));
 	return answer;
 }
 
@@ -339,7 +316,7 @@ struct answer puppet_import(struct puppet *puppet, const void *bytes, size_t len
 {
 	struct order order = {.kind = ORDER_IMPORT, .len = len};
 
-	MUST(len <= sizeof(order.bytes));
+	CHECK(len <= sizeof(order.bytes));
 	memcpy(order.bytes, bytes, len);
 	send_order(puppet, &order);
 	return puppet_answer(puppet);
@@ -350,14 +327,14 @@ void puppet_quit(struct puppet *puppet)
 	int status;
 
 	puppet_do(puppet, ORDER_QUIT, 0);
-	MUST(waitpid(puppet->pid, &status, 0) == puppet->pid);
-	MUST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(waitpid(puppet->pid, &status, 0) == puppet->pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	close(puppet->socket);
 }
 
 void puppet_kill(struct puppet *puppet)
 {
 	kill(puppet->pid, SIGKILL);
-	MUST(waitpid(puppet->pid, NULL, 0) == puppet->pid);
+	CHECK(waitpid(puppet->pid, NULL, 0) == puppet->pid);
 	close(puppet->socket);
 }

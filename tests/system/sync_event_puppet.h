@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another process with one sync event, which does what it is told. It is this program again; orders and answers go over a
- * socket. The puppet is the DPU or the host, whichever device its orders name.
+ * Another process with one sync event, which executes orders. It runs this program again; orders and answers use a socket. The
+ * puppet acts for the DPU or the host, depending on the device that it opens.
  */
 #ifndef SYNC_EVENT_PUPPET_H
 #define SYNC_EVENT_PUPPET_H
@@ -16,18 +16,19 @@
 #define DESCRIPTOR_MAX 2048
 
 enum order_kind {
-	ORDER_EXPORT, /* make an event and export it; value: 1 in memory of its own program */
-	ORDER_IMPORT, /* of the bytes */
+	ORDER_EXPORT, /* create an event and export it; value: 1 if its value is to lie in the program's memory */
+	ORDER_IMPORT, /* import the event from the bytes */
 	ORDER_SET,
-	ORDER_ADD, /* answers the value before */
+	ORDER_ADD, /* returns the value before */
 	ORDER_GET,
 	ORDER_WAIT_EQ,
-	ORDER_STOP,	     /* and destroy */
-	ORDER_SET_AND_DIE,   /* no answer: SIGKILL right after the update */
-	ORDER_STORE_AND_DIE, /* the same, but killed in the middle of the update: it has changed the value and woken nobody */
-	ORDER_SLEEP_AND_DIE, /* as a context: submits a wait, arms, dies armed */
-	ORDER_ADD_MANY,	     /* adds 1 so often */
-	ORDER_ANSWER_MANY,   /* as a context, sleeping: waits for 1, 3, 5, ... and sets 2, 4, 6, ... so often */
+	ORDER_STOP,	     /* stop and destroy the event */
+	ORDER_SET_AND_DIE,   /* no answer: SIGKILL immediately after the update */
+	ORDER_STORE_AND_DIE, /* no answer: SIGKILL in the middle of the update, when the value has changed but no waiter has been
+				woken */
+	ORDER_SLEEP_AND_DIE, /* as a context: submits a wait, arms the notification, and is killed */
+	ORDER_ADD_MANY,	     /* adds 1, value times */
+	ORDER_ANSWER_MANY,   /* as a context, sleeping: waits for 1, 3, 5, ... and sets 2, 4, 6, ..., value times */
 	ORDER_QUIT,
 };
 
@@ -50,20 +51,20 @@ struct puppet {
 	int socket;
 };
 
-/* The other process's main: does orders on file descriptor 3 with that device until it is told to quit. */
+/* The other process's main function: executes orders from file descriptor 3 on that device until ORDER_QUIT. */
 int puppet_main(const char *pci_addr);
 
-/* Starts one. The socket's answers come within a minute, or the test ends. */
+/* Starts a puppet. An answer that takes longer than a minute fails the test. */
 struct puppet puppet_start(const char *pci_addr);
 void puppet_order(struct puppet *puppet, enum order_kind kind, uint64_t value);
 struct answer puppet_answer(struct puppet *puppet);
 struct answer puppet_do(struct puppet *puppet, enum order_kind kind, uint64_t value);
 struct answer puppet_import(struct puppet *puppet, const void *bytes, size_t len);
-/* Orders it to quit and checks that it ended well; or kills it. */
+/* Orders the puppet to quit and checks that it exits with success; otherwise kills it. */
 void puppet_quit(struct puppet *puppet);
 void puppet_kill(struct puppet *puppet);
 
-/* Sleeping: a context with one task of each kind, in this process or in a puppet. */
+/* A sleeper: a context with one task of each kind, in this process or in a puppet. */
 struct sleeper {
 	struct doca_sync_event *event;
 	struct doca_pe *pe;
@@ -76,10 +77,8 @@ struct sleeper {
 doca_error_t sleeper_start(struct sleeper *sleeper, struct doca_sync_event *event);
 void sleeper_end(struct sleeper *sleeper);
 void sleeper_submit_wait(struct sleeper *sleeper, uint64_t value);
-/* Progresses and sleeps until the task in flight has ended. TIME_OUT after so many seconds. */
+/* Progresses and sleeps until the task in flight has ended. Returns TIME_OUT after that many seconds. */
 doca_error_t sleeper_finish(struct sleeper *sleeper, double seconds);
 doca_error_t sleeper_set(struct sleeper *sleeper, uint64_t value);
-
-struct doca_dev *device_open(const char *pci_addr);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For the tests in bash, which source it: a folder $work that goes with them, and the lines of TAP. A command's words go to $work/out.
+# Sourced by the tests in bash: a folder $work that is removed at exit, and TAP output. A command's output goes to $work/out.
 # shellcheck shell=bash
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

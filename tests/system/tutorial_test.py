@@ -21,11 +21,11 @@ import termios
 import time
 
 LINES_MAX = 119
-PATIENCE = 120  # seconds, which only a hang exceeds
+PATIENCE = 120  # seconds; only a hang takes longer
 PAGES = ("README.md", "comch.md", "dma.md", "rdma.md", "gpu.md")
 PROVIDERS = ("shm", "tcp")
 PROMPT = re.compile(r"(\w*)\$ (.*)")
-MASKS = (  # what differs from run to run, or with any change of the libraries
+MASKS = (  # text that differs between runs, or with any change of the libraries
     (re.compile(r"\[\d\d:\d\d:\d\d:\d{6}\]\[\d+\]"), "[TIME][PID]"),
     (re.compile(r"\[(\w+\.c):\d+\]"), r"[\1:LINE]"),
     (re.compile(r"line \d+ of (\w+\.c)"), r"line LINE of \1"),
@@ -34,7 +34,7 @@ MASKS = (  # what differs from run to run, or with any change of the libraries
 
 
 class Broken(Exception):
-    """A page does not do what it prints."""
+    """A page's commands do not print what the page shows."""
 
 
 class Terminal:
@@ -44,19 +44,19 @@ class Terminal:
         self.command, self.output, self.end = command, b"", time.monotonic() + PATIENCE
         self.master, slave = pty.openpty()
         modes = termios.tcgetattr(slave)
-        modes[3] &= ~termios.ECHO  # what is typed is no output
+        modes[3] &= ~termios.ECHO  # do not echo the input
         termios.tcsetattr(slave, termios.TCSANOW, modes)
         self.process = subprocess.Popen(["sh", "-c", exports + command], cwd=folder, env=env, stdin=slave, stdout=slave,
                                         stderr=slave, start_new_session=True)
         os.close(slave)
 
     def read(self):
-        """Waits for more output. False: the command has closed the terminal."""
+        """Waits for more output. Returns False if the command has closed the terminal."""
         if not select.select([self.master], [], [], max(0, self.end - time.monotonic()))[0]:
             raise Broken("`%s` still runs after %d s; it printed:\n%s" % (self.command, PATIENCE, self.text()))
         try:
             more = os.read(self.master, 4096)
-        except OSError:  # EIO: nobody has the other end open
+        except OSError:  # EIO: nothing has the other end open
             more = b""
         self.output += more
         return more != b""
@@ -136,7 +136,7 @@ class Tutorial:
             raise Broken("`%s` ended with status %d" % (terminal.command, status))
 
     def run_pair(self, first, second, folder):
-        """Runs the second command, in a terminal of its own, when the first one has printed a line."""
+        """Runs the second command, in its own terminal, when the first one has printed a line."""
         waiting = Terminal(self.exports, first[0], folder, self.env)
         try:
             waiting.wait_for_line()
@@ -192,7 +192,7 @@ class Tutorial:
 
 
 def install(build, prefix, work):
-    """Installs into ~/opt/softfield, with modules for pkg-config as a build for that prefix writes them."""
+    """Installs into ~/opt/softfield, with pkg-config modules as a build for that prefix writes them."""
     subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", os.path.join(work, "stage")],
                    stdout=subprocess.DEVNULL, check=True)
     home = os.path.join(work, "home")

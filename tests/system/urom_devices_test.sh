@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: urom_devices_test.sh DAEMON PROGRAM. Two network namespaces with two veth pairs between them: which pair a service's messages
-# go through is what the daemon's address, the service file's line and UCX_NET_DEVICES say. Bytes are counted at the devices. Skipped where namespaces are not
-# permitted. The environment's UROM_PLUGIN_PATH says where plugins are.
+# Usage: urom_devices_test.sh DAEMON PROGRAM. Two network namespaces with two veth pairs between them. The daemon's address, the
+# service file's line and UCX_NET_DEVICES select the pair that a service's messages use; the bytes are counted at the devices.
+# Skipped where namespaces are not permitted. The environment's UROM_PLUGIN_PATH names the plugins.
 set -u
+. "$(dirname "$0")/../support/wait.sh"
 daemon=$1 program=$2
-# Whoever is not root is root in a namespace of users, where that is permitted.
+# Other users become root in a user namespace, where that is permitted.
 if [ "$(id -u)" != 0 ] && [ -z "${UROM_DEVICES_INSIDE:-}" ]; then
 	unshare -rnm true 2>/dev/null || { echo 'skipped: no namespaces for this user here'; exit 77; }
 	UROM_DEVICES_INSIDE=1 exec unshare -rnm sh -c 'mount -t tmpfs none /run && exec "$0" "$@"' "$0" "$@"
@@ -33,10 +34,11 @@ join_namespaces()
 	ip -n "$near" link set lo up && ip -n "$far" link set lo up
 }
 join_namespaces 2>"$work/why" || { echo "skipped: network namespaces are not permitted here: $(cat "$work/why")"; exit 77; }
-for _ in $(seq 100); do
-	[ "$(ip netns exec "$far" cat /sys/class/net/w0/operstate /sys/class/net/w1/operstate | tr '\n' ' ')" = 'up up ' ] && break
-	sleep 0.05
-done
+links_are_up()
+{
+	[ "$(ip netns exec "$far" cat /sys/class/net/w0/operstate /sys/class/net/w1/operstate | tr '\n' ' ')" = 'up up ' ]
+}
+wait_until links_are_up
 head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/secret"
 chmod 600 "$work/secret"
 export UROM_SECRET_FILE=$work/secret SOFTFIELD_RUNTIME=$work/runtime SOFTFIELD_NODE=host0 DOCA_UROM_SERVICE_FILE=$work/services
@@ -50,7 +52,7 @@ start_daemon() # ADDRESS [VARIABLE=VALUE]...
 	: >"$work/daemon"
 	env "$@" ip netns exec "$near" "$daemon" --bind "$address" --port 0 >"$work/daemon" 2>&1 &
 	daemon_pid=$!
-	for _ in $(seq 200); do grep -q 'listening on' "$work/daemon" && break; sleep 0.05; done
+	await_line "$daemon_pid" "$work/daemon" 'listening on'
 	port=$(sed -n 's/.*listening on .* port \([0-9]*\).*/\1/p' "$work/daemon")
 }
 
@@ -61,7 +63,7 @@ stop_daemon()
 }
 
 failed=0
-# A neighbour's packets are a few hundred bytes; four workers' are thousands.
+# The kernel's own packets to neighbours are a few hundred bytes; those of four workers are thousands.
 through() # PAIR FIELD VARIABLE
 {
 	start_daemon "10.213.8$1.1"
@@ -76,22 +78,22 @@ through() # PAIR FIELD VARIABLE
 }
 through 0 w0 ''
 through 1 w1 ''
-through 1 w0 w1 # the variable counts more than the file
-through 0 w0,w1 '' # the daemon has but the network of its address
+through 1 w0 w1 # the variable takes precedence over the file
+through 0 w0,w1 '' # the daemon has only the network of its address
 through 1 w0,w1 ''
 
-# The daemon and its workers listen on nothing but its address.
+# The daemon and its workers listen only on the daemon's address.
 start_daemon 10.213.81.1
 echo "localhost dpu 10.213.81.1:$port d8:00.0 w1" >"$work/services"
 : >"$work/out"
 ip netns exec "$far" stdbuf -oL "$program" >"$work/out" 2>&1 &
 program_pid=$!
-for _ in $(seq 600); do grep -q 'group 1 has 2 workers' "$work/out" && break; sleep 0.05; done
+await_line "$program_pid" "$work/out" 'group 1 has 2 workers'
 "$(dirname "$0")/urom_listeners.py" 10.213.81.1 5 "$daemon_pid" || failed=1
 kill -INT "$program_pid" && wait "$program_pid" || { echo 'FAILED: the client of listeners'; cat "$work/out"; failed=1; }
 stop_daemon 'listeners'
 
-# A client from a network that the daemon may not use is refused, and the daemon goes on.
+# A client from a network that the daemon may not use is rejected, and the daemon keeps running.
 start_daemon 10.213.80.1 UCX_NET_DEVICES=v1
 echo "localhost dpu 10.213.80.1:$port d8:00.0 w0,w1" >"$work/services"
 ip netns exec "$far" "$program" --end >"$work/out" 2>&1 && { echo 'FAILED: a client by the wrong network was served'; failed=1; }

@@ -4,13 +4,16 @@
 Usage: urom_listeners.py ADDRESS NUM PID    of the daemon PID and its workers, NUM processes in all, the daemon alone listens, on ADDRESS
        urom_listeners.py DAEMON PROGRAM     of a daemon for its own machine and its workers nothing does, nor of PROGRAM, a client that
                                             has its workers until SIGINT"""
-import glob, ipaddress, os, re, signal, subprocess, sys, tempfile, time
+import glob, ipaddress, os, signal, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from waiting import await_line
 
 LISTEN = "0A"
 
 
 def address_of(text):
-    """Words of four bytes, each in the machine's order."""
+    """Groups of four bytes, each in the machine's byte order."""
     return ipaddress.ip_address(b"".join(bytes.fromhex(text[at:at + 8])[::-1] for at in range(0, len(text), 8)))
 
 
@@ -37,7 +40,7 @@ def listeners(pid):
 
 def check(address, num, daemon, clients=()):
     children = open(f"/proc/{daemon}/task/{daemon}/children").read().split()
-    spawners = [pid for pid in children if open(f"/proc/{pid}/comm").read() == "urom_spawner\n"]  # it has no sockets but one
+    spawners = [pid for pid in children if open(f"/proc/{pid}/comm").read() == "urom_spawner\n"]  # it has only one socket
     wrong = len(children) - len(spawners) + 1 != num
     if wrong:
         print(f"FAILED: {num} processes were expected, the daemon has {len(children) - len(spawners)} workers")
@@ -52,14 +55,11 @@ def check(address, num, daemon, clients=()):
     return 1 if wrong else 0
 
 
-def await_line(path, pattern, processes):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and all(process.poll() is None for process in processes):
-        found = re.search(pattern, open(path).read())
-        if found:
-            return found
-        time.sleep(0.02)
-    sys.exit(f"FAILED: no {pattern}: {open(path).read()}")
+def await_said(path, pattern, process):
+    found = await_line(path, pattern, process.pid)
+    if found is None:
+        sys.exit(f"FAILED: no {pattern}: {open(path).read()}")
+    return found
 
 
 def end(processes):
@@ -83,10 +83,12 @@ def loopback(daemon_program, program):
             return out.name
 
         try:
-            port = await_line(start(daemon_program, "--port", "0"), r"listening on 127\.0\.0\.1 port (\d+)", processes)[1]
+            out = start(daemon_program, "--port", "0")
+            port = await_said(out, r"listening on 127\.0\.0\.1 port (\d+)", processes[0])[1]
             with open(services, "w") as file:
                 file.write(f"localhost dpu 127.0.0.1:{port} d8:00.0 lo\n")
-            await_line(start("stdbuf", "-oL", program), r"group 1 has 2 workers", processes)
+            out = start("stdbuf", "-oL", program)
+            await_said(out, r"group 1 has 2 workers", processes[1])
             code = check(None, 5, processes[0].pid, [str(processes[1].pid)])
         except BaseException:
             end(processes)

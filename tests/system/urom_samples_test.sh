@@ -7,8 +7,9 @@
 #   expect: TEXT     a line that it must print
 # The environment's UROM_PLUGIN_PATH says where plugins are. The daemon must end with 0 after SIGTERM.
 set -u
+. "$(dirname "$0")/../support/wait.sh"
 namespaces=
-# Whoever is not root is root in a namespace of users, where that is permitted.
+# Other users become root in a user namespace, where that is permitted.
 if [ "$1" = --namespaces ] && [ "$(id -u)" != 0 ] && [ -z "${UROM_SAMPLES_INSIDE:-}" ]; then
 	unshare -rnm true 2>/dev/null || { echo 'skipped: no namespaces for this user here'; exit 77; }
 	UROM_SAMPLES_INSIDE=1 exec unshare -rnm sh -c 'mount -t tmpfs none /run && exec "$0" "$@"' "$0" "$@"
@@ -30,7 +31,7 @@ cleanup()
 }
 trap cleanup EXIT
 export SOFTFIELD_RUNTIME=$work/runtime DOCA_UROM_SERVICE_FILE=$work/services SOFTFIELD_NODE=host0
-# What an MPI keeps until it ends is not ours.
+# Memory that MPI keeps until it exits is not our leak.
 [ -z "${MPIRUN_LEAKS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 
 join_namespaces()
@@ -41,7 +42,7 @@ join_namespaces()
 		for side in "$near" "$far"; do ip -n "$side" link set lo up && ip -n "$side" link set "$side" up || return; done
 }
 
-links_are_up() # UCX passes over one that is not
+links_are_up() # UCX ignores a link that is not up
 {
 	for side in "$near" "$far"; do
 		ip netns exec "$side" grep -qx up "/sys/class/net/$side/operstate" || return
@@ -51,7 +52,7 @@ links_are_up() # UCX passes over one that is not
 address=127.0.0.1 network=lo in_near='' in_far='' more=''
 if [ -n "$namespaces" ]; then
 	join_namespaces 2>"$work/why" || { echo "skipped: network namespaces are not permitted here: $(cat "$work/why")"; exit 77; }
-	for _ in $(seq 100); do links_are_up && break; sleep 0.05; done
+	wait_until links_are_up
 	address=10.213.7.1 network=$far in_near="ip netns exec $near" in_far="ip netns exec $far"
 	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/secret"
 	chmod 600 "$work/secret"
@@ -61,13 +62,10 @@ fi
 
 await() # FILE TEXT PID
 {
-	for _ in $(seq 600); do
-		grep -qF -- "$2" "$1" && return
-		kill -0 "$3" 2>/dev/null || break
-		sleep 0.05
-	done
-	echo "nobody printed: $2"
-	return 1
+	await_line "$3" "$1" -F -- "$2" || {
+		echo "nothing printed: $2"
+		return 1
+	}
 }
 
 $in_near "$daemon" --port 0 $more >"$work/daemon" 2>&1 &
@@ -95,6 +93,6 @@ echo "--- the daemon"
 cat "$work/daemon"
 for argument in "$@"; do
 	[ "${argument%%: *}" = expect ] || continue
-	grep -qxF -- "${argument#*: }" "$work/out" || { echo "nobody printed: ${argument#*: }"; failed=1; }
+	grep -qxF -- "${argument#*: }" "$work/out" || { echo "nothing printed: ${argument#*: }"; failed=1; }
 done
 exit $failed

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allreduce plugin where workers reach the ranks' memories, where they do not, and what they must leave alone. */
+/* The allreduce plugin with workers that can access the ranks' memories, with workers that cannot, and the memory that workers
+ * must not touch. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,15 +14,16 @@
 
 #include "allreduce_vectors.h"
 #include "urom_allreduce_private.h"
+#include "support/wait.h"
 
-#define LARGE 300001 /* elements: some steps of every worker's share */
+#define LARGE 300001 /* elements: several steps of each worker's part */
 
-/* ---- both ways ---- */
+/* ---- by memory, and by commands ---- */
 
 struct wanted {
 	enum urom_allreduce_way way;
-	doca_error_t direct; /* how a direct one ends */
-	uint32_t without;    /* the rank whose process does not let its memory be reached */
+	doca_error_t direct; /* the result with the direct algorithm */
+	uint32_t without;    /* the rank whose process does not permit access to its memory */
 };
 
 static const struct wanted everywhere = {UROM_ALLREDUCE_BY_MEMORY, DOCA_SUCCESS, RANKS_MAX};
@@ -37,7 +39,7 @@ static int large_ones(struct rank *rank, void *arg)
 
 	if (rank->index == wanted->without)
 		setenv("UCX_TLS", "tcp", 1);
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (uint64_t which = 0; which < 24; which++) {
 		enum urom_allreduce_algorithm algorithm = (enum urom_allreduce_algorithm)(which % 4);
 
@@ -45,16 +47,16 @@ static int large_ones(struct rank *rank, void *arg)
 		     (enum urom_allreduce_op)(which % 3), algorithm);
 		if (which % 5 == 0)
 			run.args.receive = run.vector;
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
 		if (algorithm == UROM_ALLREDUCE_DIRECT && wanted->direct != DOCA_SUCCESS)
-			EXPECT(run.result == wanted->direct);
+			CHECK(run.result == wanted->direct);
 		else
-			EXPECT(is_right(&run, rank->index, rank->num));
+			CHECK(is_right(&run, rank->index, rank->num));
 		free(run.vector);
 	}
-	EXPECT(urom_allreduce_comm_get_way(comm) == (rank->index == wanted->without ? UROM_ALLREDUCE_BY_COMMANDS : wanted->way));
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_get_way(comm) == (rank->index == wanted->without ? UROM_ALLREDUCE_BY_COMMANDS : wanted->way));
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -77,7 +79,7 @@ static void memories_within_reach(void **state)
 static void memories_out_of_reach(void **state)
 {
 	(void)state;
-	setenv("UCX_TLS", "tcp", 1); /* of the daemon, the workers and the ranks */
+	setenv("UCX_TLS", "tcp", 1); /* for the daemon, the workers and the ranks */
 	run_large_ones(&nowhere, 2);
 	run_large_ones(&nowhere, 4);
 	unsetenv("UCX_TLS");
@@ -90,27 +92,28 @@ static void one_memory_out_of_reach(void **state)
 	run_large_ones(&but_one, 4);
 }
 
-/* Of few bytes only some workers have a share, and one begins the next before another has heard of the end of the last. */
+/* If the vector is short, only some workers have a part of it, and one rank begins the next allreduce before another has
+ * learned of the end of the last. */
 static int one_tag(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comm;
 	struct run runs[2];
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (uint64_t round = 0; round < 150; round++) {
 		for (uint64_t i = 0; i < 2; i++) {
 			fill(&runs[i], rank->index, 7 + i, 4096 + round * 113 % 31000, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM,
 			     UROM_ALLREDUCE_DIRECT);
-			EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+			CHECK(begin(comm, &runs[i]) == DOCA_SUCCESS);
 		}
 		for (uint64_t i = 0; i < 2; i++) {
-			EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
-			EXPECT(is_right(&runs[i], rank->index, rank->num));
+			CHECK(urom_rig_await_flag(&rank->rig, &runs[i].done));
+			CHECK(is_right(&runs[i], rank->index, rank->num));
 			free(runs[i].vector);
 		}
 	}
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -125,28 +128,28 @@ static void the_same_tag_again_and_again(void **state)
 
 /* ---- comms ---- */
 
-/* More than a worker keeps in mind, one after the other and some at once; one is destroyed before it is known how it goes. */
+/* More comms than a worker keeps, one after the other and some at the same time; one is destroyed before its way is known. */
 static int many_comms(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comms[4];
 	struct run run;
 
 	(void)arg;
-	EXPECT(urom_allreduce_init(rank->plugin, ALLREDUCE_VERSION) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_init(rank->plugin, ALLREDUCE_VERSION) == DOCA_SUCCESS);
 	for (uint64_t round = 0; round < 20; round++) {
 		for (int i = 0; i < 4; i++) {
-			EXPECT(open_comm(rank, &comms[i]));
-			EXPECT(i == 0 || await_way(rank, comms[i]) == UROM_ALLREDUCE_BY_MEMORY);
+			CHECK(open_comm(rank, &comms[i]));
+			CHECK(i == 0 || await_way(rank, comms[i]) == UROM_ALLREDUCE_BY_MEMORY);
 		}
 		fill(&run, rank->index, round, 5000, UROM_ALLREDUCE_DOUBLE, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_DIRECT);
-		EXPECT(begin(comms[round % 4], &run) == DOCA_SUCCESS);
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(is_right(&run, rank->index, rank->num));
+		CHECK(begin(comms[round % 4], &run) == DOCA_SUCCESS);
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(is_right(&run, rank->index, rank->num));
 		free(run.vector);
 		for (int i = 0; i < 4; i++)
-			EXPECT(urom_allreduce_comm_destroy(comms[i]) == DOCA_SUCCESS);
+			CHECK(urom_allreduce_comm_destroy(comms[i]) == DOCA_SUCCESS);
 		for (int i = 0; i < 4; i++)
-			EXPECT(open_comm(rank, &comms[0]) && urom_allreduce_comm_destroy(comms[0]) == DOCA_SUCCESS);
+			CHECK(open_comm(rank, &comms[0]) && urom_allreduce_comm_destroy(comms[0]) == DOCA_SUCCESS);
 	}
 	return 0;
 }
@@ -179,7 +182,7 @@ static void stranger_done(struct doca_urom_worker_cmd_task *task, union doca_dat
 	stranger_ended = 1;
 }
 
-/* A command as a host of another make would send it; its status. */
+/* Sends a command as a foreign implementation of the host would. Returns its status. */
 static doca_error_t send_command(struct rank *rank, const struct allreduce_command *command, const void *body, size_t len,
 				 void *answer)
 {
@@ -202,7 +205,7 @@ static doca_error_t send_command(struct rank *rank, const struct allreduce_comma
 											  : DOCA_ERROR_UNEXPECTED;
 }
 
-static struct allreduce_board victims_board; /* at the same address in the parent, which is the victim */
+static struct allreduce_board victims_board; /* at the same address in the parent process, which is the victim */
 
 static int claim(struct rank *rank, void *arg)
 {
@@ -219,40 +222,40 @@ static int claim(struct rank *rank, void *arg)
 	(void)arg;
 	for (int i = 0; i < 2; i++) {
 		command.kind = ALLREDUCE_ATTACH;
-		EXPECT(send_command(rank, &command, wrong[i], sizeof(*wrong[i]), &attached) == DOCA_SUCCESS);
+		CHECK(send_command(rank, &command, wrong[i], sizeof(*wrong[i]), &attached) == DOCA_SUCCESS);
 		command.kind = ALLREDUCE_PROVE;
 		command.tag = attached.attachment;
-		EXPECT(send_command(rank, &command, NULL, 0, NULL) != DOCA_SUCCESS);
-		/* and without proof */
+		CHECK(send_command(rank, &command, NULL, 0, NULL) != DOCA_SUCCESS);
+		/* a vector without proof */
 		const struct allreduce_command begin_it = {
 			.kind = ALLREDUCE_VECTOR,
 			.tag = 7 + (uint64_t)i,
 			.shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
 		vector.attachment = attached.attachment;
-		EXPECT(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
+		CHECK(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
 		command.kind = ALLREDUCE_DETACH;
-		EXPECT(send_command(rank, &command, NULL, 0, NULL) == DOCA_SUCCESS);
+		CHECK(send_command(rank, &command, NULL, 0, NULL) == DOCA_SUCCESS);
 	}
 	command = (struct allreduce_command){.kind = ALLREDUCE_ATTACH};
-	EXPECT(send_command(rank, &command, &own, sizeof(own), &attached) == DOCA_SUCCESS);
+	CHECK(send_command(rank, &command, &own, sizeof(own), &attached) == DOCA_SUCCESS);
 	memcpy(own_board.numbers[ALLREDUCE_DIRECT_RANKS_MAX], attached.number, ALLREDUCE_NUMBER_SIZE);
 	command = (struct allreduce_command){.kind = ALLREDUCE_PROVE, .tag = attached.attachment};
-	EXPECT(send_command(rank, &command, NULL, 0, NULL) == DOCA_SUCCESS);
-	/* its vector lies where nothing is */
+	CHECK(send_command(rank, &command, NULL, 0, NULL) == DOCA_SUCCESS);
+	/* its vector lies at an unmapped address */
 	const struct allreduce_command begin_it = {
 		.kind = ALLREDUCE_VECTOR,
 		.tag = 9,
 		.shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
 	own_board.gates[0].serial = 5;
 	vector = (struct allreduce_vector){attached.attachment, {4096, 4096, (uint64_t)(uintptr_t)&own_board.gates[0], 5}};
-	EXPECT(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
-	EXPECT(own_board.gates[0].busy[0] == 0);
-	/* a gate that is closed */
+	CHECK(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(own_board.gates[0].busy[0] == 0);
+	/* its gate is closed */
 	vector.place.serial = 6;
 	struct allreduce_command again = begin_it;
 	again.tag = 10;
-	EXPECT(send_command(rank, &again, &vector, sizeof(vector), NULL) == DOCA_ERROR_CONNECTION_ABORTED);
-	EXPECT(own_board.gates[0].busy[0] == 0);
+	CHECK(send_command(rank, &again, &vector, sizeof(vector), NULL) == DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK(own_board.gates[0].busy[0] == 0);
 	return 0;
 }
 
@@ -267,48 +270,48 @@ static void another_process_is_not_touched(void **state)
 		assert_int_equal(((const uint8_t *)&victims_board)[i], 0xab);
 }
 
-/* ---- what is not the workers' any more ---- */
+/* ---- memory that workers may no longer touch ---- */
 
 struct harm {
 	enum urom_allreduce_algorithm algorithm;
-	bool of_process; /* or of the worker */
+	bool of_process; /* true: kills the process; false: ends the worker */
 };
 
-/* Ends it in the middle: the others are told, and after that nobody touches their vectors. */
+/* Ends rank 1 in the middle: the other ranks are notified, and afterwards no worker touches their vectors. */
 static int survive(struct rank *rank, void *arg)
 {
 	const struct harm *harm = (const struct harm *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
 
-	EXPECT(open_comm(rank, &comm));
-	EXPECT(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
+	CHECK(open_comm(rank, &comm));
+	CHECK(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
 	for (uint64_t tag = 0;; tag++) { /* until one fails */
 		fill(&run, rank->index, tag, LARGE, UROM_ALLREDUCE_DOUBLE, UROM_ALLREDUCE_SUM, harm->algorithm);
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
 		if (tag == 3 && rank->index == 1) {
 			if (harm->of_process)
 				raise(SIGKILL);
 			(void)doca_ctx_stop(doca_urom_worker_as_ctx(rank->worker)); /* with a task in flight */
 		}
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
 		if (run.result != DOCA_SUCCESS)
 			break;
 		free(run.vector);
 	}
-	EXPECT(run.result == (rank->index == 1 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED));
+	CHECK(run.result == (rank->index == 1 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED));
 	size_t size = LARGE * sizeof(double);
 	uint8_t *copy = (uint8_t *)malloc(size);
-	memset(run.args.receive, 0x77, size); /* it is this process's again */
+	memset(run.args.receive, 0x77, size); /* the vector belongs to this process again */
 	uint64_t until = sf_now_ns() + 100000000;
 	do
 		(void)doca_pe_progress(rank->rig.pe);
 	while (sf_now_ns() < until);
 	memset(copy, 0x77, size);
-	EXPECT(memcmp(run.args.receive, copy, size) == 0);
+	CHECK(memcmp(run.args.receive, copy, size) == 0);
 	free(copy);
 	free(run.vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -329,10 +332,12 @@ static void a_rank_that_is_killed(void **state)
 
 	(void)state;
 	for (harm.algorithm = UROM_ALLREDUCE_TREE; harm.algorithm <= UROM_ALLREDUCE_DIRECT; harm.algorithm++)
-		assert_int_equal(ranks_run(4, &run), 254); /* that of the killed one: the others' would come first */
+		assert_int_equal(
+			ranks_run(4, &run),
+			254); /* the status of the killed rank: if another rank failed, its status would be reported instead */
 }
 
-/* Ends with true when the process has been stopped. */
+/* Returns true when the process is stopped. */
 static bool stop_process(uint32_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -352,20 +357,20 @@ static bool stop_process(uint32_t pid)
 	return state == 'T';
 }
 
-/* After a while, by another process. */
+/* Continues the process after a while, from another process. */
 static void continue_process(uint32_t pid)
 {
 	if (fork() != 0)
 		return;
-	usleep(300000);
+	time_pass_ms(300);
 	kill((pid_t)pid, SIGCONT);
 	_exit(0);
 }
 
-#define MANY 4000000 /* elements: a worker is at them for milliseconds */
+#define MANY 4000000 /* elements: a worker needs milliseconds for them */
 
-/* Rank 1 stops the worker of rank 0 while that is at its vector, and then its own: it gets its vector back when the other has
- * gone on. */
+/* Rank 1 stops the worker of rank 0 while that accesses rank 1's vector, then stops its own worker context. It gets its vector
+ * back only after the other worker has continued. */
 static int catch_worker(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comm;
@@ -373,16 +378,16 @@ static int catch_worker(struct rank *rank, void *arg)
 	bool caught = false;
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
-	EXPECT(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
+	CHECK(open_comm(rank, &comm));
+	CHECK(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
 	uint32_t *busy = &comm->board->gates[0].busy[0], pid = 0;
 	for (uint64_t tag = 0; tag < 50; tag++) {
 		fill(&run, rank->index, tag, MANY, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_MAX, UROM_ALLREDUCE_DIRECT);
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
 		while (rank->index == 1 && !run.done && (pid = __atomic_load_n(busy, __ATOMIC_ACQUIRE)) == 0)
 			(void)doca_pe_progress(rank->rig.pe);
 		if (rank->index == 1 && pid != 0) {
-			EXPECT(stop_process(pid));
+			CHECK(stop_process(pid));
 			caught = __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
 			if (!caught)
 				kill((pid_t)pid, SIGCONT);
@@ -392,15 +397,15 @@ static int catch_worker(struct rank *rank, void *arg)
 			continue_process(pid);
 			(void)doca_ctx_stop(doca_urom_worker_as_ctx(rank->worker));
 		}
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(!caught || sf_now_ns() - began > 250000000);
-		EXPECT(__atomic_load_n(busy, __ATOMIC_ACQUIRE) == 0);
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(!caught || sf_now_ns() - began > 250000000);
+		CHECK(__atomic_load_n(busy, __ATOMIC_ACQUIRE) == 0);
 		free(run.vector);
 		if (run.result != DOCA_SUCCESS)
 			break;
 	}
-	EXPECT(run.result == (rank->index == 1 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED));
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(run.result == (rank->index == 1 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED));
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -412,7 +417,7 @@ static void a_worker_caught_at_a_vector(void **state)
 	assert_int_equal(ranks_run(2, &run), 0);
 }
 
-/* ---- what failed ones leave ---- */
+/* ---- memory of failed allreduces ---- */
 
 static long resident_kib(uint64_t pid)
 {
@@ -428,7 +433,7 @@ static long resident_kib(uint64_t pid)
 	return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* Rank 0's vector is longer, so each fails while pieces of the others are on their way. */
+/* Rank 0's vector is longer, so each allreduce fails while pieces of the other ranks are in flight. */
 static int fail_often(struct rank *rank, void *arg)
 {
 	const struct allreduce_command attach = {.kind = ALLREDUCE_ATTACH};
@@ -439,22 +444,22 @@ static int fail_often(struct rank *rank, void *arg)
 	long before = 0;
 
 	(void)arg;
-	EXPECT(send_command(rank, &attach, &own, sizeof(own), &attached) == DOCA_SUCCESS);
+	CHECK(send_command(rank, &attach, &own, sizeof(own), &attached) == DOCA_SUCCESS);
 	setenv("UCX_TLS", "tcp", 1);
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (uint64_t tag = 0; tag < 120; tag++) {
 		if (tag == 20)
 			before = resident_kib(attached.worker);
 		fill(&run, rank->index, tag, rank->index == 0 ? LARGE / 2 : LARGE / 2 - 1000, UROM_ALLREDUCE_INT64,
 		     UROM_ALLREDUCE_SUM, tag % 2 != 0 ? UROM_ALLREDUCE_RING : UROM_ALLREDUCE_TREE);
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(run.result == DOCA_ERROR_INVALID_VALUE);
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(run.result == DOCA_ERROR_INVALID_VALUE);
 		free(run.vector);
 	}
-	EXPECT(rank_barrier(rank, 0));
-	EXPECT(before > 0 && resident_kib(attached.worker) < before + 16384);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(rank_barrier(rank, 0));
+	CHECK(before > 0 && resident_kib(attached.worker) < before + 16384);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 

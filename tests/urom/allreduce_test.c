@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allreduce plugin: processes as ranks, each with a worker, and their results beside a plain loop. */
+/* The allreduce plugin: processes as ranks, each with a worker. Their results are compared with those of a plain loop. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,10 +11,11 @@
 #include <cmocka.h>
 
 #include "allreduce_vectors.h"
+#include "support/wait.h"
 
 /* ---- results ---- */
 
-/* Several at once, for the time that each takes is spent on waiting. */
+/* Several at the same time, because each spends most of its time waiting. */
 static int all_kinds(struct rank *rank, void *arg)
 {
 	static const size_t counts[] = {1, 3, 1021, 4999};
@@ -22,22 +23,22 @@ static int all_kinds(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm;
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (size_t first = 0; first < 4 * 3 * 3 * 4; first += UROM_ALLREDUCE_INFLIGHT_MAX) {
 		for (size_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
 			size_t which = first + i;
 
 			fill(&runs[i], rank->index, which, counts[which / 36], (enum urom_allreduce_type)(which % 4),
 			     (enum urom_allreduce_op)(which / 4 % 3), (enum urom_allreduce_algorithm)(which / 12 % 3));
-			EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+			CHECK(begin(comm, &runs[i]) == DOCA_SUCCESS);
 		}
 		for (size_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
-			EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
-			EXPECT(is_right(&runs[i], rank->index, rank->num));
+			CHECK(urom_rig_await_flag(&rank->rig, &runs[i].done));
+			CHECK(is_right(&runs[i], rank->index, rank->num));
 			free(runs[i].vector);
 		}
 	}
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -56,14 +57,14 @@ static int one_large(struct rank *rank, void *arg)
 	struct run run;
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, (1 << 18) + 1, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO);
-	EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_ERROR_IN_USE);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(is_right(&run, rank->index, rank->num));
+	CHECK(begin(comm, &run) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_ERROR_IN_USE);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(is_right(&run, rank->index, rank->num));
 	free(run.vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -79,34 +80,34 @@ static void a_large_vector(void **state)
 	assert_int_equal(ranks_run(4, &large), 0);
 }
 
-/* Rounding depends on the order, which is the same for all who get a result. */
+/* Rounding depends on the order, which is the same for all ranks that get a result. */
 static int rounded(struct rank *rank, void *arg)
 {
 	enum urom_allreduce_algorithm algorithm = *(enum urom_allreduce_algorithm *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
 
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, 4001, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, algorithm);
 	for (size_t i = 0; i < 4001; i++)
 		((float *)(void *)run.vector)[i] = 1.0f / (float)(i + 1 + 977 * rank->index);
 	run.args.receive = run.vector; /* in place */
-	EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(run.result == DOCA_SUCCESS);
+	CHECK(begin(comm, &run) == DOCA_SUCCESS);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(run.result == DOCA_SUCCESS);
 	memcpy(rank->board->shared[rank->index], run.vector, 4001 * sizeof(float));
-	EXPECT(rank_barrier(rank, 0));
-	EXPECT(memcmp(rank->board->shared[0], run.vector, 4001 * sizeof(float)) == 0);
+	CHECK(rank_barrier(rank, 0));
+	CHECK(memcmp(rank->board->shared[0], run.vector, 4001 * sizeof(float)) == 0);
 	for (size_t i = 0; i < 4001; i++) {
 		double sum = 0;
 
 		for (uint32_t other = 0; other < rank->num; other++)
 			sum += 1.0 / (double)(i + 1 + 977 * other);
 		double off = ((float *)(void *)run.vector)[i] - sum;
-		EXPECT(off < 1e-6 && off > -1e-6);
+		CHECK(off < 1e-6 && off > -1e-6);
 	}
 	free(run.vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -121,7 +122,7 @@ static void every_rank_has_the_same_bits(void **state)
 	assert_int_equal(ranks_run(5, &run), 0);
 }
 
-/* ---- several at once ---- */
+/* ---- several at the same time ---- */
 
 static int many(struct rank *rank, void *arg)
 {
@@ -129,26 +130,26 @@ static int many(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm;
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (int round = 0; round < 10; round++) {
 		for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX;
-		     i++) { /* each rank begins with another, and goes another way */
+		     i++) { /* each rank begins with another tag, and in another direction */
 			uint32_t which = (rank->index + (rank->index % 2 != 0 ? 8 - i : i)) % UROM_ALLREDUCE_INFLIGHT_MAX;
 			fill(&runs[which], rank->index, which, 100 + which * 3001, (enum urom_allreduce_type)(which % 4),
 			     UROM_ALLREDUCE_SUM, (enum urom_allreduce_algorithm)(which % 3));
-			EXPECT(begin(comm, &runs[which]) == DOCA_SUCCESS);
+			CHECK(begin(comm, &runs[which]) == DOCA_SUCCESS);
 		}
 		runs[8] = runs[0];
-		EXPECT(begin(comm, &runs[8]) == DOCA_ERROR_INVALID_VALUE); /* the tag is under way */
+		CHECK(begin(comm, &runs[8]) == DOCA_ERROR_INVALID_VALUE); /* the tag is in flight */
 		runs[8].args.tag = 8;
-		EXPECT(begin(comm, &runs[8]) == DOCA_ERROR_AGAIN);
+		CHECK(begin(comm, &runs[8]) == DOCA_ERROR_AGAIN);
 		for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
-			EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
-			EXPECT(is_right(&runs[i], rank->index, rank->num));
+			CHECK(urom_rig_await_flag(&rank->rig, &runs[i].done));
+			CHECK(is_right(&runs[i], rank->index, rank->num));
 			free(runs[i].vector);
 		}
 	}
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -161,28 +162,29 @@ static void several_in_any_order(void **state)
 	assert_int_equal(ranks_run(4, &run), 0);
 }
 
-/* A rank that is done leaves at once, also when what it sent waits for room in another worker's memory: here there is little. */
+/* A rank leaves as soon as it has its results, even if its last messages still wait for room in another worker's memory, which
+ * is small here. */
 static int leave_at_once(struct rank *rank, void *arg)
 {
 	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
 	struct urom_allreduce_comm *comm;
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
 		fill(&runs[i], rank->index, i, 20000, UROM_ALLREDUCE_INT64, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE);
-		EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+		CHECK(begin(comm, &runs[i]) == DOCA_SUCCESS);
 	}
 	for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
-		EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
-		EXPECT(is_right(&runs[i], rank->index, rank->num));
+		CHECK(urom_rig_await_flag(&rank->rig, &runs[i].done));
+		CHECK(is_right(&runs[i], rank->index, rank->num));
 		free(runs[i].vector);
 	}
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
-static void who_is_done_leaves_nobody_behind(void **state)
+static void a_rank_that_is_done_strands_no_other(void **state)
 {
 	const struct ranks_run run = {.process = leave_at_once, .plugin = PLUGIN};
 
@@ -197,23 +199,23 @@ static void who_is_done_leaves_nobody_behind(void **state)
 
 static int disagree(struct rank *rank, void *arg)
 {
-	size_t count = rank->index == 1 ? 90001 : 30001; /* more than is under way at once */
+	size_t count = rank->index == 1 ? 90001 : 30001; /* more pieces than are in flight at a time */
 	struct urom_allreduce_comm *comm;
 	struct run run;
 
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, count, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, *(enum urom_allreduce_algorithm *)arg);
-	EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(run.done == 1 && run.result == DOCA_ERROR_INVALID_VALUE);
+	CHECK(begin(comm, &run) == DOCA_SUCCESS);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(run.done == 1 && run.result == DOCA_ERROR_INVALID_VALUE);
 	free(run.vector);
-	EXPECT(rank_barrier(rank, 0));
-	fill(&run, rank->index, 2, 30001, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO); /* another is as ever */
-	EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(is_right(&run, rank->index, rank->num));
+	CHECK(rank_barrier(rank, 0));
+	fill(&run, rank->index, 2, 30001, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO); /* the next one works */
+	CHECK(begin(comm, &run) == DOCA_SUCCESS);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(is_right(&run, rank->index, rank->num));
 	free(run.vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -234,30 +236,30 @@ static int bad_arguments(struct rank *rank, void *arg)
 	struct run run;
 
 	(void)arg;
-	EXPECT(urom_allreduce_init(rank->plugin, 1) == DOCA_ERROR_UNSUPPORTED_VERSION);
-	EXPECT(open_comm(rank, &comm));
-	EXPECT(urom_allreduce_comm_create(rank->worker, 2, 2, 8, &wrong) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(urom_allreduce_init(rank->plugin, 1) == DOCA_ERROR_UNSUPPORTED_VERSION);
+	CHECK(open_comm(rank, &comm));
+	CHECK(urom_allreduce_comm_create(rank->worker, 2, 2, 8, &wrong) == DOCA_ERROR_INVALID_VALUE);
 	fill(&run, 0, 1, 10, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO);
 	run.args.count = 0;
-	EXPECT(begin(comm, &run) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(begin(comm, &run) == DOCA_ERROR_INVALID_VALUE);
 	run.args.count = 10;
 	run.args.type = (enum urom_allreduce_type)4;
-	EXPECT(begin(comm, &run) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(begin(comm, &run) == DOCA_ERROR_INVALID_VALUE);
 	run.args.type = UROM_ALLREDUCE_INT32;
-	/* a rank that is not in the domain, then a rank that is another's */
-	EXPECT(urom_allreduce_comm_create(rank->worker, 0, 2, 8, &wrong) == DOCA_SUCCESS);
-	EXPECT(begin(wrong, &run) == DOCA_SUCCESS);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(run.result == DOCA_ERROR_NOT_FOUND);
-	EXPECT(urom_allreduce_comm_destroy(wrong) == DOCA_SUCCESS);
-	EXPECT(urom_allreduce_comm_create(rank->worker, 1, 2, 8, &wrong) == DOCA_SUCCESS);
+	/* a rank that is not in the domain, then a rank of another process */
+	CHECK(urom_allreduce_comm_create(rank->worker, 0, 2, 8, &wrong) == DOCA_SUCCESS);
+	CHECK(begin(wrong, &run) == DOCA_SUCCESS);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(run.result == DOCA_ERROR_NOT_FOUND);
+	CHECK(urom_allreduce_comm_destroy(wrong) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_create(rank->worker, 1, 2, 8, &wrong) == DOCA_SUCCESS);
 	run.done = 0;
-	EXPECT(begin(wrong, &run) == DOCA_SUCCESS);
-	EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-	EXPECT(run.result == DOCA_ERROR_INVALID_VALUE);
-	EXPECT(urom_allreduce_comm_destroy(wrong) == DOCA_SUCCESS);
+	CHECK(begin(wrong, &run) == DOCA_SUCCESS);
+	CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+	CHECK(run.result == DOCA_ERROR_INVALID_VALUE);
+	CHECK(urom_allreduce_comm_destroy(wrong) == DOCA_SUCCESS);
 	free(run.vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -269,7 +271,7 @@ static void what_cannot_be(void **state)
 	assert_int_equal(ranks_run(1, &run), 0);
 }
 
-/* It says so at once, and does not take the slow way in silence. */
+/* Fails immediately, instead of falling back to the slow way silently. */
 static int too_early(struct rank *rank, void *arg)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rank->rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
@@ -277,20 +279,20 @@ static int too_early(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm;
 
 	(void)arg;
-	EXPECT(urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS);
-	EXPECT(worker != NULL && doca_urom_worker_set_max_inflight_tasks(worker, 1) == DOCA_SUCCESS);
-	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
-	EXPECT(doca_ctx_start(doca_urom_worker_as_ctx(worker)) == DOCA_ERROR_IN_PROGRESS);
-	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
-	EXPECT(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_RUNNING));
+	CHECK(urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS);
+	CHECK(worker != NULL && doca_urom_worker_set_max_inflight_tasks(worker, 1) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
+	CHECK(doca_ctx_start(doca_urom_worker_as_ctx(worker)) == DOCA_ERROR_IN_PROGRESS);
+	CHECK(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
+	CHECK(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_RUNNING));
 	if (getenv("UCX_TLS") == NULL) {
-		EXPECT(doca_urom_worker_cmd_task_allocate_init(worker, rank->plugin, &task) == DOCA_SUCCESS);
-		EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_NO_MEMORY);
-		EXPECT(doca_urom_worker_cmd_task_release(task) == DOCA_SUCCESS);
+		CHECK(doca_urom_worker_cmd_task_allocate_init(worker, rank->plugin, &task) == DOCA_SUCCESS);
+		CHECK(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_NO_MEMORY);
+		CHECK(doca_urom_worker_cmd_task_release(task) == DOCA_SUCCESS);
 	}
-	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_SUCCESS);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
-	EXPECT(urom_rig_stop_worker(&rank->rig, worker));
+	CHECK(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_rig_stop_worker(&rank->rig, worker));
 	return 0;
 }
 
@@ -307,29 +309,30 @@ struct murder {
 	uint32_t victim;
 };
 
-/* All but the victim have an allreduce under way that waits for it. */
+/* All ranks except the victim have an allreduce in flight that waits for it. */
 static int bereaved(struct rank *rank, void *arg)
 {
 	const struct murder *murder = (const struct murder *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
 
-	EXPECT(open_comm(rank, &comm));
-	for (uint64_t tag = 1; tag <= 3; tag++) { /* the first is whole; the second loses its worker, the third has none */
+	CHECK(open_comm(rank, &comm));
+	for (uint64_t tag = 1; tag <= 3;
+	     tag++) { /* the first completes; during the second the worker dies; the third begins without it */
 		if (tag == 2 && rank->index == murder->victim) {
-			EXPECT(rank_barrier(rank, 1));
-			EXPECT(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(rank->worker), DOCA_CTX_STATE_IDLE));
+			CHECK(rank_barrier(rank, 1));
+			CHECK(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(rank->worker), DOCA_CTX_STATE_IDLE));
 			break;
 		}
 		fill(&run, rank->index, tag, 30001, UROM_ALLREDUCE_DOUBLE, UROM_ALLREDUCE_MAX, murder->algorithm);
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
 		if (tag == 2)
-			EXPECT(rank_barrier(rank, 1));
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(tag == 1 ? is_right(&run, rank->index, rank->num) : run.result == DOCA_ERROR_CONNECTION_ABORTED);
+			CHECK(rank_barrier(rank, 1));
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(tag == 1 ? is_right(&run, rank->index, rank->num) : run.result == DOCA_ERROR_CONNECTION_ABORTED);
 		free(run.vector);
 	}
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
@@ -349,10 +352,8 @@ static void kill_worker(struct urom_rig *host, struct ranks_board *board, void *
 {
 	const struct murder *murder = (const struct murder *)arg;
 	struct rank outsider = {.board = board, .num = board->num, .rig = {.pe = NULL}};
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 
-	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < outsider.num && sf_now_ns() < until)
-		usleep(1000);
+	assert_true(WAIT_UNTIL(__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) >= outsider.num));
 	kill(worker_process(host, board, murder->victim), SIGKILL);
 	__atomic_fetch_add(&board->at_barrier[0], 1, __ATOMIC_ACQ_REL);
 }
@@ -369,10 +370,10 @@ static void a_worker_that_dies(void **state)
 	}
 }
 
-/* ---- a worker that dies while much is under way ---- */
+/* ---- a worker that dies with much in flight ---- */
 
-#define FLOOD_COUNT (2 << 20) /* of floats: it lasts */
-#define LET_RUN_MAX_NS UINT64_C(100000000)
+#define FLOOD_COUNT (2 << 20) /* floats: enough to take a while */
+#define LET_RUN_MAX_MS 100
 
 static int flooded(struct rank *rank, void *arg)
 {
@@ -381,47 +382,49 @@ static int flooded(struct rank *rank, void *arg)
 	uint8_t *vector = (uint8_t *)calloc(2 * FLOOD_COUNT, sizeof(float));
 
 	(void)arg;
-	EXPECT(open_comm(rank, &comm));
+	CHECK(open_comm(rank, &comm));
 	(void)await_way(rank, comm);
-	for (uint64_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) { /* nobody looks at the results */
+	for (uint64_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) { /* the results are not checked */
 		runs[i] = (struct run){.args = {i, vector, vector + FLOOD_COUNT * sizeof(float), FLOOD_COUNT,
 						UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE}};
-		EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+		CHECK(begin(comm, &runs[i]) == DOCA_SUCCESS);
 	}
-	EXPECT(rank_barrier(rank, 1));
+	CHECK(rank_barrier(rank, 1));
 	for (int i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
-		EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
-		EXPECT(runs[i].result == DOCA_SUCCESS || runs[i].result == DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK(urom_rig_await_flag(&rank->rig, &runs[i].done));
+		CHECK(runs[i].result == DOCA_SUCCESS || runs[i].result == DOCA_ERROR_CONNECTION_ABORTED);
 	}
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-	if (rank->index == 1) { /* its worker lives, and says so */
+	if (rank->index == 1) { /* its worker runs, and answers */
 		runs[0].args.tag = 100;
 		runs[0].done = 0;
-		EXPECT(begin(comm, &runs[0]) == DOCA_SUCCESS);
-		EXPECT(urom_rig_await_flag(&rank->rig, &runs[0].done));
-		EXPECT(runs[0].result == DOCA_ERROR_CONNECTION_ABORTED);
-		EXPECT(doca_ctx_get_state(doca_urom_worker_as_ctx(rank->worker), &state) == DOCA_SUCCESS);
-		EXPECT(state == DOCA_CTX_STATE_RUNNING);
+		CHECK(begin(comm, &runs[0]) == DOCA_SUCCESS);
+		CHECK(urom_rig_await_flag(&rank->rig, &runs[0].done));
+		CHECK(runs[0].result == DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK(doca_ctx_get_state(doca_urom_worker_as_ctx(rank->worker), &state) == DOCA_SUCCESS);
+		CHECK(state == DOCA_CTX_STATE_RUNNING);
 	}
 	free(vector);
-	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
 }
 
-/* Until it has had so much of a processor; one that sleeps, for so long. */
+static uint64_t processor_time_ns(clockid_t clock)
+{
+	struct timespec used;
+
+	assert_int_equal(clock_gettime(clock, &used), 0);
+	return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+}
+
+/* Waits until the process has used that much processor time, or for a sleeping one at most LET_RUN_MAX_MS. */
 static void let_run(pid_t pid, uint64_t ns)
 {
-	uint64_t until = sf_now_ns() + LET_RUN_MAX_NS, begin = 0, now = 0;
-	struct timespec used;
 	clockid_t clock;
 
 	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	do {
-		assert_int_equal(clock_gettime(clock, &used), 0);
-		now = (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
-		begin = begin != 0 ? begin : now;
-		usleep(100);
-	} while (now < begin + ns && sf_now_ns() < until);
+	const uint64_t end = processor_time_ns(clock) + ns;
+	(void)WAIT_UNTIL_WITHIN(LET_RUN_MAX_MS, processor_time_ns(clock) >= end);
 }
 
 static char state_of(pid_t pid)
@@ -445,17 +448,14 @@ static void stop_process(pid_t pid)
 		assert_true(sf_now_ns() < until);
 }
 
-/* Rank 1 sends all its pieces to rank 0 and gets them back. Rank 0's worker is stopped, so that a send of the other's is in the
- * middle; and it still sends something before it dies. */
+/* Rank 1 sends all its pieces to rank 0 and gets them back. Rank 0's worker is stopped, so that a send of rank 1's worker is
+ * cut in the middle. It sends something more before it is killed. */
 static void flood_and_kill(struct urom_rig *host, struct ranks_board *board, void *arg)
 {
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-
-	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < board->num && sf_now_ns() < until)
-		usleep(1000);
+	assert_true(WAIT_UNTIL(__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) >= board->num));
 	pid_t victim = worker_process(host, board, 0), survivor = worker_process(host, board, 1);
 	stop_process(victim);
-	let_run(survivor, LET_RUN_MAX_NS);
+	let_run(survivor, LET_RUN_MAX_MS * UINT64_C(1000000));
 	stop_process(survivor);
 	kill(victim, SIGCONT);
 	let_run(victim, *(const uint64_t *)arg);
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_large_vector),
 		cmocka_unit_test(every_rank_has_the_same_bits),
 		cmocka_unit_test(several_in_any_order),
-		cmocka_unit_test(who_is_done_leaves_nobody_behind),
+		cmocka_unit_test(a_rank_that_is_done_strands_no_other),
 		cmocka_unit_test(ranks_that_do_not_agree),
 		cmocka_unit_test(what_cannot_be),
 		cmocka_unit_test(a_worker_that_does_not_run_yet),

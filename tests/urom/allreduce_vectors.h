@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the allreduce plugin share: vectors, allreduces of them, and their results beside a plain loop. */
+/* Shared by the tests of the allreduce plugin: vectors, allreduces of them, and the results that a plain loop computes. */
 #ifndef TEST_UROM_ALLREDUCE_VECTORS_H
 #define TEST_UROM_ALLREDUCE_VECTORS_H
 
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "support/check.h"
 #include "support/urom_ranks.h"
 #include "urom_allreduce.h"
 
 #define PLUGIN "worker_allreduce"
-#define BIG 65536 /* bytes of a message, where it matters */
-
-/* Its line is the status of the process. */
-#define EXPECT(condition)                                                                                                        \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "rank %u, line %d: %s\n", rank->index, __LINE__, #condition);                            \
-			return 1;                                                                                                \
-		}                                                                                                                \
-	} while (0)
+#define BIG 65536 /* message size in bytes, in tests that depend on it */
 
 /* ---- vectors ---- */
 
@@ -28,7 +20,7 @@ static inline size_t element_of(enum urom_allreduce_type type)
 	return type == UROM_ALLREDUCE_FLOAT || type == UROM_ALLREDUCE_INT32 ? 4 : 8;
 }
 
-/* Whole numbers, small for floats: so the order of a sum does not matter; large for integers: so sums wrap around. */
+/* Whole numbers. Small for floats, so that the order of a sum does not matter; large for integers, so that sums wrap around. */
 static inline int64_t value_of(uint32_t rank, size_t i, enum urom_allreduce_type type)
 {
 	uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (rank + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -106,7 +98,7 @@ static inline doca_error_t begin(struct urom_allreduce_comm *comm, struct run *r
 	return urom_allreduce_task(comm, (union doca_data){.ptr = run}, &run->args, finished);
 }
 
-/* Its result is the plain loop's, and what was sent is as it was. */
+/* Returns whether the result is that of the plain loop, and the sent vector is unchanged. */
 static inline bool is_right(const struct run *run, uint32_t rank, uint32_t num)
 {
 	const struct urom_allreduce_args *args = &run->args;
@@ -133,7 +125,7 @@ static inline bool open_comm(struct rank *rank, struct urom_allreduce_comm **com
 	       urom_allreduce_comm_create(rank->worker, rank->index, rank->num, UROM_ALLREDUCE_DEPTH, comm) == DOCA_SUCCESS;
 }
 
-/* Progresses until it is known how the vectors go. */
+/* Progresses until the comm knows which way the vectors take. */
 static inline enum urom_allreduce_way await_way(struct rank *rank, const struct urom_allreduce_comm *comm)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;

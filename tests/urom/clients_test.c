@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One worker, clients in several processes: each process is a child, for UCX does not live on in one. */
+/* One worker with clients in several processes. Each process is a child of its own, because UCX does not survive a fork. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "support/urom_rig.h"
+#include "support/wait.h"
 #include "urom_graph.h"
 
 #define GRAPH "worker_graph"
@@ -24,13 +25,13 @@
 #define SHARED_ID 9
 #define GROUP 5
 
-/* What the processes of a test share: who has come how far, and what the parent says. */
+/* State shared by the processes of a test: how far each child is, and how far the parent lets them go. */
 struct board {
 	_Atomic int step[CLIENTS];
 	_Atomic int go;
 };
 
-static struct urom_rig host; /* the parent's: the daemon */
+static struct urom_rig host; /* the parent's, with the daemon */
 static struct urom_rig rig;  /* a child's */
 static struct board *board;
 
@@ -80,14 +81,10 @@ static void assert_ended_well(pid_t pid)
 	assert_int_equal(status, 0);
 }
 
-/* Both wait with a deadline; a child progresses meanwhile. */
+/* The parent and the children wait with a deadline; a child progresses meanwhile. */
 static void await_step(int index, int step)
 {
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-
-	while (board->step[index] < step && sf_now_ns() < until)
-		usleep(1000);
-	assert_true(board->step[index] >= step);
+	assert_true(WAIT_UNTIL(board->step[index] >= step));
 }
 
 static void await_go(int step)
@@ -107,7 +104,7 @@ static struct doca_urom_worker *start_worker(uint64_t id, const char *plugin)
 	return worker;
 }
 
-/* ---- commands of many ---- */
+/* ---- commands of several clients ---- */
 
 struct answers {
 	uint64_t first;
@@ -122,7 +119,7 @@ static void answered(doca_error_t result, union doca_data cookie, uint64_t value
 	answers->num++;
 }
 
-/* Many at a time, each answered with its own value, in the order in which they were given. */
+/* Keeps many commands in flight. Each is answered with its own value, in the order of submission. */
 static void exchange(struct doca_urom_worker *worker, uint64_t first)
 {
 	struct answers answers = {.first = first};
@@ -146,7 +143,7 @@ static void talk(int index)
 		struct doca_urom_worker *worker = start_worker(SHARED_ID, GRAPH);
 
 		board->step[index]++;
-		await_go(run + 1); /* all are there */
+		await_go(run + 1); /* all clients are connected */
 		exchange(worker, (uint64_t)index << 32 | (uint64_t)run << 16);
 		must(urom_rig_stop_worker(&rig, worker), 6);
 	}
@@ -269,14 +266,14 @@ static void ask_for_other_things(int index)
 	char *const env[] = {"UROM_TEST=1"};
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, SHARED_ID, SANDBOX);
 
-	must(urom_rig_start_worker(&rig, worker), 3);				 /* some of them */
+	must(urom_rig_start_worker(&rig, worker), 3);				 /* a subset of the worker's plugins */
 	must(urom_rig_loopback(&rig, worker, 1) == DOCA_ERROR_INVALID_VALUE, 8); /* graph was not asked for */
 	must(urom_rig_stop_worker(&rig, worker), 6);
 	worker = urom_rig_worker(&rig, SHARED_ID, GRAPH);
 	must(doca_urom_worker_set_plugins(worker, urom_rig_plugin(&rig, GRAPH) | urom_rig_plugin(&rig, "worker_rdmo")) ==
 		     DOCA_SUCCESS,
 	     8);
-	does_not_start(worker); /* one that it has not */
+	does_not_start(worker); /* a plugin that the worker does not have */
 	worker = urom_rig_worker(&rig, SHARED_ID, GRAPH);
 	must(doca_urom_worker_set_env(worker, env, 1) == DOCA_SUCCESS, 8);
 	does_not_start(worker);
@@ -307,7 +304,7 @@ static void listed(struct doca_urom_service_get_workers_by_gid_task *task, union
 	*(int *)task_user_data.ptr = 1;
 }
 
-/* The sum of the ids, so that two sets are told apart. */
+/* Returns the sum of the ids, which distinguishes the sets. */
 static uint64_t sum_of_group(void)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
@@ -349,7 +346,7 @@ static void be_in_it_too(int index)
 
 	must(sum_of_group() == 1300, 10);
 	board->step[index] = 1;
-	while (sum_of_group() != 1000 && sf_now_ns() < until) /* those of the killed go */
+	while (sum_of_group() != 1000 && sf_now_ns() < until) /* the killed client's workers disappear */
 		;
 	must(sum_of_group() == 1000, 11);
 	must(urom_rig_stop_worker(&rig, worker), 6);

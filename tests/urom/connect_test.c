@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start of a service against what is no service: each kind of it has its code, in bounded time, and leaves nothing behind. */
+/* Starting a service against something that is not a service: each case fails with its code, in bounded time, and leaves
+ * nothing behind. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -21,26 +22,27 @@
 #include <doca_log.h>
 
 #include "support/urom_rig.h"
+#include "support/wait.h"
 
-#define BOUND_NS UINT64_C(20000000000) /* two seconds, and whatever a busy machine takes: only a hang takes longer */
+#define BOUND_NS UINT64_C(20000000000) /* two seconds, plus what a busy machine needs: only a hang takes longer */
 #define BUSY_NS UINT64_C(3000000000)   /* more than two seconds */
 #define NAME "several.test"
-#define HANGING "hanging.test" /* its resolver answers when it is told to */
-#define LOOKUPS_MAX 4	       /* that may hang */
+#define HANGING "hanging.test" /* its resolver answers when the test lets it */
+#define LOOKUPS_MAX 4	       /* number of look-ups that may hang at a time */
 
 static struct urom_rig rig;
 static FILE *lines;
-static char *all, *said; /* what was logged; and from the last start on */
+static char *all, *said; /* all log lines, and those since the last start */
 static size_t all_len;
 
-/* ---- a name with addresses of our choice ---- */
+/* ---- a name with chosen addresses ---- */
 
 typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
-static const char *const *addresses; /* of NAME, to NULL */
+static const char *const *addresses; /* addresses of NAME, up to NULL */
 
 static pthread_mutex_t resolver_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t resolver_told = PTHREAD_COND_INITIALIZER;
-static bool resolver_answers; /* under the lock */
+static bool resolver_answers; /* guarded by resolver_lock */
 static atomic_bool resolver_computes;
 static atomic_int num_asked;
 
@@ -52,12 +54,12 @@ static void hang(void)
 	while (atomic_load(&resolver_computes) && sf_now_ns() < until)
 		;
 	pthread_mutex_lock(&resolver_lock);
-	while (!resolver_answers) /* asleep: one that runs now and then is one that lives */
+	while (!resolver_answers) /* asleep: a thread that runs now and then would count as alive */
 		pthread_cond_wait(&resolver_told, &resolver_lock);
 	pthread_mutex_unlock(&resolver_lock);
 }
 
-static void tell_resolver(bool answers)
+static void resolver_notify(bool answers)
 {
 	pthread_mutex_lock(&resolver_lock);
 	resolver_answers = answers;
@@ -86,12 +88,12 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	return 0;
 }
 
-/* ---- somebody at the other end ---- */
+/* ---- a listener at the other end ---- */
 
 static struct {
 	int fd;
 	unsigned port;
-	const void *answer; /* to every connection; NULL: it is not even accepted */
+	const void *answer; /* what it sends on each connection; NULL: it does not even accept */
 	size_t answer_len;
 	pthread_t thread;
 	atomic_bool ends;
@@ -167,7 +169,7 @@ static size_t num_lines(void)
 	return num;
 }
 
-/* Starts a service of that host and port, and stops it again if it could. */
+/* Starts a service at that host and port, and stops it if the start succeeded. */
 static doca_error_t start(const char *host, unsigned port)
 {
 	struct doca_urom_service *service = urom_rig_service(&rig);
@@ -197,7 +199,7 @@ static doca_error_t start(const char *host, unsigned port)
 	return result;
 }
 
-/* The code, one line, which says what, and no descriptor more than before. */
+/* The start fails with the code and one log line that contains `what`, and leaves no descriptor open. */
 static void fails(const char *host, unsigned port, doca_error_t code, const char *what)
 {
 	uint32_t before = num_descriptors();
@@ -218,7 +220,7 @@ static int open_rig(void **state)
 		return -1;
 	if (!urom_rig_open(&rig, NULL))
 		return -1;
-	(void)start("127.0.0.1", rig.port); /* what UCX keeps for good is there after that */
+	(void)start("127.0.0.1", rig.port); /* after this, UCX has opened all descriptors that it keeps */
 	return 0;
 }
 
@@ -237,7 +239,7 @@ static void nobody_listens(void **state)
 	fails("127.0.0.1", 1, DOCA_ERROR_CONNECTION_ABORTED, "127.0.0.1: no service is there");
 }
 
-/* Its queue is full, and the kernel drops what asks for more: as if nothing were there at all. */
+/* Its queue is full, so the kernel drops further requests, as if the host could not be reached. */
 static void a_host_that_cannot_be_reached(void **state)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -256,7 +258,7 @@ static void a_host_that_cannot_be_reached(void **state)
 	other_close();
 }
 
-/* What listens there says that, and waits for more: no service, whichever way UCX comes to know it. */
+/* A listener sends these bytes and then waits. The start must fail, however UCX notices. */
 static void answers(const void *bytes, size_t len)
 {
 	uint32_t before = num_descriptors();
@@ -276,7 +278,7 @@ static void a_listener_that_says_nothing(void **state)
 	assert_non_null(strstr(said, "127.0.0.1: says nothing"));
 }
 
-/* UCX begins with a length and a status, then comes what its two ends tell each other. */
+/* UCX sends a length and a status first, then the data of its two ends. */
 static void half_an_answer(void **state)
 {
 	static const uint64_t header[8] = {200, 0, 1, 1, 1};
@@ -319,7 +321,7 @@ static void the_second_address_answers(void **state)
 	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
 }
 
-/* The daemon listens on all addresses, the other one on 127.0.0.1 alone, at the same port number but one. */
+/* The daemon listens on all addresses at its port; the silent listener has the first address at the same port. */
 static void a_silent_first_address_leaves_time_for_the_second(void **state)
 {
 	static const char *const silent_first[] = {"127.0.0.8", "127.0.0.1", NULL};
@@ -335,7 +337,7 @@ static void a_silent_first_address_leaves_time_for_the_second(void **state)
 	close(fd);
 }
 
-static void each_address_is_told_of(void **state)
+static void each_address_is_reported(void **state)
 {
 	static const char *const three[] = {"127.0.0.7", "127.0.0.8", "127.0.0.9", NULL};
 
@@ -357,7 +359,7 @@ static void as_many_addresses_as_are_tried(void **state)
 	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
 }
 
-/* UCX has no way there: it is told of like any other. */
+/* UCX cannot reach this address; it is reported like any other. */
 static void an_address_of_the_other_kind_alone(void **state)
 {
 	static const char *const other_kind[] = {"::1", NULL};
@@ -369,7 +371,7 @@ static void an_address_of_the_other_kind_alone(void **state)
 	assert_non_null(strstr(said, "(::1: "));
 }
 
-/* ---- a resolver that takes its time ---- */
+/* ---- a slow resolver ---- */
 
 static uint32_t num_threads(void)
 {
@@ -384,20 +386,16 @@ static uint32_t num_threads(void)
 
 static void await_threads(uint32_t num)
 {
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-
-	while (num_threads() > num && sf_now_ns() < until)
-		usleep(1000);
+	(void)WAIT_UNTIL(num_threads() <= num);
 	assert_int_equal(num_threads(), num);
 }
 
 static void *answer_soon(void *unused)
 {
 	(void)unused;
-	while (atomic_load(&num_asked) == 0)
-		usleep(1000);
-	usleep(300000);
-	tell_resolver(true);
+	(void)WAIT_UNTIL(atomic_load(&num_asked) != 0);
+	time_pass_ms(300);
+	resolver_notify(true);
 	return NULL;
 }
 
@@ -408,7 +406,7 @@ static void a_resolver_that_is_slow(void **state)
 
 	(void)state;
 	addresses = one;
-	tell_resolver(false);
+	resolver_notify(false);
 	atomic_store(&num_asked, 0);
 	assert_int_equal(pthread_create(&thread, NULL, answer_soon, NULL), 0);
 	assert_int_equal(start(HANGING, rig.port), DOCA_SUCCESS);
@@ -416,21 +414,21 @@ static void a_resolver_that_is_slow(void **state)
 	assert_int_equal(num_lines(), 0);
 }
 
-/* The thread that asks runs all the time, as one would that waits for a processor. */
+/* The thread of the look-up runs all the time, as one would that waits for a processor. */
 static void a_resolver_that_is_busy(void **state)
 {
 	static const char *const one[] = {"127.0.0.1", NULL};
 
 	(void)state;
 	addresses = one;
-	tell_resolver(true);
+	resolver_notify(true);
 	atomic_store(&resolver_computes, true);
 	assert_int_equal(start(HANGING, rig.port), DOCA_SUCCESS);
 	atomic_store(&resolver_computes, false);
 	assert_int_equal(num_lines(), 0);
 }
 
-/* Each start ends in time; once it hangs for too many, nobody is asked any more; and in the end nothing is left. */
+/* Each start fails in time. Once too many look-ups hang, no more are begun. In the end no thread is left. */
 static void a_resolver_that_hangs(void **state)
 {
 	static const char *const one[] = {"127.0.0.1", NULL};
@@ -438,14 +436,14 @@ static void a_resolver_that_hangs(void **state)
 
 	(void)state;
 	addresses = one;
-	tell_resolver(false);
+	resolver_notify(false);
 	atomic_store(&num_asked, 0);
 	for (int i = 0; i < LOOKUPS_MAX; i++)
-		fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "the resolver says nothing about " HANGING);
-	fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "4 look-ups have not been answered yet");
+		fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "no DNS reply for " HANGING);
+	fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "4 look-ups are unanswered");
 	assert_int_equal(atomic_load(&num_asked), LOOKUPS_MAX);
-	assert_int_equal(start("127.0.0.1", rig.port), DOCA_SUCCESS); /* which needs none */
-	tell_resolver(true);
+	assert_int_equal(start("127.0.0.1", rig.port), DOCA_SUCCESS); /* an address needs no look-up */
+	resolver_notify(true);
 	await_threads(threads);
 	assert_int_equal(start(HANGING, rig.port), DOCA_SUCCESS);
 }
@@ -461,7 +459,7 @@ int main(void)
 		cmocka_unit_test(no_such_host),
 		cmocka_unit_test(the_second_address_answers),
 		cmocka_unit_test(a_silent_first_address_leaves_time_for_the_second),
-		cmocka_unit_test(each_address_is_told_of),
+		cmocka_unit_test(each_address_is_reported),
 		cmocka_unit_test(as_many_addresses_as_are_tried),
 		cmocka_unit_test(an_address_of_the_other_kind_alone),
 		cmocka_unit_test(a_resolver_that_is_slow),

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: deploy_test.py DEPLOY_FOLDER DAEMON PLUGIN_FOLDER. What deploy/ says, by what tools there are, and the daemon run as each file
-has it; 77 when a tool is missing and the rest is right."""
-import json, os, re, shlex, shutil, signal, subprocess, sys, tempfile, time
+"""Usage: deploy_test.py DEPLOY_FOLDER DAEMON PLUGIN_FOLDER. Checks the files in deploy/ with the tools that are installed, and
+runs the daemon as each file does. Exits with 77 if a tool is missing and everything else is right."""
+import json, os, re, shlex, shutil, signal, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from waiting import await_line
 
 folder = sys.argv[1]
 missing, wrong = [], []
 work = tempfile.mkdtemp()
-# The files name folders without blanks; where the programs lie here may have some.
+# The files use folders without blanks in their names; the programs' real folders may have blanks.
 daemon, plugins = os.path.join(work, "doca_urom_daemon"), os.path.join(work, "urom-plugins")
 os.symlink(os.path.abspath(sys.argv[2]), daemon)
 os.symlink(os.path.abspath(sys.argv[3]), plugins)
@@ -36,14 +39,12 @@ def here(text):
 
 
 def expect_to_listen(command, environment, where, found):
-    """The command with the environment, on a port that is free, says what it listens on, and ends with 0 when it is asked to."""
+    """Runs the command with the environment on a free port. It must print what it listens on, and exit with 0 after SIGTERM."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("UROM_")}
     path = os.path.join(work, "out")
     with open(path, "w") as out:
         process = subprocess.Popen(command, env={**own, **environment, "UROM_PORT": "0"}, stdout=out, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None and "plugins\n" not in open(path).read().partition("listening on")[2]:
-        time.sleep(0.02)
+    await_line(path, "listening on .* plugins$", process.pid, limit_s=30)
     process.send_signal(signal.SIGTERM)
     try:
         code = process.wait(30)
@@ -58,7 +59,7 @@ def expect_to_listen(command, environment, where, found):
 unit = open(os.path.join(folder, "doca-urom.service")).read()
 if shutil.which("systemd-analyze"):
     path = os.path.join(work, "doca-urom.service")
-    with open(path, "w") as file:  # the installed program is not here
+    with open(path, "w") as file:  # the program is not installed here
         file.write(here(unit))
     result = subprocess.run(["systemd-analyze", "verify", "--man=no", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     mine = [line for line in result.stdout.splitlines() if "doca-urom" in line]
@@ -68,7 +69,7 @@ else:
 settings = dict(re.findall(r"^Environment=(\w+)=(.*)$", unit, re.M))
 expect_variables(settings, "unit")
 expect(settings["SOFTFIELD_RUNTIME"] == "/run/" + re.search(r"^RuntimeDirectory=(.*)$", unit, re.M)[1], "unit: RuntimeDirectory")
-command = shlex.split(here(re.search(r"^ExecStart=(.*)$", unit, re.M)[1]).replace("$SERVICE_ARGS", "-m 8192"))  # systemd splits it, too
+command = shlex.split(here(re.search(r"^ExecStart=(.*)$", unit, re.M)[1]).replace("$SERVICE_ARGS", "-m 8192"))  # systemd splits it in the same way
 settings = {name: here(value) for name, value in settings.items()}
 expect_to_listen(command, {**settings, "SOFTFIELD_RUNTIME": work + "/unit"}, "unit", r"listening on 127\.0\.0\.1 .* 8192 bytes.* 1 plugins")
 
@@ -95,10 +96,10 @@ try:
     environment = {entry["name"]: entry for entry in container["env"]}
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
-    expect(manifest["kind"] == "DaemonSet" and manifest["apiVersion"] == "apps/v1", "yaml: it is no DaemonSet")
+    expect(manifest["kind"] == "DaemonSet" and manifest["apiVersion"] == "apps/v1", "yaml: not a DaemonSet")
     expect(manifest["spec"]["selector"]["matchLabels"] == template["metadata"]["labels"], "yaml: the selector does not select the pods")
     expect(len(environment) == len(container["env"]), "yaml: a variable is there twice")
-    expect(set(mounts) == set(volumes), "yaml: volumes and mounts are not the same")
+    expect(set(mounts) == set(volumes), "yaml: volumes and mounts differ")
     expect_variables(environment, "yaml")
     expect({"SERVICE_ARGS", "UROM_PLUGIN_PATH"} <= set(environment), "yaml: a variable of the service is missing")
     expect(pod["enableServiceLinks"] is False, "yaml: a Service named urom would set UROM_PORT")
@@ -111,7 +112,7 @@ try:
         file.write("a secret of many bytes, the same for all who may")
     os.mkdir(work + "/plugins")
     os.mkdir(work + "/run")
-    os.chmod(work + "/run", 0o777)  # as an emptyDir is
+    os.chmod(work + "/run", 0o777)  # as an emptyDir has
     installed.update({mounts["secret"]: secret, mounts["runtime"]: work + "/run", mounts["plugins"]: work + "/plugins"})
     fields = {"status.hostIP": "127.0.0.2"}
     settings = {name: here(str(entry["value"])) if "value" in entry else fields[entry["valueFrom"]["fieldRef"]["fieldPath"]]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Domains of very many processes, all but one of them played; and what may go wrong on the way to RUNNING. */
+/* Domains of very many processes, all but one of them simulated; and failures before RUNNING. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,16 +20,16 @@
 
 #define SANDBOX "worker_sandbox"
 #define MANY 2000
-#define MANY_NS UINT64_C(60000000000) /* it takes some 10 ms on a machine with nothing else to do */
+#define MANY_NS UINT64_C(60000000000) /* an idle machine needs about 10 ms */
 #define WORKERS 4
-#define DOMAINS_MAX 1024 /* of a worker */
+#define DOMAINS_MAX 1024 /* for each worker */
 #define SHARED_ID 55
 #define NOBODY 77 /* no worker has this id */
 #define FORGED_NS UINT64_C(500000000)
-#define TASKS_MAX 16384 /* more than a connection takes */
+#define TASKS_MAX 16384 /* more than a connection accepts */
 
 static struct urom_rig rig;
-static struct doca_urom_worker *workers[WORKERS]; /* the first two of one process */
+static struct doca_urom_worker *workers[WORKERS]; /* the first two share a process */
 static uint64_t ids[WORKERS] = {40, 10, 30, 20};
 
 static bool start_workers(void)
@@ -79,7 +79,7 @@ static struct doca_urom_domain *make_domain(struct urom_players *players, size_t
 	return domain;
 }
 
-/* The state in which a start ends. */
+/* Starts the domain. Returns the state in which the start ends. */
 static enum doca_ctx_states start(struct doca_urom_domain *domain)
 {
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
@@ -116,7 +116,7 @@ static void sent(doca_error_t result, union doca_data cookie)
 	*(struct sent *)cookie.ptr = (struct sent){1, result};
 }
 
-/* The worker looks the other up in its domains. */
+/* Sends to an id, which the worker looks up in its domains. */
 static doca_error_t send_to(struct doca_urom_worker *worker, uint64_t id)
 {
 	struct sent end = {0};
@@ -147,7 +147,7 @@ static void two_thousand_processes(void **state)
 	end(domain, &players);
 }
 
-/* Gathered in rounds: what lies in memory at once does not grow with it. */
+/* Entries are gathered in rounds, so the memory in use does not grow with one large entry. */
 static void one_has_much_more_than_the_others(void **state)
 {
 	struct urom_players players;
@@ -173,7 +173,7 @@ static void more_than_a_directory_holds(void **state)
 	players.lens[0] = players.lens[1] = (130 << 20);
 	struct doca_urom_domain *domain = make_domain(&players, 1);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_IDLE);
-	assert_int_equal(players.round, 1); /* nothing but sizes was gathered */
+	assert_int_equal(players.round, 1); /* only sizes were gathered */
 	end(domain, &players);
 }
 
@@ -202,7 +202,7 @@ static void as_many_domains_as_a_worker_takes(void **state)
 
 /* ---- contexts of one worker process ---- */
 
-static void who_told_a_process_may_leave(void **state)
+static void a_worker_that_sent_a_directory_may_leave(void **state)
 {
 	struct urom_players players;
 
@@ -210,16 +210,17 @@ static void who_told_a_process_may_leave(void **state)
 	deal(&players, 50);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
-	for (int i = 0; i < 2; i++) { /* one of them told it, and the other relies on that */
+	for (int i = 0; i < 2; i++) { /* one of the two sent the directory to the process, and the other relies on that */
 		assert_int_equal(send_to(workers[1], ids[3]), DOCA_SUCCESS);
 		assert_true(urom_rig_stop_worker(&rig, workers[i]));
 		workers[i] = NULL;
 	}
-	assert_int_equal(send_to(workers[2], ids[3]), DOCA_SUCCESS); /* in a process of its own */
+	assert_int_equal(send_to(workers[2], ids[3]), DOCA_SUCCESS); /* this worker has its own process */
 	end(domain, &players);
 }
 
-/* A process of its own, with a worker that both use; what it is to wait for before it, and to say after. */
+/* Opens another program with a worker that both programs share. Waits for a byte before it opens the worker, and writes one
+ * afterwards. */
 static struct doca_urom_domain *join_shared(int wait_fd, int say_fd, struct urom_players *players)
 {
 	char byte = 0;
@@ -237,7 +238,7 @@ static struct doca_urom_domain *join_shared(int wait_fd, int say_fd, struct urom
 	return make_domain(players, 1);
 }
 
-/* Begins to tell the worker, and dies after some turns. */
+/* Begins to send the directory to the worker, and is killed after some progress calls. */
 static void tell_and_die(int wait_fd, int say_fd, int turns)
 {
 	struct urom_players players;
@@ -250,7 +251,7 @@ static void tell_and_die(int wait_fd, int say_fd, int turns)
 	raise(SIGKILL);
 }
 
-/* Offers the same at about that time: the worker then asks it instead. */
+/* Offers the same directory at about that time: the worker then requests it from this process. */
 static void tell_after_it(int say_fd, int wait_fd)
 {
 	struct urom_players players;
@@ -262,7 +263,7 @@ static void tell_after_it(int say_fd, int wait_fd)
 	_exit(start(domain) == DOCA_CTX_STATE_RUNNING && send_to(workers[0], ids[0]) == DOCA_SUCCESS ? 0 : 2);
 }
 
-static void who_tells_a_process_may_die(void **state)
+static void a_program_that_sends_a_directory_may_die(void **state)
 {
 	struct urom_rig host = {.pe = NULL};
 
@@ -273,7 +274,7 @@ static void who_tells_a_process_may_die(void **state)
 		int up[2], telling[2], status;
 
 		assert_int_equal(pipe(up) | pipe(telling), 0);
-		pid_t other = fork(); /* both are: UCX does not live on in a child */
+		pid_t other = fork(); /* both run in children, because UCX does not survive a fork */
 		if (other == 0)
 			tell_and_die(up[0], telling[1], turns);
 		pid_t own = fork();
@@ -291,7 +292,7 @@ static void who_tells_a_process_may_die(void **state)
 
 /* ---- what goes wrong ---- */
 
-/* The start fails, and the next one, of a good exchange, does not. */
+/* The first start fails; the next one, with a correct exchange, does not. */
 static void fails_once(struct urom_players *players)
 {
 	struct doca_urom_domain *domain = make_domain(players, WORKERS);
@@ -377,8 +378,8 @@ static void a_stop_in_each_round(void **state)
 	}
 }
 
-/* After each number of turns: offered, while it is told, told. */
-static void a_stop_while_workers_are_told(void **state)
+/* Stops the domain after each number of progress calls: when it has offered the directory, is sending it, or has sent it. */
+static void a_stop_while_workers_receive_the_directory(void **state)
 {
 	struct urom_players players;
 
@@ -409,7 +410,7 @@ static void a_worker_that_dies_while_processes_gather(void **state)
 	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_IN_PROGRESS);
 	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
-	players.never_ends = 0; /* the others are not held up */
+	players.never_ends = 0; /* the other participants are not held up */
 	assert_true(urom_rig_await(&rig, doca_urom_domain_as_ctx(domain), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(players.round, 2);
 	assert_int_equal(players.num_freed, 2);
@@ -431,7 +432,7 @@ static void a_worker_that_dies_later(void **state)
 	assert_int_equal(now, DOCA_CTX_STATE_RUNNING);
 	assert_int_equal(send_to(workers[0], ids[2]), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
-	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_BAD_STATE); /* without it */
+	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_BAD_STATE); /* without the dead worker */
 	end(domain, &players);
 }
 
@@ -446,7 +447,7 @@ static void ended(doca_error_t result, union doca_data cookie)
 	num_not_found += result == DOCA_ERROR_NOT_FOUND;
 }
 
-/* Commands to nobody, as many as the connection takes. */
+/* Submits commands to a missing worker until the connection is full. */
 static void fill_queue(struct doca_urom_worker *worker)
 {
 	static const char much[3900];
@@ -468,8 +469,8 @@ static void restart_with_many_tasks(struct doca_urom_worker **worker)
 	assert_true(urom_rig_start_worker(&rig, *worker));
 }
 
-/* The domain is destroyed at once, as it may be; its workers forget it all the same. */
-static void a_stop_while_a_worker_takes_nothing(void **state)
+/* The domain is destroyed immediately after its stop, as is permitted; its workers still forget it. */
+static void a_stop_while_a_worker_reads_nothing(void **state)
 {
 	struct urom_players players;
 
@@ -496,7 +497,7 @@ static void a_stop_while_a_worker_takes_nothing(void **state)
 	end(domain, &players);
 }
 
-/* What it was still to be told goes with it. */
+/* The messages that were still to be sent to the worker are dropped with it. */
 static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 {
 	struct urom_players players;
@@ -515,7 +516,7 @@ static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 	assert_int_equal(num_under_way, 0);
 }
 
-/* As they were set: only the exchange is another. */
+/* The domain starts again with the same settings and a new exchange. */
 static void a_worker_that_runs_again(void **state)
 {
 	struct urom_players players;
@@ -527,7 +528,7 @@ static void a_worker_that_runs_again(void **state)
 	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
 	assert_true(urom_rig_start_worker(&rig, workers[3]));
-	assert_int_equal(send_to(workers[3], ids[0]), DOCA_ERROR_NOT_FOUND); /* its new process was not told */
+	assert_int_equal(send_to(workers[3], ids[0]), DOCA_ERROR_NOT_FOUND); /* its new process does not have the domain */
 	assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
 	urom_players_close(&players);
 	deal(&players, 5);
@@ -539,7 +540,7 @@ static void a_worker_that_runs_again(void **state)
 	end(domain, &players);
 }
 
-/* Between two turns of the domain: it is not told what its process before was offered. */
+/* Restarts the worker between two progress calls of the domain: the new process does not get what the old one was offered. */
 static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 {
 	struct urom_players players;
@@ -557,9 +558,9 @@ static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 	end(domain, &players);
 }
 
-/* ---- an address that is none of UCX's ---- */
+/* ---- an address that is not from UCX ---- */
 
-/* The first player has one worker, with that address for the plugin. */
+/* Gives the first player one worker, with that address for the plugin. */
 static void forge(struct urom_players *players, const void *address, size_t len)
 {
 	uint8_t addresses[1024];
@@ -573,8 +574,8 @@ static void forge(struct urom_players *players, const void *address, size_t len)
 	(void)urom_entry_pack(&forged, 1, NULL, 0, players->entries[0], players->lens[0]);
 }
 
-/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and
- * to nobody else. */
+/* UCX uses an address as it is, and its reaction to a forged one is undefined. Only the worker that sends to it may be
+ * affected. */
 static bool send_to_forged(const void *address, size_t len)
 {
 	struct urom_players players;
@@ -588,7 +589,7 @@ static bool send_to_forged(const void *address, size_t len)
 	assert_int_equal(urom_sandbox_task_send(workers[2], (union doca_data){.ptr = &end_of_it}, NOBODY, 1, "x", 1, sent),
 			 DOCA_SUCCESS);
 	uint64_t until =
-		sf_now_ns() + FORGED_NS; /* what looks like an address may take the message, and never bring it anywhere */
+		sf_now_ns() + FORGED_NS; /* a forged address that looks valid may accept the message and never deliver it */
 	while (!end_of_it.done && sf_now_ns() < until)
 		(void)doca_pe_progress(rig.pe);
 	assert_int_equal(doca_ctx_get_state(doca_urom_worker_as_ctx(workers[2]), &now), DOCA_SUCCESS);
@@ -604,7 +605,7 @@ static bool send_to_forged(const void *address, size_t len)
 	return died;
 }
 
-/* At each place of a real one, another byte. */
+/* Changes each byte of a real address. */
 static void forged_addresses(void **state)
 {
 	uint8_t address[512];
@@ -631,24 +632,24 @@ static void forged_addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_tells_a_process_may_die), /* first: it forks */
+		cmocka_unit_test(a_program_that_sends_a_directory_may_die), /* first, because it forks */
 		WITH_RIG(two_thousand_processes),
 		WITH_RIG(one_has_much_more_than_the_others),
 		WITH_RIG(more_than_a_directory_holds),
 		WITH_RIG(as_many_domains_as_a_worker_takes),
-		WITH_RIG(who_told_a_process_may_leave),
+		WITH_RIG(a_worker_that_sent_a_directory_may_leave),
 		WITH_RIG(a_gathering_that_does_not_start),
 		WITH_RIG(a_gathering_that_fails),
 		WITH_RIG(an_index_that_is_there_twice),
 		WITH_RIG(an_entry_that_is_malformed),
 		WITH_RIG(a_stop_in_each_round),
-		WITH_RIG(a_stop_while_workers_are_told),
+		WITH_RIG(a_stop_while_workers_receive_the_directory),
 		WITH_RIG(a_worker_that_dies_while_processes_gather),
 		WITH_RIG(a_worker_that_dies_later),
 		WITH_RIG(a_worker_that_runs_again),
 		WITH_RIG(a_worker_that_runs_again_while_its_domain_starts),
 		WITH_RIG(forged_addresses),
-		WITH_RIG(a_stop_while_a_worker_takes_nothing),
+		WITH_RIG(a_stop_while_a_worker_reads_nothing),
 		WITH_RIG(a_worker_that_is_to_leave_a_domain_and_stops),
 	};
 

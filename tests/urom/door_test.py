@@ -40,7 +40,7 @@ UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
 CROWD, OF_ONE = 300, 128  # of one address at a time
 WAKES = 1000
 REACH_S = 1  # within which a port that is open takes a connection
-FULL = "no connection can be taken just now"
+FULL = "cannot accept connections now"
 NEAR, FAR = ("10.213.90.1", "10.213.90.2")
 
 

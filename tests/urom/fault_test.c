@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plugins that crash, hang and flood: their worker ends, says why, and nothing else is disturbed. */
+/* Plugins that crash, hang or flood: their worker ends, the daemon logs why, and nothing else is disturbed. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,11 +20,11 @@
 #define ANY DOCA_UROM_WORKER_ID_ANY
 
 static struct urom_rig rig;
-static struct doca_urom_worker *other; /* which is to go on */
+static struct doca_urom_worker *other; /* it must keep working */
 
 static const char *const limits[] = {"--plugin-timeout", "1", "--max-worker-memory", "64", NULL};
 
-/* What many unanswered commands take. */
+/* Limits for tests with many unanswered commands. */
 static const char *const much_memory[] = {"--plugin-timeout", "10", "--max-worker-memory", "2048", NULL};
 
 static int open_rig_with(const char *const *options)
@@ -57,7 +57,7 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* The other worker serves, and a new one comes. */
+/* The other worker still answers, and a new one can be started. */
 static void assert_nothing_else_is_disturbed(void)
 {
 	assert_int_equal(urom_rig_loopback(&rig, other, 3), DOCA_SUCCESS);
@@ -67,7 +67,7 @@ static void assert_nothing_else_is_disturbed(void)
 	assert_true(urom_rig_stop_worker(&rig, next));
 }
 
-/* The fault ends the worker: its task fails, its context stops, and the daemon says so. */
+/* The fault ends the worker: its task fails, its context stops, and the daemon logs the reason. */
 static void assert_ends(enum fault_what what, enum fault_where where, const char *said)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -161,7 +161,7 @@ static void what_a_plugin_started_ends_with_it(void **state)
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CHILD, FAULT_IN_CMD, &child), DOCA_SUCCESS);
 	assert_int_equal(kill((pid_t)child, 0), 0);
-	/* The child has the connections open too, yet the host learns of the end. */
+	/* The child has the connections open, too, but the host learns of the worker's end. */
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CRASH, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
 	while (process_is_there((pid_t)child) && sf_now_ns() < until)
@@ -196,11 +196,11 @@ static void a_plugin_that_hangs_while_it_ends(void **state)
 	struct doca_urom_worker *worker = fault_worker(&rig, "close-spin");
 	assert_non_null(worker);
 	assert_true(urom_rig_stop_worker(&rig, worker)); /* the client does not wait for it */
-	assert_true(program_await(&rig.daemon, "signal 9 (Killed) in close of worker_fault: it had not ended"));
+	assert_true(program_await(&rig.daemon, "signal 9 (Killed) in close of worker_fault: it did not start or end in time"));
 	assert_nothing_else_is_disturbed();
 }
 
-/* One that hangs is the clock: when it is ended, an idle one and a stopped one have been looked at as often. */
+/* A worker that hangs is the clock: by the time it is ended, an idle and a stopped worker have been checked as often. */
 static void idle_and_stopped_workers_are_left_alone(void **state)
 {
 	struct doca_urom_worker *stopped = fault_worker(&rig, NULL), *hangs = fault_worker(&rig, NULL);
@@ -221,13 +221,14 @@ static void idle_and_stopped_workers_are_left_alone(void **state)
 static void notifications_without_end(void **state)
 {
 	(void)state;
-	assert_ends(FAULT_FLOOD, FAULT_IN_CMD, "worker_fault.so made 1024 notifications more than it was given commands");
+	assert_ends(FAULT_FLOOD, FAULT_IN_CMD, "worker_fault.so created 1024 notifications more than it received commands");
 }
 
 static void notifications_in_one_call(void **state)
 {
 	(void)state;
-	assert_ends(FAULT_FLOOD_AT_ONCE, FAULT_IN_CMD, "worker_fault.so made 1024 notifications more than it was given commands");
+	assert_ends(FAULT_FLOOD_AT_ONCE, FAULT_IN_CMD,
+		    "worker_fault.so created 1024 notifications more than it received commands");
 }
 
 static uint32_t count(const char *text, const char *in)
@@ -251,8 +252,8 @@ static void notifications_for_nobody(void **state)
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_true(program_await(&rig.daemon, "has ended")); /* behind all that it printed */
-	assert_int_equal(count("for a dest_id that never was", rig.daemon.output) + count("of another type", rig.daemon.output),
-			 10);
+	assert_int_equal(
+		count("for a dest_id that never existed", rig.daemon.output) + count("of another type", rig.daemon.output), 10);
 }
 
 static void an_answer_of_more_than_a_message_holds(void **state)
@@ -332,7 +333,7 @@ static void the_socket_to_the_daemon(void **state)
 static void packets_without_end(void **state)
 {
 	(void)state;
-	assert_ends(FAULT_PACKETS, FAULT_IN_CMD, "it was killed because it sends the service more than a worker has to say");
+	assert_ends(FAULT_PACKETS, FAULT_IN_CMD, "killed because it sends the service more packets than a worker should");
 }
 
 /* ---- without a daemon ---- */
@@ -360,11 +361,11 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 	rig.daemon.pid = 0;
 }
 
-/* ---- a client that takes nothing ---- */
+/* ---- a client that reads no answers ---- */
 
 #define SLOW_TASKS 16384
 
-/* Takes answers only as far as it must to ask at all. */
+/* Reads answers only as far as needed to submit. */
 static doca_error_t submit_large(struct urom_rig *from, struct doca_urom_worker *slow, struct fault_ask *ask)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -379,7 +380,7 @@ static void a_slow_client_stops_no_other(void **state)
 {
 	struct doca_urom_worker *slow = urom_rig_worker(&rig, 42, FAULT_PLUGIN), *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
 	struct fault_ask *asks = (struct fault_ask *)calloc(SLOW_TASKS, sizeof(*asks));
-	struct urom_rig apart = rig; /* with an engine of its own */
+	struct urom_rig apart = rig; /* with its own progress engine */
 
 	(void)state;
 	assert_int_equal(doca_pe_create(&apart.pe), DOCA_SUCCESS);
@@ -388,7 +389,7 @@ static void a_slow_client_stops_no_other(void **state)
 	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(slow, SLOW_TASKS), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(doca_urom_worker_as_ctx(slow)), DOCA_ERROR_IN_PROGRESS);
 	enum doca_ctx_states now = DOCA_CTX_STATE_STARTING;
-	while (now == DOCA_CTX_STATE_STARTING) { /* the service is on the one, the worker on the other */
+	while (now == DOCA_CTX_STATE_STARTING) { /* the service uses one engine, the worker the other */
 		(void)doca_pe_progress(rig.pe);
 		(void)doca_pe_progress(apart.pe);
 		(void)doca_ctx_get_state(doca_urom_worker_as_ctx(slow), &now);
@@ -416,7 +417,7 @@ static void a_slow_client_stops_no_other(void **state)
 	free(asks);
 }
 
-/* A program of its own: asks for much, says so, and takes nothing more. */
+/* Main function of another program: submits many commands, prints "asked", and reads no answers. */
 static int slow_client(void)
 {
 	static struct fault_ask asks[SLOW_TASKS];
@@ -440,7 +441,7 @@ static int slow_client(void)
 
 #define SLOW_CLIENTS 5
 
-static void a_slow_client_that_dies_takes_nobody_along(void **state)
+static void a_slow_client_that_dies_disturbs_no_other(void **state)
 {
 	const char *const args[] = {"/proc/self/exe", "slow-client", NULL};
 	struct doca_urom_worker *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
@@ -452,7 +453,7 @@ static void a_slow_client_that_dies_takes_nobody_along(void **state)
 
 		assert_true(program_start(&slow, args));
 		assert_true(program_await(&slow, "asked"));
-		for (int j = 0; j < 100; j++) /* while answers pile up */
+		for (int j = 0; j < 100; j++) /* while answers accumulate */
 			assert_int_equal(fault_ask(&rig, quick, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 		kill(slow.pid, SIGKILL);
 		assert_int_equal(program_wait(&slow), 128 + SIGKILL);
@@ -493,7 +494,7 @@ int main(int argc, char **argv)
 		WITH_RIG(packets_without_end),
 		WITH_RIG(a_hanging_worker_does_not_outlive_the_daemon),
 		cmocka_unit_test_setup_teardown(a_slow_client_stops_no_other, open_large_rig, close_rig),
-		cmocka_unit_test_setup_teardown(a_slow_client_that_dies_takes_nobody_along, open_large_rig, close_rig),
+		cmocka_unit_test_setup_teardown(a_slow_client_that_dies_disturbs_no_other, open_large_rig, close_rig),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "slow-client") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of the service that are stopped or killed: none outlives the daemon, and none keeps what a new daemon needs. */
+/* Processes of the service that are stopped or killed: none outlives the daemon, and none holds what a new daemon needs. */
 #include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
@@ -20,6 +20,7 @@
 
 #include "fault_rig.h"
 #include "support/asan.h"
+#include "support/wait.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY
 
@@ -62,7 +63,7 @@ static bool runs_daemon(pid_t pid)
 	return readlink(path, program, sizeof(program) - 1) > 0 && strstr(program, "doca_urom_daemon") != NULL;
 }
 
-/* The daemon's child that starts its workers; the daemon, if it has none. */
+/* Returns the daemon's child that starts its workers, or the daemon if it has none. */
 static pid_t find_spawner(void)
 {
 	pid_t spawner = rig.daemon.pid;
@@ -81,10 +82,7 @@ static pid_t find_spawner(void)
 
 static void await_end_of(pid_t pid)
 {
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-
-	while (process_is_there(pid) && sf_now_ns() < until)
-		usleep(1000);
+	assert_true(process_await_end(pid));
 	assert_false(process_is_there(pid));
 }
 
@@ -96,7 +94,7 @@ static void kill_daemon(void)
 	assert_true(urom_rig_await(&rig, doca_urom_service_as_ctx(rig.service), DOCA_CTX_STATE_IDLE));
 }
 
-/* At the same port of the same node, and it serves. */
+/* A new daemon starts at the same port of the same node, and it works. */
 static void assert_new_daemon_serves(void)
 {
 	assert_true(urom_rig_start_daemon(&rig, NULL));
@@ -156,9 +154,10 @@ static void a_stopped_spawner_ends_with_the_daemon(void **state)
 	assert_new_daemon_serves();
 }
 
-/* ---- a child that is stopped before it is the worker's program ---- */
+/* ---- a child that is stopped before it executes the worker's program ---- */
 
-/* Goes on with the start of the worker until the traced process has forked; the child, stopped before its first instruction. */
+/* Progresses the start of the worker until the traced process has forked. Returns the child, stopped before its first
+ * instruction. */
 static pid_t await_fork(pid_t spawner)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -198,7 +197,7 @@ static void a_child_that_is_stopped_before_exec_keeps_nothing(void **state)
 	kill(child, SIGSTOP);
 	assert_int_equal(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_DETACH, spawner, NULL, NULL), 0);
-	/* The daemon does not wait for it. */
+	/* The daemon does not wait for the child. */
 	struct doca_urom_worker *next = fault_worker(&rig, NULL);
 	assert_non_null(next);
 	assert_int_equal(fault_ask(&rig, next, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
@@ -223,7 +222,7 @@ static void a_stopped_spawner_is_continued(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
-/* A service that cannot start workers any more says so and ends, so that whoever looks after it starts it again. */
+/* A service that can no longer start workers logs that and exits, so that its supervisor starts it again. */
 static void a_daemon_ends_with_its_spawner(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -235,18 +234,18 @@ static void a_daemon_ends_with_its_spawner(void **state)
 	assert_true(urom_rig_await(&rig, doca_urom_service_as_ctx(rig.service), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(program_wait(&rig.daemon), EXIT_FAILURE);
 	rig.daemon.pid = 0;
-	assert_non_null(strstr(rig.daemon.output, "which starts the workers, was ended: the service ends, start it again"));
+	assert_non_null(strstr(rig.daemon.output, "which starts the workers, ended: the service ends too, start it again"));
 	assert_new_daemon_serves();
 }
 
 /* ---- a program that forks ---- */
 
 #define FORKS 40
-#define CHILD_S 30 /* after which it hangs */
+#define CHILD_S 30 /* seconds; after that it hangs */
 
 static atomic_bool threads_end, thread_failed;
 
-/* Starts a service of its own, and stops it. */
+/* Starts another service, and stops it. */
 static bool use_service(void)
 {
 	struct doca_urom_service *service;
@@ -270,14 +269,15 @@ static void *use_services(void *unused)
 	return NULL;
 }
 
-/* Other threads are anywhere in the library: the child finds no lock that a thread holds which it does not have. */
+/* Other threads are anywhere in the library during the fork. In the child no lock may stay held by a thread that does not
+ * exist there. */
 static void a_child_of_a_program_that_uses_services(void **state)
 {
 	pthread_t threads[2];
 
 	(void)state;
 	if (HAS_ASAN)
-		skip(); /* its allocator does not survive a fork beside other threads: its locks stay held in the child */
+		skip(); /* its allocator does not survive a fork next to other threads: its locks stay held in the child */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, use_services, NULL), 0);
 	for (int i = 0; i < FORKS; i++) {
@@ -296,7 +296,7 @@ static void a_child_of_a_program_that_uses_services(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	assert_false(atomic_load(&thread_failed));
-	/* The children had copies of the connections, which did no harm. */
+	/* The children had copies of the connections, which must not disturb them. */
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service at its end, or at the limits of its machine: what clients see, and that it goes on. */
+/* A service that shuts down or meets the limits of its machine: what clients see, and that the service keeps working. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "fault_rig.h"
+#include "support/wait.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY
 
@@ -44,7 +45,7 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* A folder for a daemon of the test's own. */
+/* Makes a new folder, for a daemon with other settings. */
 static void start_over(void)
 {
 	urom_rig_close(&rig);
@@ -74,7 +75,7 @@ static void assert_goes_on(void)
 	assert_true(urom_rig_stop_worker(&rig, next));
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
 static void assert_service_is_idle(void)
 {
@@ -98,7 +99,7 @@ static void what_is_under_way_is_answered_before_the_end(void **state)
 	assert_int_equal(fault_submit(&rig, worker, FAULT_WHEN_FILE, FAULT_IN_CMD, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a file is waited for"));
 	kill(rig.daemon.pid, SIGTERM);
-	assert_true(program_await(&rig.daemon, "are being ended"));
+	assert_true(program_await(&rig.daemon, "ending the workers"));
 	close(open(path, O_CREAT | O_WRONLY, 0600));
 	assert_true(urom_rig_await_flag(&rig, &ask.done));
 	assert_int_equal(ask.status, DOCA_SUCCESS);
@@ -116,14 +117,14 @@ static void what_is_never_answered_fails_at_the_end(void **state)
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
 	kill(rig.daemon.pid, SIGTERM);
-	assert_true(fault_await_end(&rig, worker)); /* killed after two seconds of its own, ten at most */
+	assert_true(fault_await_end(&rig, worker)); /* killed after using two seconds of processor time, or after ten seconds */
 	assert_service_is_idle();
 	assert_non_null(strstr(rig.daemon.output, "in progress of worker_fault"));
 }
 
 /* ---- the machine's limits ---- */
 
-/* One more than the highest that is open. */
+/* Returns one more than the highest open descriptor. */
 static rlim_t files_of_daemon(void)
 {
 	char path[64];
@@ -144,7 +145,7 @@ static void too_many_open_files(void **state)
 
 	(void)state;
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, NULL, &before), 0);
-	for (rlim_t more = 0; more < 6; more++) { /* each of the descriptors that a worker costs */
+	for (rlim_t more = 0; more < 6; more++) { /* so that each of the descriptors that a worker needs is the missing one */
 		const struct rlimit few = {files_of_daemon() + more, before.rlim_max};
 
 		assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &few, NULL), 0);
@@ -161,7 +162,7 @@ static void too_many_open_files(void **state)
 
 #define WORKERS 8
 
-/* In another process: is it given a worker? */
+/* Returns whether another process gets a worker. */
 static bool other_program_gets_worker(void)
 {
 	int status = -1;
@@ -201,7 +202,7 @@ static void a_program_that_wants_all_workers(void **state)
 #define CROWD 200
 #define WATCHED_NS UINT64_C(500000000)
 
-/* The daemon's socket in the runtime folder. */
+/* Finds the daemon's socket in the runtime folder. */
 static void find_door(struct sockaddr_un *door)
 {
 	DIR *folder = opendir(rig.folder);
@@ -226,16 +227,8 @@ static uint64_t processor_time_of_daemon_ns(void)
 	return (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
 }
 
-static void wait_for(uint64_t ns)
-{
-	uint64_t until = sf_now_ns() + ns;
-
-	while (sf_now_ns() < until)
-		usleep(10000);
-}
-
-/* They connect and say nothing, more than the daemon has descriptors for. It neither turns nor fills its log, and serves when
- * they go. */
+/* More clients than the daemon has descriptors for connect and send nothing. The daemon must neither spin nor fill its log,
+ * and must serve again when they leave. */
 static void a_crowd_that_takes_all_descriptors(void **state)
 {
 	struct sockaddr_un door;
@@ -252,18 +245,16 @@ static void a_crowd_that_takes_all_descriptors(void **state)
 		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		assert_int_equal(connect(fds[i], (struct sockaddr *)&door, sizeof(door)), 0);
 	}
-	assert_true(program_await(&rig.daemon, "no connection can be taken just now: Too many open files"));
+	assert_true(program_await(&rig.daemon, "cannot accept connections now: Too many open files"));
 	uint64_t from = processor_time_of_daemon_ns();
-	wait_for(WATCHED_NS);
+	time_pass_ns(WATCHED_NS);
 	uint64_t ran = processor_time_of_daemon_ns() - from;
 	print_message("the daemon ran for %llu of %llu ms\n", (unsigned long long)ran / 1000000,
 		      (unsigned long long)WATCHED_NS / 1000000);
 	assert_true(ran < WATCHED_NS / 5);
 	for (int i = 0; i < CROWD; i++)
 		close(fds[i]);
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	while (files_of_daemon() > files && sf_now_ns() < until)
-		usleep(1000);
+	assert_true(WAIT_UNTIL(files_of_daemon() <= files));
 	assert_goes_on();
 	assert_true(rig.daemon.output_len < sizeof(rig.daemon.output) / 2);
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
@@ -272,7 +263,7 @@ static void a_crowd_that_takes_all_descriptors(void **state)
 #define NOBODY 65534
 #define AS_NOBODY "setpriv --reuid=65534 --regid=65534 --clear-groups"
 
-/* For root there is no such limit: its daemon is another user's then. False: that user cannot run it. */
+/* Root has no such limit, so root's daemon runs as another user. Returns false if that user cannot execute it. */
 static bool restart_daemon_as_nobody(void)
 {
 	char command[512], path[128], theirs[] = "/tmp/urom-nobody-XXXXXX", secret[64];
@@ -298,7 +289,7 @@ static bool restart_daemon_as_nobody(void)
 	assert_true(urom_rig_open(&rig, NULL));
 	unsetenv("UROM_SECRET_FILE");
 	snprintf(command, sizeof(command), "rm -rf '%s'", theirs);
-	assert_int_equal(system(command), 0); /* all that it needs is open, or read */
+	assert_int_equal(system(command), 0); /* the daemon has opened or read everything that it needs */
 	return true;
 }
 
@@ -321,18 +312,18 @@ static void too_many_processes(void **state)
 		print_message("user %d cannot run %s, and root may have any number of processes\n", NOBODY, real_daemon);
 		skip();
 	}
-	assert_int_equal(getrlimit(RLIMIT_NPROC, &before), 0); /* the daemon's too */
+	assert_int_equal(getrlimit(RLIMIT_NPROC, &before), 0); /* also the daemon's limit */
 	snprintf(all, sizeof(all), "%llu:", (unsigned long long)before.rlim_cur);
 	assert_true(limit_processes("1:"));
 	assert_null(fault_worker(&rig, NULL));
-	assert_true(program_await(&rig.daemon, "its user has too many processes: end some, or raise the limit"));
+	assert_true(program_await(&rig.daemon, "the user has too many processes: end some, or raise the limit"));
 	assert_true(limit_processes(before.rlim_cur == RLIM_INFINITY ? "unlimited:" : all));
 	assert_goes_on();
 }
 
 /* ---- output ---- */
 
-/* All its pages are taken; how many bytes that is depends on the writes. */
+/* Returns whether the pipe is full; how many bytes fit depends on the sizes of the writes. */
 static bool output_is_full(void)
 {
 	char path[64];
@@ -346,7 +337,7 @@ static bool output_is_full(void)
 	return num == 0;
 }
 
-static void nobody_takes_what_a_worker_prints(void **state)
+static void a_worker_that_prints_into_a_full_pipe(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL), *next;
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -366,7 +357,7 @@ static void nobody_takes_what_a_worker_prints(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
-/* Runs the daemon after what the shell is told before, and with its standard error as redirect says. */
+/* Runs the daemon from a shell, after the commands in `before`, and with its standard error redirected. */
 static void run_daemon_after(const char *before, const char *redirect)
 {
 	char path[128];
@@ -385,13 +376,13 @@ static void redirect_daemon(const char *redirect)
 
 #define SOCKET_FD 9 /* one digit, for the shell */
 
-/* As systemd's journal, when that has stopped. */
+/* As systemd's journal does when it is stopped. */
 static void nobody_reads_a_socket_under_the_log(void **state)
 {
 	int ends[2];
 
 	(void)state;
-	start_over(); /* nothing of the rig's has that number then */
+	start_over(); /* closes the rig's descriptors, so that this number is free */
 	assert_int_equal(fcntl(SOCKET_FD, F_GETFD), -1);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 	assert_int_equal(dup2(ends[1], SOCKET_FD), SOCKET_FD);
@@ -435,15 +426,14 @@ static void a_worker_that_prints_without_end_is_cut_short(void **state)
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-	while (!file_holds("log", "has printed 256 KiB within 4 seconds") && sf_now_ns() < until)
+	while (!file_holds("log", "printed 256 KiB within 4 seconds") && sf_now_ns() < until)
 		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_true(program_await(&rig.daemon, "has ended"));
 	snprintf(path, sizeof(path), "%s/log", rig.folder);
 	assert_int_equal(stat(path, &st), 0);
-	assert_true(
-		st.st_size <
-		1 << 20); /* of the many that it wrote: one window's, its last words, and another window's should it be slow */
+	assert_true(st.st_size < 1 << 20); /* the worker wrote much more, but only this is kept: one window, its last lines, and
+					      another window if it was slow */
 }
 
 static void a_full_disk_under_the_log(void **state)
@@ -467,7 +457,7 @@ static void a_log_that_may_not_grow(void **state)
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-	assert_true(urom_rig_stop_worker(&rig, worker)); /* what it printed was taken by then */
+	assert_true(urom_rig_stop_worker(&rig, worker)); /* by then its output was read */
 	assert_goes_on();
 }
 
@@ -481,7 +471,7 @@ static void a_terminal_that_closes(void **state)
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_goes_on();
-	assert_null(strstr(rig.daemon.output, "UCX")); /* which takes the signal for a request to hear more */
+	assert_null(strstr(rig.daemon.output, "UCX")); /* UCX treats the signal as a request for more output */
 }
 
 static void a_service_without_standard_output(void **state)
@@ -502,7 +492,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_program_that_wants_all_workers, close_rig),
 		WITH_RIG(a_crowd_that_takes_all_descriptors),
 		WITH_RIG(too_many_processes),
-		WITH_RIG(nobody_takes_what_a_worker_prints),
+		WITH_RIG(a_worker_that_prints_into_a_full_pipe),
 		WITH_RIG(nobody_reads_a_socket_under_the_log),
 		WITH_RIG(a_worker_that_prints_without_end_is_cut_short),
 		WITH_RIG(a_full_disk_under_the_log),

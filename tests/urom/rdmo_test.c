@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rdmo plugin: a target's worker carries out what initiators ask for, in the target's memory. */
+/* The rdmo plugin: a target's worker executes initiators' requests in the target's memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define CLIENT 77
 #define DATA_BYTES (4u << 20)
 #define REQUEST_MAX (1u << 20)
-#define AM_REQUEST 1 /* what initiators send */
+#define AM_REQUEST 1 /* the id of the initiators' messages */
 #define HEAD_BYTES 64
 
 struct region {
@@ -41,9 +41,9 @@ static struct doca_urom_worker *worker;
 static struct ucx_side target;
 static uint8_t worker_address[4096];
 static struct region words, data;
-static uint64_t *word; /* the first of words: a pointer into data */
+static uint64_t *word; /* the first word of words: a pointer into data */
 static struct initiator initiators[2];
-static bool target_sleeps; /* its program calls UCX no more */
+static bool target_sleeps; /* its program no longer calls UCX */
 
 /* ---- waiting ---- */
 
@@ -145,7 +145,7 @@ static doca_error_t deregister_region(uint64_t number)
 
 /* ---- the rig ---- */
 
-/* The memory outlives its registration: what a client that has left had begun may land while UCX is closed. */
+/* The memory outlives its registration: operations that a leaving client had begun may still complete while UCX is closed. */
 static bool make_region(struct region *region, size_t len)
 {
 	region->memory = (uint8_t *)aligned_alloc(4096, len);
@@ -268,7 +268,7 @@ static void appends_follow_each_other(void **state)
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_memory_equal(data.memory, "one two three\0\0", 15);
 	assert_int_equal(*word, (uintptr_t)data.memory + 13);
-	*word = (uintptr_t)data.memory + 100; /* between flushes it is the target's */
+	*word = (uintptr_t)data.memory + 100; /* between flushes the target may write it */
 	append(&initiators[0], 0, "four", 4);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_memory_equal(data.memory + 100, "four", 4);
@@ -350,7 +350,7 @@ static void places_outside_a_region(void **state)
 	append(&initiators[0], 0, "four", 4);
 	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(*word, (uintptr_t)data.memory + DATA_BYTES - 3);
-	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS); /* told once */
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS); /* an error is reported once */
 	append(&initiators[0], 0, "333", 3);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_memory_equal(data.memory + DATA_BYTES - 3, "333", 3);
@@ -405,7 +405,7 @@ static void a_queue_that_is_destroyed(void **state)
 	assert_memory_equal(data.memory, "here", 4);
 }
 
-static void who_does_not_know_the_number(void **state)
+static void a_queue_of_an_unknown_number(void **state)
 {
 	struct urom_rdmo_queue *own = initiators[0].queue, *guess;
 
@@ -446,7 +446,7 @@ static void sent(void *request, ucs_status_t status, void *user_data)
 	ucp_request_free(request);
 }
 
-/* Heads and data at random, some with the right client and queue. */
+/* Sends random heads and data, some with the right client and queue. */
 static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *number)
 {
 	uint64_t head[HEAD_BYTES / 8 + 2], bytes[32];
@@ -464,7 +464,7 @@ static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *nu
 		head[1] = initiator->number;
 		head[2] = 1 + (uint64_t)rand_r(seed) % 4;
 		if (rand_r(seed) % 4 != 0)
-			head[3] = *number + 1; /* as the queue expects it */
+			head[3] = *number + 1; /* the number that the queue expects */
 		if (rand_r(seed) % 2 == 0)
 			head[4] = (uintptr_t)words.memory + 8 * ((uint64_t)rand_r(seed) % 600);
 		*number = head[3];
@@ -521,7 +521,7 @@ static struct doca_urom_worker *second_client(void)
 	return second;
 }
 
-/* The worker learns that the first is gone when its connection ends. */
+/* The worker learns that the first client is gone when its connection ends. */
 static doca_error_t init_when_free(uint64_t id)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -542,10 +542,11 @@ static void a_client_that_leaves_gives_its_id_back(void **state)
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	worker = second;
 	assert_int_equal(init_client(CLIENT), DOCA_ERROR_ALREADY_EXIST);
-	assert_int_equal(create_queue(&initiators[0]), DOCA_ERROR_BAD_STATE); /* the first's client is not the second's */
+	assert_int_equal(create_queue(&initiators[0]),
+			 DOCA_ERROR_BAD_STATE); /* the second client may not use the first one's id */
 	assert_true(urom_rig_stop_worker(&rig, first));
 	assert_int_equal(init_when_free(CLIENT), DOCA_SUCCESS);
-	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_NOT_FOUND); /* its queues are gone */
+	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_NOT_FOUND); /* its queues no longer exist */
 	assert_int_equal(register_region(&words, words.len), DOCA_SUCCESS);
 	assert_int_equal(register_region(&data, data.len), DOCA_SUCCESS);
 	close_initiator(&initiators[0]);
@@ -563,7 +564,7 @@ static void a_client_that_leaves_while_its_memory_is_written(void **state)
 	(void)state;
 	append(&initiators[0], 0, "x", 1);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
-	target_sleeps = true; /* what follows ends nowhere */
+	target_sleeps = true; /* operations from here on do not complete */
 	for (int i = 0; i < 50; i++)
 		append(&initiators[0], 0, "lost", 4);
 	assert_int_equal(urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed), DOCA_SUCCESS);
@@ -583,7 +584,7 @@ static void a_client_that_leaves_while_its_memory_is_written(void **state)
 
 struct removal {
 	struct end end;
-	bool landed; /* all that was begun, when it was answered */
+	bool landed; /* whether all bytes had arrived when the removal was answered */
 };
 
 static bool has_landed(void)
@@ -624,10 +625,10 @@ static void a_region_is_removed_when_all_has_landed(void **state)
 	scatter_pieces();
 	while (*(volatile uint8_t *)data.memory != 'x' && sf_now_ns() < until)
 		progress();
-	target_sleeps = true; /* all pieces were begun with the first */
+	target_sleeps = true; /* all pieces were begun together with the first */
 	assert_int_equal(urom_rdmo_task_mr_deregister(worker, (union doca_data){.ptr = &removal}, data.number, removed),
 			 DOCA_SUCCESS);
-	assert_int_equal(destroy_queue(1), DOCA_ERROR_NOT_FOUND); /* a later command, which waits for nothing */
+	assert_int_equal(destroy_queue(1), DOCA_ERROR_NOT_FOUND); /* a later command, which does not wait */
 	assert_int_equal(deregister_region(data.number), DOCA_ERROR_NOT_FOUND);
 	target_sleeps = false;
 	assert_true(await(&removal.end.done));
@@ -678,7 +679,7 @@ static void a_worker_that_ends(void **state)
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	worker = NULL;
-	/* Until its process is gone, it may say that the queue is. */
+	/* Until its process is gone, it may answer that the queue is gone. */
 	while ((result == DOCA_SUCCESS || result == DOCA_ERROR_NOT_FOUND) && sf_now_ns() < until) {
 		end.done = 0;
 		result = urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed);
@@ -703,7 +704,7 @@ int main(void)
 		WITH_RIG(regions_that_are_not_there),
 		WITH_RIG(a_pointer_that_somebody_moves),
 		WITH_RIG(a_queue_that_is_destroyed),
-		WITH_RIG(who_does_not_know_the_number),
+		WITH_RIG(a_queue_of_an_unknown_number),
 		cmocka_unit_test_setup_teardown(commands_out_of_their_order, open_worker, close_rig),
 		WITH_RIG(noise),
 		WITH_RIG(an_initiator_that_leaves),

@@ -17,7 +17,7 @@
 #include "urom_sandbox.h"
 
 #define SANDBOX "worker_sandbox"
-#define MESSAGE_MAX 4096 /* the channel's */
+#define MESSAGE_MAX 4096 /* of the plugin's channel */
 #define MANY 64
 #define LOAD_MESSAGE_MAX 65536
 #define LOAD_MANY 256 /* together more than a connection holds */
@@ -97,7 +97,7 @@ static int open_rig(void **state)
 	return urom_rig_open(&rig, NULL) ? open_workers(2 * MANY) : -1;
 }
 
-/* Workers that reach each other by TCP alone, as on two machines, and messages of 64 KiB. */
+/* A rig whose workers are connected only by TCP, as on two machines, and messages of 64 KiB. */
 static int open_tcp_rig(void **state)
 {
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
@@ -139,7 +139,7 @@ struct end {
 	doca_error_t result;
 	size_t len;
 	uint64_t tag;
-	uint8_t data[MESSAGE_MAX]; /* the first of them */
+	uint8_t data[MESSAGE_MAX]; /* the first bytes of the message */
 };
 
 static void sent(doca_error_t result, union doca_data cookie)
@@ -203,7 +203,7 @@ static void there_and_back(void **state)
 	assert_int_equal(ping.len, 4);
 	assert_int_equal(ping.tag, 7);
 	assert_memory_equal(ping.data, "ping", 4);
-	assert_int_equal(send(1, ids[0], 8, "pong!", 5), DOCA_SUCCESS); /* before anybody waits for it */
+	assert_int_equal(send(1, ids[0], 8, "pong!", 5), DOCA_SUCCESS); /* before a receive is posted */
 	begin_receive(0, 8, UINT64_MAX, 100, &pong);
 	assert_int_equal(await(&pong), DOCA_SUCCESS);
 	assert_int_equal(pong.len, 5);
@@ -284,7 +284,7 @@ static void more_than_was_asked_for(void **state)
 	begin_receive(1, 1, UINT64_MAX, 3, &end);
 	assert_int_equal(send(0, ids[1], 1, "four", 4), DOCA_SUCCESS);
 	assert_int_equal(await(&end), DOCA_ERROR_TOO_BIG);
-	assert_int_equal(send(0, ids[1], 1, "five5", 5), DOCA_SUCCESS); /* it had come before */
+	assert_int_equal(send(0, ids[1], 1, "five5", 5), DOCA_SUCCESS); /* before a receive is posted */
 	begin_receive(1, 1, UINT64_MAX, 3, &end);
 	assert_int_equal(await(&end), DOCA_ERROR_TOO_BIG);
 	begin_receive(1, 2, UINT64_MAX, 3, &end);
@@ -292,13 +292,13 @@ static void more_than_was_asked_for(void **state)
 	assert_int_equal(await(&end), DOCA_SUCCESS);
 }
 
-static void nobody_of_that_id(void **state)
+static void an_id_of_no_worker(void **state)
 {
 	(void)state;
 	assert_int_equal(send(0, 5, 1, "x", 1), DOCA_ERROR_NOT_FOUND);
 	end_domain();
 	assert_int_equal(doca_pe_progress(rig.pe) >= 0, 1);
-	for (doca_error_t result = DOCA_SUCCESS; result != DOCA_ERROR_NOT_FOUND;) /* the worker is told that the domain is gone */
+	for (doca_error_t result = DOCA_SUCCESS; result != DOCA_ERROR_NOT_FOUND;) /* the worker learns that the domain is gone */
 		result = send(0, ids[1], 1, "x", 1);
 }
 
@@ -332,12 +332,12 @@ static void a_worker_that_is_gone(void **state)
 	while (result == DOCA_SUCCESS && sf_now_ns() < until);
 	assert_int_not_equal(result, DOCA_SUCCESS);
 	struct end end;
-	begin_receive(0, 2, UINT64_MAX, 10, &end); /* the others go on */
+	begin_receive(0, 2, UINT64_MAX, 10, &end); /* the other worker still works */
 	assert_int_equal(send(0, ids[0], 2, "me", 2), DOCA_SUCCESS);
 	assert_int_equal(await(&end), DOCA_SUCCESS);
 }
 
-/* ---- a worker that dies while much is on its way ---- */
+/* ---- a worker that dies with much in flight ---- */
 
 static void stop(pid_t pid)
 {
@@ -385,8 +385,8 @@ static void assert_sends_end(void)
 	write_to_itself(0);
 }
 
-/* The other one is stopped, so that a send is in the middle; and what it has sent back is read before the reset is noticed, so
- * that it is the send that finds it. */
+/* The victim is stopped, so that a send is cut in the middle. The survivor reads the victim's last messages before it notices
+ * the reset, so that the send detects it. */
 static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 {
 	struct end back[4];
@@ -397,7 +397,7 @@ static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 	assert_int_equal(send(1, ids[0], 1, "back", 4), DOCA_SUCCESS);
 	stop(victim);
 	begin_load(30000);
-	write_to_itself(0); /* after those, so they are under way */
+	write_to_itself(0); /* completes after the sends were begun, so they are in flight */
 	stop(survivor);
 	for (int i = 0; i < 4; i++)
 		begin_send(1, ids[0], 2, load, 8000, &back[i]);
@@ -455,7 +455,7 @@ static void a_stop_while_receives_wait(void **state)
 	workers[0] = NULL;
 }
 
-/* Its receives would take the messages of those that stay. */
+/* Otherwise its receives would consume the messages of the remaining clients. */
 static void a_client_that_leaves_takes_its_receives_along(void **state)
 {
 	struct end waiting[MANY], end, mine;
@@ -471,11 +471,11 @@ static void a_client_that_leaves_takes_its_receives_along(void **state)
 		begin_receive(0, 5, UINT64_MAX, 10, &waiting[i]);
 	begin_receive(0, 6, UINT64_MAX, 10, &end);
 	assert_int_equal(send(1, ids[0], 6, "there", 5), DOCA_SUCCESS);
-	assert_int_equal(await(&end), DOCA_SUCCESS); /* so the others are under way */
+	assert_int_equal(await(&end), DOCA_SUCCESS); /* completes after the other receives, so they are posted */
 	workers[0] = first;
 	assert_true(urom_rig_stop_worker(&rig, other));
 	begin_receive(0, 5, UINT64_MAX, 10, &mine);
-	while (!mine.done && num_sent++ < MANY) { /* the worker may learn of it a little later */
+	while (!mine.done && num_sent++ < MANY) { /* the worker may learn of the end a little later */
 		assert_int_equal(send(1, ids[0], 5, "mine", 4), DOCA_SUCCESS);
 		for (until = sf_now_ns() + UINT64_C(100000000); !mine.done && sf_now_ns() < until;)
 			(void)doca_pe_progress(rig.pe);
@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 		WITH_RIG(an_empty_message),
 		WITH_RIG(the_largest_message),
 		WITH_RIG(more_than_was_asked_for),
-		WITH_RIG(nobody_of_that_id),
+		WITH_RIG(an_id_of_no_worker),
 		WITH_RIG(many_in_their_order),
 		WITH_RIG(a_worker_that_is_gone),
 		cmocka_unit_test_setup_teardown(a_worker_that_dies_in_the_middle_of_a_send, open_eager_rig, close_rig),

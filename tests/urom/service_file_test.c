@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file in which services are looked up: what its lines say, which one is taken, and what is said of bad ones. */
+/* The service file: how its lines are parsed, which one applies, and how bad lines are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,10 +82,10 @@ static void a_bad_line_is_passed_over_with_its_number(void **state)
 		{"host1 dpu bf1 d8:00.0", "five fields"},
 		{"host1 dpu bf1 d8:00.0 eth0 more", "five fields"},
 		{"host1 gpu bf1 d8:00.0 eth0", "service type is not dpu"},
-		{"host1 dpu bf1 d8.00.0 eth0", "no PCI address"},
-		{"host1 dpu bf1:70000 d8:00.0 eth0", "no host, nor a host and a port"},
-		{"host1 dpu :5 d8:00.0 eth0", "no host, nor a host and a port"},
-		{"host1 dpu bf1: d8:00.0 eth0", "no host, nor a host and a port"},
+		{"host1 dpu bf1 d8.00.0 eth0", "not a PCI address"},
+		{"host1 dpu bf1:70000 d8:00.0 eth0", "neither a host nor a host and a port"},
+		{"host1 dpu :5 d8:00.0 eth0", "neither a host nor a host and a port"},
+		{"host1 dpu bf1: d8:00.0 eth0", "neither a host nor a host and a port"},
 	};
 
 	(void)state;
@@ -102,7 +102,7 @@ static void a_bad_line_is_passed_over_with_its_number(void **state)
 	}
 }
 
-static void of_many_bad_lines_the_first_are_told(void **state)
+static void the_first_of_many_bad_lines_are_reported(void **state)
 {
 	enum { LINES = 10000 };
 	static const char bad[] = "host1 dpu\n", good[] = "host1 dpu good d8:00.0 lo";
@@ -116,7 +116,7 @@ static void of_many_bad_lines_the_first_are_told(void **state)
 	assert_string_equal(entry.host, "good");
 	assert_int_equal(log_lines_num, 16);
 	assert_non_null(strstr(log_lines_last, "line 16 of services"));
-	assert_non_null(strstr(log_lines_last, "of others nothing is said"));
+	assert_non_null(strstr(log_lines_last, "further lines are not reported"));
 }
 
 static void a_field_of_256_bytes(void **state)
@@ -222,7 +222,7 @@ static void an_rdma_device_becomes_its_interfaces(void **state)
 		const char *list, *out;
 	} cases[] = {
 		{"lo", "lo"},
-		{"eth5,lo", "eth5,lo"}, /* a name that is not here is UCX's to complain about */
+		{"eth5,lo", "eth5,lo"}, /* UCX reports a name that does not exist */
 		{"mlx5_9:1", "ens1f0"},
 		{"mlx5_9:1,lo", "ens1f0,lo"},
 		{"mlx5_9:1,ens1f0,lo,lo", "ens1f0,lo"},
@@ -256,7 +256,7 @@ int main(void)
 		cmocka_unit_test(comments_blank_lines_and_other_hosts),
 		cmocka_unit_test(addresses_and_ports),
 		cmocka_unit_test(a_bad_line_is_passed_over_with_its_number),
-		cmocka_unit_test(of_many_bad_lines_the_first_are_told),
+		cmocka_unit_test(the_first_of_many_bad_lines_are_reported),
 		cmocka_unit_test(a_field_of_256_bytes),
 		cmocka_unit_test(by_name_address_and_node),
 		cmocka_unit_test(nowhere_to_look),

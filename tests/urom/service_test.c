@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service: look-up, who may use it, its plugins, its end. */
+/* The service: look-up, permissions, its plugins, its end. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static struct doca_ctx *ctx_of(struct doca_urom_service *service)
 	return doca_urom_service_as_ctx(service);
 }
 
-/* ---- what it says ---- */
+/* ---- what it reports ---- */
 
 static void plugins_are_listed(void **state)
 {
@@ -54,7 +54,7 @@ static void plugins_are_listed(void **state)
 		ids |= plugins[i].id;
 		assert_int_equal(plugins[i].version, 1);
 	}
-	assert_string_equal(plugins[0].plugin_name, "worker_graph"); /* the first folder's */
+	assert_string_equal(plugins[0].plugin_name, "worker_graph"); /* that of the first folder */
 }
 
 static void processors_are_those_of_the_daemon_and_those_of_a_card(void **state)
@@ -157,7 +157,7 @@ static void nobody_at_the_address(void **state)
 	assert_int_equal(start_with_file("localhost dpu 127.0.0.1:1 d8:00.0 lo\n"), DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
 static doca_error_t start_with_secret(const char *secret, unsigned mode)
 {
@@ -205,7 +205,7 @@ static void larger_messages_than_the_service_takes(void **state)
 
 /* ---- its end ---- */
 
-static void a_second_daemon_is_told_of_the_first(void **state)
+static void a_second_daemon_reports_the_first(void **state)
 {
 	const char *const args[] = {getenv("UROM_DAEMON"), "--port", "0", NULL};
 	struct program second;
@@ -240,7 +240,7 @@ static void a_terminated_daemon_ends_its_workers(void **state)
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(urom_rig_end_daemon(&rig), 0);
 	assert_non_null(strstr(rig.daemon.output, "has ended"));
-	assert_int_equal(access(lock, F_OK), -1); /* nothing is left of it */
+	assert_int_equal(access(lock, F_OK), -1); /* the daemon left no file */
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE));
 	assert_true(urom_rig_await(&rig, ctx_of(rig.service), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);
@@ -263,7 +263,7 @@ int main(void)
 		WITH_RIG(another_secret_is_refused),
 		WITH_RIG(a_secret_that_others_may_read_is_none),
 		WITH_RIG(larger_messages_than_the_service_takes),
-		WITH_RIG(a_second_daemon_is_told_of_the_first),
+		WITH_RIG(a_second_daemon_reports_the_first),
 		WITH_RIG(a_killed_daemon_is_noticed_and_found_again),
 		WITH_RIG(a_terminated_daemon_ends_its_workers),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that speak the protocol badly, or too much: the daemon refuses them and goes on. */
+/* Clients that send invalid or too many messages: the daemon rejects them and keeps working. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,10 +14,11 @@
 
 #include "raw_client.h"
 #include "support/asan.h"
+#include "support/wait.h"
 
 static struct urom_rig rig;
 
-/* An honest program is still served. */
+/* A regular program is still served. */
 static void assert_service_goes_on(void)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
@@ -79,7 +80,7 @@ static void half_messages_are_refused(void **state)
 	assert_service_goes_on();
 }
 
-static void another_version_is_told_both(void **state)
+static void another_version_is_reported_with_ours(void **state)
 {
 	struct urom_head head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, 0, 0);
 	char own[32];
@@ -148,7 +149,8 @@ static void ten_thousand_requests_make_four_workers(void **state)
 	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
 	for (uint32_t i = 0; i < 10000; i++) {
 		client_say(UROM_SPAWN, i, body, len);
-		if (i > REQUESTS_UNANSWERED) /* with more, a client that gets no processor is one that takes no answers */
+		if (i >
+		    REQUESTS_UNANSWERED) /* with more, a client without processor time would count as one that reads no answers */
 			assert_true(client_await(&client.lost, &client.num_answers, i - REQUESTS_UNANSWERED));
 	}
 	assert_true(client_await(&client.lost, &client.num_answers, 10002));
@@ -156,7 +158,7 @@ static void ten_thousand_requests_make_four_workers(void **state)
 	assert_int_equal(client.num_spawned, 4);
 	assert_int_equal(client.num_full, 9996);
 	client_close();
-	for (int i = 0; i < 4; i++) { /* they end with it, and their places are free again */
+	for (int i = 0; i < 4; i++) { /* they end with their client, and their places are free again */
 		char ended[64];
 
 		snprintf(ended, sizeof(ended), "worker %d has ended", i + 1);
@@ -165,16 +167,16 @@ static void ten_thousand_requests_make_four_workers(void **state)
 	assert_service_goes_on();
 }
 
-/* A daemon under a sanitizer answers so slowly that no client can take less than it says. */
+/* With a sanitizer the daemon answers so slowly that the client cannot fall behind. */
 #define GROUP 5
-#define SLOWNESS_US 5000
-#define QUESTIONS 1000 /* between two looks at the answers, of which it then takes only a few */
+#define SLOWNESS_NS 5000000
+#define QUESTIONS 1000 /* between two polls, each of which reads only a few answers */
 
 static void a_client_that_takes_no_answers_is_disconnected(void **state)
 {
 	const struct urom_head question = {UROM_PROTO_VERSION, UROM_GROUP, DOCA_SUCCESS, 1, GROUP, 0};
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
+	struct doca_urom_worker *workers[3]; /* several, so that an answer is longer than its question */
 
 	(void)state;
 	if (HAS_ASAN)
@@ -193,13 +195,15 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 		for (int i = 0; i < QUESTIONS && result == DOCA_SUCCESS; i++)
 			result = sf_comm_send(client.comm, client.peer, &question, sizeof(question), NULL, 0);
 		sf_comm_uncork(client.comm);
-		if (result != DOCA_SUCCESS || sf_comm_backlog(client.peer) != 0) /* else its questions would not go out, either */
+		if (result != DOCA_SUCCESS ||
+		    sf_comm_backlog(client.peer) != 0) /* otherwise its questions would not be sent, either */
 			(void)sf_comm_poll(client.comm);
-		usleep(SLOWNESS_US); /* in which a daemon answers far more than one poll takes, on a busy machine too */
+		time_pass_ns(
+			SLOWNESS_NS); /* in this time a daemon answers far more than one poll reads, even on a busy machine */
 	}
 	assert_true(client.lost);
 	client_close();
-	assert_true(program_await(&rig.daemon, "bytes of answers wait for it"));
+	assert_true(program_await(&rig.daemon, "bytes of answers are unread"));
 	for (int i = 0; i < 3; i++)
 		assert_true(urom_rig_stop_worker(&rig, workers[i]));
 	assert_service_goes_on();
@@ -207,7 +211,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 
 /* ---- a worker's client ---- */
 
-/* A worker of its own, which it has joined. */
+/* Starts a worker with one client, which has joined it. */
 static struct raw_client join_worker(void)
 {
 	uint8_t body[512];
@@ -267,14 +271,14 @@ static void commands_too_short_are_logged_ten_times(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		client_say(UROM_COMMAND, 0, "half", 4);
-	client_say(UROM_PROOF, 0, NULL, 0); /* which ends it, behind all of them */
+	client_say(UROM_PROOF, 0, NULL, 0); /* an invalid message, which ends the connection after all others */
 	assert_true(client_await(&client.lost, NULL, 0));
 	leave_worker(service);
 	assert_int_equal(count("sent a command of 4 bytes", rig.daemon.output), 10);
 	assert_service_goes_on();
 }
 
-static void a_client_is_told_why_its_worker_died(void **state)
+static void a_client_learns_why_its_worker_died(void **state)
 {
 	struct raw_client service = join_worker(), joined = client;
 	int pid = 0;
@@ -305,12 +309,12 @@ static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 	assert_true(client_await(&client.lost, NULL, 0));
 	client_close();
 	client = joined;
-	assert_true(program_await(&rig.daemon, "has not joined within two seconds"));
+	assert_true(program_await(&rig.daemon, "did not join within two seconds"));
 	leave_worker(service);
 	assert_service_goes_on();
 }
 
-/* Its process, stopped: it reads no socket. client is the service's, with its first word. */
+/* Stops the worker's process, so that it reads no socket. Restores the service's client. */
 static int stop_worker(struct raw_client service)
 {
 	int pid = 0;
@@ -335,7 +339,7 @@ static void request_for_worker_1(uint32_t times)
 		client_say(UROM_SPAWN, i + 2, body, len);
 }
 
-/* More than its socket holds, most likely: they wait for it, and each may join. */
+/* More requests than the worker's socket probably holds: they wait for the worker, and each client may join. */
 static void a_thousand_requests_for_a_worker_that_is_busy(void **state)
 {
 	int pid = stop_worker(join_worker());
@@ -360,7 +364,7 @@ static void a_thousand_requests_for_a_worker_that_is_busy(void **state)
 	assert_service_goes_on();
 }
 
-/* In the end they are answered, and one that was refused does not keep the worker. */
+/* All requests are answered in the end, and a rejected one does not keep the worker running. */
 static void requests_for_a_worker_that_stays_busy(void **state)
 {
 	struct urom_head release = urom_head_make(UROM_RELEASE, DOCA_SUCCESS, 1, 1);
@@ -386,14 +390,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_RIG(garbage_is_refused),
 		WITH_RIG(half_messages_are_refused),
-		WITH_RIG(another_version_is_told_both),
+		WITH_RIG(another_version_is_reported_with_ours),
 		WITH_RIG(nothing_is_served_before_the_proof),
 		WITH_RIG(a_wrong_proof_is_refused),
 		WITH_RIG(a_silent_client_is_disconnected),
 		WITH_RIG(ten_thousand_requests_make_four_workers),
 		WITH_RIG(a_client_that_takes_no_answers_is_disconnected),
 		WITH_RIG(bad_commands_are_answered_and_logged_ten_times),
-		WITH_RIG(a_client_is_told_why_its_worker_died),
+		WITH_RIG(a_client_learns_why_its_worker_died),
 		WITH_RIG(a_stranger_that_does_not_join_a_worker_is_disconnected),
 		WITH_RIG(commands_too_short_are_logged_ten_times),
 		WITH_RIG(a_thousand_requests_for_a_worker_that_is_busy),

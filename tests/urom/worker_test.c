@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers: how they come and go, and their commands. */
+/* Workers: start, stop and commands. */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* ---- coming and going ---- */
+/* ---- start and stop ---- */
 
 static void commands_come_back(void **state)
 {
@@ -102,7 +102,7 @@ static void an_environment_is_for_new_processes_only(void **state)
 	fclose(file);
 	assert_non_null(memmem(text, len, "UROM_TEST_A=1", sizeof("UROM_TEST_A=1")));
 	assert_int_equal(doca_urom_worker_set_env(second, env, 2), DOCA_SUCCESS);
-	assert_false(urom_rig_start_worker(&rig, second)); /* NOT_PERMITTED: it runs already */
+	assert_false(urom_rig_start_worker(&rig, second)); /* NOT_PERMITTED: the worker already runs */
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(second), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_urom_worker_destroy(second), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, first));
@@ -161,7 +161,7 @@ static void processors_that_are_not_there(void **state)
 	assert_false(urom_rig_start_worker(&rig, worker));
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);
-	assert_true(program_await(&rig.daemon, "does not start: none of its processors can be used: Invalid argument"));
+	assert_true(program_await(&rig.daemon, "did not start: none of its CPUs can be used: Invalid argument"));
 }
 
 /* ---- groups ---- */
@@ -229,7 +229,7 @@ static void payload_done(struct doca_urom_worker_cmd_task *task, union doca_data
 	(void)task;
 }
 
-/* Bytes that the graph plugin does not know: it answers INVALID_VALUE, and the submit what it answers. */
+/* Submits bytes that the graph plugin does not know, so that the task fails with INVALID_VALUE. Returns the submit's result. */
 static doca_error_t submit_bytes(struct doca_urom_worker *worker, uint64_t plugin, size_t len, doca_error_t *status)
 {
 	struct doca_urom_worker_cmd_task *task;
@@ -298,7 +298,7 @@ static void a_killed_worker_fails_its_tasks_alone(void **state)
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, victim));
 	assert_true(urom_rig_start_worker(&rig, other));
-	kill(urom_rig_process_of(&rig, victim), SIGSTOP); /* so that the command is in flight when it dies */
+	kill(urom_rig_process_of(&rig, victim), SIGSTOP); /* so that the command is in flight when the worker dies */
 	kill(urom_rig_process_of(&rig, victim), SIGKILL);
 	assert_int_equal(urom_rig_loopback(&rig, victim, 1), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(victim), DOCA_CTX_STATE_IDLE));
@@ -333,8 +333,41 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 	assert_null(doca_urom_worker_cmd_task_get_response(task));
 	assert_int_equal(doca_urom_worker_cmd_task_release(task), DOCA_SUCCESS);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE));
-	assert_true(program_await(&rig.daemon, "signal 9")); /* stopped, it does not end in time */
+	assert_true(program_await(&rig.daemon, "signal 9")); /* while stopped, it does not end in time */
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);
+}
+
+static void count_answer(doca_error_t result, union doca_data cookie, uint64_t value)
+{
+	(void)value;
+	assert_int_equal(result, DOCA_SUCCESS);
+	++*(uint32_t *)cookie.ptr;
+}
+
+/* Published programs wait for one result at a time, and lose the other if a progress call brings two. */
+static void a_progress_call_completes_one_command(void **state)
+{
+	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
+	uint64_t end = sf_now_ns() + UROM_RIG_WAIT_NS;
+	uint32_t ended = 0;
+
+	(void)state;
+	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), 1), DOCA_SUCCESS);
+	assert_true(urom_rig_start_worker(&rig, worker));
+	pid_t pid = urom_rig_process_of(&rig, worker);
+	kill(pid, SIGSTOP); /* so that it answers all at once */
+	for (uint32_t i = 0; i < 16; i++)
+		assert_int_equal(urom_graph_task_loopback(worker, (union doca_data){.ptr = &ended}, i, count_answer),
+				 DOCA_SUCCESS);
+	kill(pid, SIGCONT);
+	while (ended < 16) {
+		uint32_t before = ended;
+
+		(void)doca_pe_progress(rig.pe);
+		assert_true(ended - before <= 1);
+		assert_true(sf_now_ns() < end);
+	}
+	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
 static void an_answer_that_cannot_be_packed_fails_its_task(void **state)
@@ -400,6 +433,7 @@ int main(void)
 		WITH_RIG(as_many_tasks_as_were_asked_for),
 		WITH_RIG(a_killed_worker_fails_its_tasks_alone),
 		WITH_RIG(a_stop_flushes_what_is_in_flight),
+		WITH_RIG(a_progress_call_completes_one_command),
 		WITH_RIG(an_answer_that_cannot_be_packed_fails_its_task),
 		WITH_RIG(a_plugin_that_is_not_there),
 		WITH_RIG(a_killed_client_takes_its_workers_along),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules that a data path of the libraries breaks: memory of tasks, and contexts that programs create. */
+/* Rules about the libraries' data path: memory of tasks, and contexts that programs create. */
 #include "scenario.h"
 
 #include <doca_buf.h>
@@ -40,12 +40,12 @@ static struct doca_mmap *mmap_new(uint8_t *bytes, struct doca_dev *its_dev, uint
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(softfield_validation_set_name(mmap, name));
-	OK(doca_mmap_set_memrange(mmap, bytes, BYTES));
-	OK(doca_mmap_add_dev(mmap, its_dev));
-	OK(doca_mmap_set_permissions(mmap, permissions));
-	OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(softfield_validation_set_name(mmap, name));
+	CHECK_OK(doca_mmap_set_memrange(mmap, bytes, BYTES));
+	CHECK_OK(doca_mmap_add_dev(mmap, its_dev));
+	CHECK_OK(doca_mmap_set_permissions(mmap, permissions));
+	CHECK_OK(doca_mmap_start(mmap));
 	return mmap;
 }
 
@@ -56,25 +56,25 @@ static void copy_init(struct copy *copy, struct doca_dev *dst_dev, uint32_t dst_
 	*copy = (struct copy){.has_ended = false};
 	copy->src_mmap = mmap_new(from, dev, DOCA_ACCESS_FLAG_LOCAL_READ_ONLY, "from");
 	copy->dst_mmap = mmap_new(to, dst_dev, dst_permissions, "to");
-	OK(doca_buf_inventory_create(2, &copy->inventory));
-	OK(doca_buf_inventory_start(copy->inventory));
-	OK(doca_buf_inventory_buf_get_by_data(copy->inventory, copy->src_mmap, from, BYTES, &copy->src));
-	OK(doca_buf_inventory_buf_get_by_addr(copy->inventory, copy->dst_mmap, to, BYTES, &copy->dst));
-	OK(doca_pe_create(&copy->pe));
-	OK(doca_dma_create(dev, &copy->dma));
-	OK(softfield_validation_set_name(copy->dma, "copier"));
+	CHECK_OK(doca_buf_inventory_create(2, &copy->inventory));
+	CHECK_OK(doca_buf_inventory_start(copy->inventory));
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(copy->inventory, copy->src_mmap, from, BYTES, &copy->src));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(copy->inventory, copy->dst_mmap, to, BYTES, &copy->dst));
+	CHECK_OK(doca_pe_create(&copy->pe));
+	CHECK_OK(doca_dma_create(dev, &copy->dma));
+	CHECK_OK(softfield_validation_set_name(copy->dma, "copier"));
 	copy->ctx = doca_dma_as_ctx(copy->dma);
-	OK(doca_pe_connect_ctx(copy->pe, copy->ctx));
-	OK(doca_ctx_set_user_data(copy->ctx, (union doca_data){.ptr = copy}));
-	OK(doca_dma_task_memcpy_set_conf(copy->dma, ended, ended, 1));
-	OK(doca_ctx_start(copy->ctx));
-	OK(doca_dma_task_memcpy_alloc_init(copy->dma, copy->src, copy->dst, (union doca_data){.u64 = 0}, &task));
+	CHECK_OK(doca_pe_connect_ctx(copy->pe, copy->ctx));
+	CHECK_OK(doca_ctx_set_user_data(copy->ctx, (union doca_data){.ptr = copy}));
+	CHECK_OK(doca_dma_task_memcpy_set_conf(copy->dma, ended, ended, 1));
+	CHECK_OK(doca_ctx_start(copy->ctx));
+	CHECK_OK(doca_dma_task_memcpy_alloc_init(copy->dma, copy->src, copy->dst, (union doca_data){.u64 = 0}, &task));
 	copy->task = doca_dma_task_memcpy_as_task(task);
 }
 
 static void copy_run(struct copy *copy)
 {
-	OK(doca_task_submit(copy->task));
+	CHECK_OK(doca_task_submit(copy->task));
 	while (!copy->has_ended)
 		(void)doca_pe_progress(copy->pe);
 }
@@ -87,19 +87,19 @@ static void copy_stop(struct copy *copy)
 	(void)doca_ctx_stop(copy->ctx);
 	do {
 		(void)doca_pe_progress(copy->pe);
-		OK(doca_ctx_get_state(copy->ctx, &state));
+		CHECK_OK(doca_ctx_get_state(copy->ctx, &state));
 	} while (state != DOCA_CTX_STATE_IDLE);
 }
 
 static void copy_fini(struct copy *copy)
 {
-	OK(doca_dma_destroy(copy->dma));
-	OK(doca_pe_destroy(copy->pe));
-	OK(doca_buf_dec_refcount(copy->src, NULL));
-	OK(doca_buf_dec_refcount(copy->dst, NULL));
-	OK(doca_buf_inventory_destroy(copy->inventory));
-	OK(doca_mmap_destroy(copy->src_mmap));
-	OK(doca_mmap_destroy(copy->dst_mmap));
+	CHECK_OK(doca_dma_destroy(copy->dma));
+	CHECK_OK(doca_pe_destroy(copy->pe));
+	CHECK_OK(doca_buf_dec_refcount(copy->src, NULL));
+	CHECK_OK(doca_buf_dec_refcount(copy->dst, NULL));
+	CHECK_OK(doca_buf_inventory_destroy(copy->inventory));
+	CHECK_OK(doca_mmap_destroy(copy->src_mmap));
+	CHECK_OK(doca_mmap_destroy(copy->dst_mmap));
 }
 
 static void destination_without_the_right(bool wrong)
@@ -127,7 +127,7 @@ static void destroyed_before_it_is_idle(bool wrong)
 	struct copy copy;
 
 	copy_init(&copy, dev, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
-	OK(doca_task_submit(copy.task));
+	CHECK_OK(doca_task_submit(copy.task));
 	assert_int_equal(doca_ctx_stop(copy.ctx), DOCA_ERROR_IN_PROGRESS);
 	if (wrong)
 		assert_int_equal(doca_dma_destroy(copy.dma), DOCA_ERROR_IN_USE);
@@ -149,6 +149,22 @@ static void engine_destroyed_before_its_context(bool wrong)
 	copy_fini(&copy);
 }
 
+/* The task has completed, and its callback neither frees nor reuses it. */
+static void all_tasks_allocated(bool wrong)
+{
+	struct doca_dma_task_memcpy *second = NULL;
+	struct copy copy;
+
+	copy_init(&copy, dev, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	copy_run(&copy);
+	if (!wrong)
+		doca_task_free(copy.task);
+	if (doca_dma_task_memcpy_alloc_init(copy.dma, copy.src, copy.dst, (union doca_data){.u64 = 0}, &second) == DOCA_SUCCESS)
+		copy.task = doca_dma_task_memcpy_as_task(second);
+	copy_stop(&copy);
+	copy_fini(&copy);
+}
+
 static const struct scenario scenarios[] = {
 	SCENARIO(destination_without_the_right,
 		 "SF-MMAP-004: mmap \"to\" (0x): doca_task_submit: a task has it as its destination, and its permissions, 0x0, "
@@ -162,6 +178,9 @@ static const struct scenario scenarios[] = {
 	SCENARIO(engine_destroyed_before_its_context,
 		 "SF-PE-001: progress engine (0x): doca_pe_destroy: these contexts are connected to it: dma \"copier\" (0x); "
 		 "fix: destroy the contexts that the report names, then the engine"),
+	SCENARIO(all_tasks_allocated,
+		 "SF-TASK-005: dma \"copier\" (0x): doca_dma_task_memcpy_alloc_init: all of its dma memcpy tasks are allocated: "
+		 "1; in flight: 0, with the program: 1; fix: free or reuse each task in its callback, or configure more"),
 };
 
 int main(void)
@@ -172,7 +191,7 @@ int main(void)
 		return 1;
 	int failed = scenarios_run("dma", scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 
-	OK(doca_dev_close(dev));
-	OK(doca_dev_close(other));
+	CHECK_OK(doca_dev_close(dev));
+	CHECK_OK(doca_dev_close(other));
 	return failed;
 }

@@ -12,40 +12,23 @@
 #include <doca_mmap.h>
 
 #include "support/asan.h"
+#include "support/test_dev.h"
 
 #define BYTES 4096
 
 static uint8_t memory[BYTES];
 static struct doca_dev *dpu, *host;
 
-static struct doca_dev *open_dev(const char *address)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-	uint8_t equal;
-
-	OK(doca_devinfo_create_list(&list, &num));
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		OK(doca_devinfo_is_equal_pci_addr(list[i], address, &equal));
-		if (equal)
-			OK(doca_dev_open(list[i], &dev));
-	}
-	OK(doca_devinfo_destroy_list(list));
-	assert_non_null(dev);
-	return dev;
-}
-
 /* Not started. */
 static struct doca_mmap *mmap_new(void *addr, size_t len, struct doca_dev *dev, uint32_t permissions)
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(softfield_validation_set_name(mmap, "pool"));
-	OK(doca_mmap_set_memrange(mmap, addr, len));
-	OK(doca_mmap_add_dev(mmap, dev));
-	OK(doca_mmap_set_permissions(mmap, permissions));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(softfield_validation_set_name(mmap, "pool"));
+	CHECK_OK(doca_mmap_set_memrange(mmap, addr, len));
+	CHECK_OK(doca_mmap_add_dev(mmap, dev));
+	CHECK_OK(doca_mmap_set_permissions(mmap, permissions));
 	return mmap;
 }
 
@@ -53,7 +36,7 @@ static struct doca_mmap *mmap_started(void)
 {
 	struct doca_mmap *mmap = mmap_new(memory, sizeof(memory), host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 
-	OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
 	return mmap;
 }
 
@@ -63,24 +46,24 @@ static void range_missing(bool wrong)
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(doca_mmap_add_dev(mmap, host));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(doca_mmap_add_dev(mmap, host));
 	if (!wrong)
-		OK(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
+		CHECK_OK(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
 	assert_int_equal(doca_mmap_start(mmap) == DOCA_SUCCESS, !wrong);
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void device_missing(bool wrong)
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
 	if (!wrong)
-		OK(doca_mmap_add_dev(mmap, host));
+		CHECK_OK(doca_mmap_add_dev(mmap, host));
 	assert_int_equal(doca_mmap_start(mmap) == DOCA_SUCCESS, !wrong);
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void permissions_set_late(bool wrong)
@@ -88,10 +71,10 @@ static void permissions_set_late(bool wrong)
 	struct doca_mmap *mmap = mmap_new(memory, sizeof(memory), host, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
 
 	if (wrong)
-		OK(doca_mmap_start(mmap));
+		CHECK_OK(doca_mmap_start(mmap));
 	(void)doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
-	OK(doca_mmap_start(mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void device_added_late(bool wrong)
@@ -99,10 +82,10 @@ static void device_added_late(bool wrong)
 	struct doca_mmap *mmap = mmap_new(memory, sizeof(memory), host, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
 
 	if (wrong)
-		OK(doca_mmap_start(mmap));
+		CHECK_OK(doca_mmap_start(mmap));
 	(void)doca_mmap_add_dev(mmap, dpu);
-	OK(doca_mmap_start(mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void mmap_not_started(bool wrong)
@@ -112,9 +95,9 @@ static void mmap_not_started(bool wrong)
 	size_t len;
 
 	if (!wrong)
-		OK(doca_mmap_start(mmap));
+		CHECK_OK(doca_mmap_start(mmap));
 	(void)doca_mmap_export_pci(mmap, host, &descriptor, &len);
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void buf_of_a_mmap_not_started(bool wrong)
@@ -123,14 +106,14 @@ static void buf_of_a_mmap_not_started(bool wrong)
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf = NULL;
 
-	OK(doca_buf_inventory_create(1, &inventory));
-	OK(doca_buf_inventory_start(inventory));
+	CHECK_OK(doca_buf_inventory_create(1, &inventory));
+	CHECK_OK(doca_buf_inventory_start(inventory));
 	if (!wrong)
-		OK(doca_mmap_start(mmap));
+		CHECK_OK(doca_mmap_start(mmap));
 	if (doca_buf_inventory_buf_get_by_addr(inventory, mmap, memory, 64, &buf) == DOCA_SUCCESS)
-		OK(doca_buf_dec_refcount(buf, NULL));
-	OK(doca_buf_inventory_destroy(inventory));
-	OK(doca_mmap_destroy(mmap));
+		CHECK_OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_destroy(inventory));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void missing_right(bool wrong)
@@ -140,9 +123,9 @@ static void missing_right(bool wrong)
 	const void *descriptor;
 	size_t len;
 
-	OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
 	(void)doca_mmap_export_pci(mmap, host, &descriptor, &len);
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void export_for_another_device(bool wrong)
@@ -152,7 +135,7 @@ static void export_for_another_device(bool wrong)
 	size_t len;
 
 	(void)doca_mmap_export_pci(mmap, wrong ? dpu : host, &descriptor, &len);
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void mmap_destroyed_before_its_buf(bool wrong)
@@ -161,14 +144,14 @@ static void mmap_destroyed_before_its_buf(bool wrong)
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_create(1, &inventory));
-	OK(doca_buf_inventory_start(inventory));
-	OK(doca_buf_inventory_buf_get_by_addr(inventory, mmap, memory, 64, &buf));
+	CHECK_OK(doca_buf_inventory_create(1, &inventory));
+	CHECK_OK(doca_buf_inventory_start(inventory));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(inventory, mmap, memory, 64, &buf));
 	if (wrong)
 		assert_int_equal(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
-	OK(doca_buf_dec_refcount(buf, NULL));
-	OK(doca_buf_inventory_destroy(inventory));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_destroy(inventory));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 /* new char(size) for new char[size]: one byte, and whatever the heap rounds it up to. */
@@ -178,16 +161,16 @@ static void one_byte_for_many(bool wrong)
 	uint8_t *bytes = malloc(wrong ? 1 : size);
 	struct doca_mmap *mmap = mmap_new(bytes, size, host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 
-	OK(doca_mmap_start(mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 	free(bytes);
 }
 
-/* Parts of a block, and blocks that are aligned, are as good. */
+/* Parts of a block, and aligned blocks, are valid. */
 static void range_in_a_freed_block(bool wrong)
 {
 	const size_t size = 2000;
-	uint8_t *bytes = malloc(size), *behind = malloc(size); /* so that it is not joined with the free rest of the heap */
+	uint8_t *bytes = malloc(size), *behind = malloc(size); /* so that it does not merge with the free rest of the heap */
 	uint8_t *aligned = aligned_alloc(64, 1024);
 	uintptr_t addr = (uintptr_t)bytes;
 
@@ -195,11 +178,11 @@ static void range_in_a_freed_block(bool wrong)
 	if (wrong)
 		free(bytes);
 	struct doca_mmap *mmap = mmap_new((void *)(addr + 64), size - 64, host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
-	OK(doca_mmap_start(mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 	mmap = mmap_new(aligned, 1024, host, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
-	OK(doca_mmap_start(mmap));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_destroy(mmap));
 	if (!wrong)
 		free(bytes);
 	free(behind);
@@ -213,13 +196,13 @@ static void memory_never_exported(bool wrong)
 	uint8_t bytes[BYTES];
 	size_t len;
 
-	OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
 	memset(bytes, 0, sizeof(bytes));
 	if (!wrong)
 		memcpy(bytes, descriptor, len);
 	if (doca_mmap_create_from_export(NULL, bytes, wrong ? 200 : len, dpu, &imported) == DOCA_SUCCESS)
-		OK(doca_mmap_destroy(imported));
-	OK(doca_mmap_destroy(mmap));
+		CHECK_OK(doca_mmap_destroy(imported));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 /* The eight bytes of the magic come before the version. */
@@ -230,27 +213,27 @@ static void version_mismatch(bool wrong)
 	uint8_t bytes[BYTES];
 	size_t len;
 
-	OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
 	memcpy(bytes, descriptor, len);
 	if (wrong)
 		bytes[8] = 1;
 	if (doca_mmap_create_from_export(NULL, bytes, len, dpu, &imported) == DOCA_SUCCESS)
-		OK(doca_mmap_destroy(imported));
-	OK(doca_mmap_destroy(mmap));
+		CHECK_OK(doca_mmap_destroy(imported));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void imported_where_it_does_not_reach(bool wrong)
 {
-	struct doca_dev *other = open_dev("03:00.1");
+	struct doca_dev *other = test_dev_open_pci("03:00.1");
 	struct doca_mmap *mmap = mmap_started(), *imported = NULL;
 	const void *descriptor;
 	size_t len;
 
-	OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
+	CHECK_OK(doca_mmap_export_pci(mmap, host, &descriptor, &len));
 	if (doca_mmap_create_from_export(NULL, descriptor, len, wrong ? other : dpu, &imported) == DOCA_SUCCESS)
-		OK(doca_mmap_destroy(imported));
-	OK(doca_mmap_destroy(mmap));
-	OK(doca_dev_close(other));
+		CHECK_OK(doca_mmap_destroy(imported));
+	CHECK_OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_dev_close(other));
 }
 
 /* ---- buffers ---- */
@@ -264,16 +247,16 @@ static struct bufs bufs_new(uint32_t num)
 {
 	struct bufs bufs = {.mmap = mmap_started()};
 
-	OK(doca_buf_inventory_create(num, &bufs.inventory));
-	OK(softfield_validation_set_name(bufs.inventory, "bufs"));
-	OK(doca_buf_inventory_start(bufs.inventory));
+	CHECK_OK(doca_buf_inventory_create(num, &bufs.inventory));
+	CHECK_OK(softfield_validation_set_name(bufs.inventory, "bufs"));
+	CHECK_OK(doca_buf_inventory_start(bufs.inventory));
 	return bufs;
 }
 
 static void bufs_free(struct bufs *bufs)
 {
-	OK(doca_buf_inventory_destroy(bufs->inventory));
-	OK(doca_mmap_destroy(bufs->mmap));
+	CHECK_OK(doca_buf_inventory_destroy(bufs->inventory));
+	CHECK_OK(doca_mmap_destroy(bufs->mmap));
 }
 
 static void data_past_the_end(bool wrong)
@@ -281,10 +264,10 @@ static void data_past_the_end(bool wrong)
 	struct bufs bufs = bufs_new(1);
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
-	OK(softfield_validation_set_name(buf, "request"));
-	OK(doca_buf_set_data(buf, memory + 32, wrong ? 33 : 32));
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
+	CHECK_OK(softfield_validation_set_name(buf, "request"));
+	CHECK_OK(doca_buf_set_data(buf, memory + 32, wrong ? 33 : 32));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	bufs_free(&bufs);
 }
 
@@ -293,9 +276,9 @@ static void data_length_past_the_end(bool wrong)
 	struct bufs bufs = bufs_new(1);
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
-	OK(doca_buf_set_data_len(buf, wrong ? 100 : 64));
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
+	CHECK_OK(doca_buf_set_data_len(buf, wrong ? 100 : 64));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	bufs_free(&bufs);
 }
 
@@ -304,8 +287,8 @@ static void double_free_of_a_buf(bool wrong)
 	struct bufs bufs = bufs_new(1);
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	if (wrong)
 		assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_ERROR_BAD_STATE);
 	bufs_free(&bufs);
@@ -318,7 +301,7 @@ static void wrong_address(bool wrong)
 	struct doca_buf *buf;
 
 	if (doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, wrong ? elsewhere : memory, 64, &buf) == DOCA_SUCCESS)
-		OK(doca_buf_dec_refcount(buf, NULL));
+		CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	bufs_free(&bufs);
 }
 
@@ -328,13 +311,13 @@ static void inventory_not_started(bool wrong)
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_create(1, &inventory));
+	CHECK_OK(doca_buf_inventory_create(1, &inventory));
 	if (!wrong)
-		OK(doca_buf_inventory_start(inventory));
+		CHECK_OK(doca_buf_inventory_start(inventory));
 	if (doca_buf_inventory_buf_get_by_addr(inventory, mmap, memory, 64, &buf) == DOCA_SUCCESS)
-		OK(doca_buf_dec_refcount(buf, NULL));
-	OK(doca_buf_inventory_destroy(inventory));
-	OK(doca_mmap_destroy(mmap));
+		CHECK_OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_inventory_destroy(inventory));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void empty_inventory(bool wrong)
@@ -342,12 +325,12 @@ static void empty_inventory(bool wrong)
 	struct bufs bufs = bufs_new(1);
 	struct doca_buf *first, *second = NULL;
 
-	OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &first));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &first));
 	if (!wrong)
-		OK(doca_buf_dec_refcount(first, NULL));
+		CHECK_OK(doca_buf_dec_refcount(first, NULL));
 	if (doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &second) != DOCA_SUCCESS)
 		second = first;
-	OK(doca_buf_dec_refcount(second, NULL));
+	CHECK_OK(doca_buf_dec_refcount(second, NULL));
 	bufs_free(&bufs);
 }
 
@@ -357,17 +340,17 @@ static void empty_buf_pool(bool wrong)
 	struct doca_buf_pool *pool;
 	struct doca_buf *first, *second = NULL;
 
-	OK(doca_buf_pool_create(1, 64, mmap, &pool));
-	OK(doca_buf_pool_start(pool));
-	OK(doca_buf_pool_buf_alloc(pool, &first));
+	CHECK_OK(doca_buf_pool_create(1, 64, mmap, &pool));
+	CHECK_OK(doca_buf_pool_start(pool));
+	CHECK_OK(doca_buf_pool_buf_alloc(pool, &first));
 	if (!wrong)
-		OK(doca_buf_dec_refcount(first, NULL));
+		CHECK_OK(doca_buf_dec_refcount(first, NULL));
 	if (doca_buf_pool_buf_alloc(pool, &second) != DOCA_SUCCESS)
 		second = first;
-	OK(doca_buf_dec_refcount(second, NULL));
-	OK(doca_buf_pool_stop(pool));
-	OK(doca_buf_pool_destroy(pool));
-	OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_buf_dec_refcount(second, NULL));
+	CHECK_OK(doca_buf_pool_stop(pool));
+	CHECK_OK(doca_buf_pool_destroy(pool));
+	CHECK_OK(doca_mmap_destroy(mmap));
 }
 
 static void inventory_destroyed_before_its_bufs(bool wrong)
@@ -375,10 +358,10 @@ static void inventory_destroyed_before_its_bufs(bool wrong)
 	struct bufs bufs = bufs_new(1);
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(bufs.inventory, bufs.mmap, memory, 64, &buf));
 	if (wrong)
 		assert_int_equal(doca_buf_inventory_destroy(bufs.inventory), DOCA_ERROR_IN_USE);
-	OK(doca_buf_dec_refcount(buf, NULL));
+	CHECK_OK(doca_buf_dec_refcount(buf, NULL));
 	bufs_free(&bufs);
 }
 
@@ -429,7 +412,7 @@ static const struct scenario scenarios[] = {
 				 "buffers (doca_buf_dec_refcount), or make it larger"),
 	SCENARIO(inventory_destroyed_before_its_bufs, "SF-BUF-006: buf inventory \"bufs\" (0x): doca_buf_inventory_destroy: 1 of "
 						      "its bufs are out; fix: release them (doca_buf_dec_refcount) first"),
-	/* the last ones: they need the heap of glibc, which AddressSanitizer replaces */
+	/* last, because they need the heap of glibc, which AddressSanitizer replaces */
 	SCENARIO(range_in_a_freed_block,
 		 "SF-MMAP-007: mmap \"pool\" (0x): doca_mmap_start: its range of 1936 bytes at 0x lies in memory that was freed; "
 		 "fix: allocate as many bytes as doca_mmap_set_memrange is given, and free them after doca_mmap_destroy"),
@@ -441,11 +424,11 @@ static const struct scenario scenarios[] = {
 
 int main(void)
 {
-	dpu = open_dev("03:00.0");
-	host = open_dev("d8:00.0");
+	dpu = test_dev_open_pci("03:00.0");
+	host = test_dev_open_pci("d8:00.0");
 	int failed = scenarios_run("memory", scenarios, sizeof(scenarios) / sizeof(scenarios[0]) - 2 * HAS_ASAN);
 
-	OK(doca_dev_close(dpu));
-	OK(doca_dev_close(host));
+	CHECK_OK(doca_dev_close(dpu));
+	CHECK_OK(doca_dev_close(host));
 	return failed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pairs of programs: one breaks a rule, and its sibling, which differs in the one line that asks for wrong, does not. The first
- * gets exactly one report, with exactly the text expected; the second gets none. The environment has SOFTFIELD_VALIDATE=1.
+ * Pairs of programs: one breaks a rule; the other, which differs only in the line that tests `wrong`, does not. The first gets
+ * exactly one report, with exactly the expected text; the second gets none. The environment has SOFTFIELD_VALIDATE=1.
  */
 #ifndef TESTS_VALIDATION_SCENARIO_H
 #define TESTS_VALIDATION_SCENARIO_H
@@ -16,10 +16,12 @@
 
 #include <softfield/validation.h>
 
+#include "support/check.h"
+
 struct scenario {
 	const char *name;
 	void (*run)(bool wrong);
-	/* The report: addresses are written as 0x, times as "T s", and what is in no report of two runs alike as N. */
+	/* The report: addresses are written as 0x, times as "T s", and other numbers that differ between runs as N. */
 	const char *report;
 };
 
@@ -28,14 +30,12 @@ struct scenario {
 #run, run, report                                                                                                \
 	}
 
-#define OK(call) assert_int_equal(call, DOCA_SUCCESS)
-
-/* Runs both of each, as tests. Returns how many failed. */
+/* Runs both programs of each pair, as tests. Returns how many failed. */
 int scenarios_run(const char *group, const struct scenario *scenarios, size_t num);
 
-/* Waits for as many reports as that, and at most a minute. */
+/* Waits for that number of reports, for at most a minute. */
 void scenario_await(uint64_t num_reports);
-/* So many since the program began. */
+/* Number of reports since the program began. */
 uint64_t scenario_num_reports(void);
 
 #endif

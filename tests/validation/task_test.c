@@ -6,7 +6,7 @@
 
 #include "support/test_ctx.h"
 
-/* A context on an engine, with the memory of its own that the validation layer knows as created by the program. */
+/* A context on an engine, in memory that the validation layer regards as created by the program. */
 struct rig {
 	struct test_ctx test;
 	struct doca_pe *pe;
@@ -24,20 +24,20 @@ static void rig_init(struct rig *rig, bool has_engine, uint32_t num_tasks)
 {
 	test_ctx_init(&rig->test);
 	sf_ctx_created(&rig->test.base);
-	OK(softfield_validation_set_name(&rig->test.base, "worker"));
+	CHECK_OK(softfield_validation_set_name(&rig->test.base, "worker"));
 	rig->pe = NULL;
 	if (has_engine) {
-		OK(doca_pe_create(&rig->pe));
-		OK(softfield_validation_set_name(rig->pe, "main"));
-		OK(doca_pe_connect_ctx(rig->pe, &rig->test.base));
+		CHECK_OK(doca_pe_create(&rig->pe));
+		CHECK_OK(softfield_validation_set_name(rig->pe, "main"));
+		CHECK_OK(doca_pe_connect_ctx(rig->pe, &rig->test.base));
 	}
-	OK(test_task_set_conf(&rig->test, task_ended, task_ended, num_tasks));
+	CHECK_OK(test_task_set_conf(&rig->test, task_ended, task_ended, num_tasks));
 }
 
 static void rig_start(struct rig *rig, uint32_t num_tasks)
 {
 	rig_init(rig, true, num_tasks);
-	OK(doca_ctx_start(&rig->test.base));
+	CHECK_OK(doca_ctx_start(&rig->test.base));
 }
 
 static void rig_fini(struct rig *rig)
@@ -45,17 +45,17 @@ static void rig_fini(struct rig *rig)
 	(void)doca_ctx_stop(&rig->test.base);
 	while (rig->pe != NULL && rig->test.base.state != DOCA_CTX_STATE_IDLE)
 		(void)doca_pe_progress(rig->pe);
-	OK(test_ctx_fini(&rig->test));
+	CHECK_OK(test_ctx_fini(&rig->test));
 	if (rig->pe != NULL)
-		OK(doca_pe_destroy(rig->pe));
+		CHECK_OK(doca_pe_destroy(rig->pe));
 }
 
 static struct doca_task *rig_task(struct rig *rig)
 {
 	struct doca_task *task;
 
-	OK(test_task_alloc(&rig->test, &task));
-	OK(softfield_validation_set_name(task, "first"));
+	CHECK_OK(test_task_alloc(&rig->test, &task));
+	CHECK_OK(softfield_validation_set_name(task, "first"));
 	return task;
 }
 
@@ -76,7 +76,7 @@ static void configured_after_the_start(bool wrong)
 
 	rig_init(&rig, true, 1);
 	if (wrong)
-		OK(doca_ctx_start(&rig.test.base));
+		CHECK_OK(doca_ctx_start(&rig.test.base));
 	(void)doca_ctx_set_user_data(&rig.test.base, (union doca_data){.u64 = 1});
 	rig_fini(&rig);
 }
@@ -95,7 +95,7 @@ static void started_twice(bool wrong)
 	rig_fini(&rig);
 }
 
-/* doca_ctx_stop answers IN_PROGRESS, and the program destroys at once. */
+/* doca_ctx_stop returns IN_PROGRESS, and the program destroys immediately. */
 static void stop_with_tasks_in_flight(bool wrong)
 {
 	struct doca_task *task;
@@ -103,7 +103,7 @@ static void stop_with_tasks_in_flight(bool wrong)
 
 	rig_start(&rig, 1);
 	task = rig_task(&rig);
-	OK(doca_task_submit(task));
+	CHECK_OK(doca_task_submit(task));
 	assert_int_equal(doca_ctx_stop(&rig.test.base), DOCA_ERROR_IN_PROGRESS);
 	if (wrong)
 		assert_int_equal(test_ctx_fini(&rig.test), DOCA_ERROR_IN_USE);
@@ -134,7 +134,7 @@ static void task_allocated_before_the_start(bool wrong)
 
 	rig_init(&rig, true, 1);
 	if (!wrong)
-		OK(doca_ctx_start(&rig.test.base));
+		CHECK_OK(doca_ctx_start(&rig.test.base));
 	if (test_task_alloc(&rig.test, &task) == DOCA_SUCCESS)
 		doca_task_free(task);
 	rig_fini(&rig);
@@ -166,17 +166,17 @@ static void progress_from_a_callback(bool wrong)
 	inner = NULL;
 	rig_start(&rig, 1);
 	if (!wrong)
-		OK(doca_pe_create(&inner));
+		CHECK_OK(doca_pe_create(&inner));
 	rig.test.in_progress = progress_again;
 	(void)doca_pe_progress(rig.pe);
 	if (inner != NULL)
-		OK(doca_pe_destroy(inner));
+		CHECK_OK(doca_pe_destroy(inner));
 	rig_fini(&rig);
 }
 
 static void *submit_it(void *task)
 {
-	OK(doca_task_submit(task));
+	CHECK_OK(doca_task_submit(task));
 	return NULL;
 }
 
@@ -204,7 +204,7 @@ static void other_thread_meanwhile(struct test_ctx *test)
 	other_thread();
 }
 
-/* One thread after the other is no mistake. */
+/* Two threads, one after the other, are no mistake. */
 static void submit_by_a_second_thread(bool wrong)
 {
 	struct rig rig;
@@ -247,7 +247,7 @@ static void resubmitted_in_flight(bool wrong)
 
 	rig_start(&rig, 1);
 	task = rig_task(&rig);
-	OK(doca_task_submit(task));
+	CHECK_OK(doca_task_submit(task));
 	if (!wrong)
 		(void)doca_pe_progress(rig.pe);
 	(void)doca_task_submit(task);
@@ -269,7 +269,7 @@ static void double_free_of_a_task(bool wrong)
 	rig_fini(&rig);
 }
 
-/* The context has run once more since. */
+/* The context has been started again since. */
 static void freed_in_a_later_run(bool wrong)
 {
 	struct doca_task *task;
@@ -281,7 +281,7 @@ static void freed_in_a_later_run(bool wrong)
 	(void)doca_ctx_stop(&rig.test.base);
 	while (rig.test.base.state != DOCA_CTX_STATE_IDLE)
 		(void)doca_pe_progress(rig.pe);
-	OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
 	if (wrong)
 		doca_task_free(task);
 	rig_fini(&rig);
@@ -294,7 +294,7 @@ static void freed_in_flight(bool wrong)
 
 	rig_start(&rig, 1);
 	task = rig_task(&rig);
-	OK(doca_task_submit(task));
+	CHECK_OK(doca_task_submit(task));
 	if (!wrong)
 		(void)doca_pe_progress(rig.pe);
 	doca_task_free(task);
@@ -309,8 +309,8 @@ static void empty_task_pool(bool wrong)
 
 	rig_start(&rig, 1);
 	first = rig_task(&rig);
-	OK(doca_task_submit(first));
-	(void)doca_pe_progress(rig.pe); /* it ends, and its callback leaves it */
+	CHECK_OK(doca_task_submit(first));
+	(void)doca_pe_progress(rig.pe); /* it completes, and its callback neither frees nor reuses it */
 	if (!wrong)
 		doca_task_free(first);
 	if (test_task_alloc(&rig.test, &second) != DOCA_SUCCESS)

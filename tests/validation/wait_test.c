@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules that are broken by waiting: what the status thread sees. The environment has SOFTFIELD_STALL_MS=200. */
+/* Rules that are broken by waiting, which the status thread notices. The environment has SOFTFIELD_STALL_MS=200. */
 #include "scenario.h"
 
 #include <poll.h>
@@ -25,11 +25,11 @@ static void rig_init(struct rig *rig)
 {
 	test_ctx_init(&rig->test);
 	sf_ctx_created(&rig->test.base);
-	OK(softfield_validation_set_name(&rig->test.base, "worker"));
-	OK(doca_pe_create(&rig->pe));
-	OK(softfield_validation_set_name(rig->pe, "main"));
-	OK(doca_pe_connect_ctx(rig->pe, &rig->test.base));
-	OK(test_task_set_conf(&rig->test, task_ended, task_ended, 1));
+	CHECK_OK(softfield_validation_set_name(&rig->test.base, "worker"));
+	CHECK_OK(doca_pe_create(&rig->pe));
+	CHECK_OK(softfield_validation_set_name(rig->pe, "main"));
+	CHECK_OK(doca_pe_connect_ctx(rig->pe, &rig->test.base));
+	CHECK_OK(test_task_set_conf(&rig->test, task_ended, task_ended, 1));
 }
 
 static void rig_fini(struct rig *rig)
@@ -37,19 +37,19 @@ static void rig_fini(struct rig *rig)
 	(void)doca_ctx_stop(&rig->test.base);
 	while (rig->test.base.state != DOCA_CTX_STATE_IDLE)
 		(void)doca_pe_progress(rig->pe);
-	OK(test_ctx_fini(&rig->test));
-	OK(doca_pe_destroy(rig->pe));
+	CHECK_OK(test_ctx_fini(&rig->test));
+	CHECK_OK(doca_pe_destroy(rig->pe));
 }
 
-/* Until the report, or until there would have been one. */
-static bool goes_on(bool wrong, uint64_t begin_ns)
+/* Until the report, or for as long as one would take. */
+static bool waits_on(bool wrong, uint64_t begin_ns)
 {
 	return wrong ? scenario_num_reports() == 0 : sf_now_ns() < begin_ns + QUIET_NS;
 }
 
 static void progress_on(struct rig *rig, bool wrong)
 {
-	for (uint64_t begin_ns = sf_now_ns(); goes_on(wrong, begin_ns);)
+	for (uint64_t begin_ns = sf_now_ns(); waits_on(wrong, begin_ns);)
 		(void)doca_pe_progress(rig->pe);
 }
 
@@ -59,9 +59,9 @@ static void no_progress(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
-	OK(test_task_alloc(&rig.test, &task));
-	OK(doca_task_submit(task));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_task_submit(task));
 	if (wrong)
 		scenario_await(1);
 	(void)doca_pe_progress(rig.pe);
@@ -70,22 +70,22 @@ static void no_progress(bool wrong)
 	rig_fini(&rig);
 }
 
-/* The program sleeps on the handle after a start, and has not asked for an event since. */
+/* The program sleeps on the handle after a start, and has not requested a notification since. */
 static void start_lost_in_an_event_loop(bool wrong)
 {
 	struct pollfd handle = {.events = POLLIN};
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_pe_get_notification_handle(rig.pe, &handle.fd));
+	CHECK_OK(doca_pe_get_notification_handle(rig.pe, &handle.fd));
 	rig.test.start_result = DOCA_ERROR_IN_PROGRESS;
 	rig.test.due = rig.test.start_done = true;
 	assert_int_equal(doca_ctx_start(&rig.test.base), DOCA_ERROR_IN_PROGRESS);
 	if (!wrong)
-		OK(doca_pe_request_notification(rig.pe));
-	for (uint64_t begin_ns = sf_now_ns(); goes_on(wrong, begin_ns);) {
+		CHECK_OK(doca_pe_request_notification(rig.pe));
+	for (uint64_t begin_ns = sf_now_ns(); waits_on(wrong, begin_ns);) {
 		if (poll(&handle, 1, 20) == 1) {
-			OK(doca_pe_clear_notification(rig.pe, 0));
+			CHECK_OK(doca_pe_clear_notification(rig.pe, 0));
 			(void)doca_pe_progress(rig.pe);
 		}
 	}
@@ -98,10 +98,10 @@ static void requested_and_never_waited_for(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
-	OK(doca_pe_request_notification(rig.pe));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(doca_pe_request_notification(rig.pe));
 	if (!wrong)
-		OK(doca_pe_clear_notification(rig.pe, 0));
+		CHECK_OK(doca_pe_clear_notification(rig.pe, 0));
 	progress_on(&rig, wrong);
 	rig_fini(&rig);
 }
@@ -112,14 +112,14 @@ static void again_ignored(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
-	OK(test_task_alloc(&rig.test, &task));
-	OK(softfield_validation_set_name(task, "first"));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(softfield_validation_set_name(task, "first"));
 	rig.test.submit_result = DOCA_ERROR_AGAIN;
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_AGAIN);
 	rig.test.submit_result = DOCA_SUCCESS;
 	if (!wrong)
-		OK(doca_task_submit(task));
+		CHECK_OK(doca_task_submit(task));
 	progress_on(&rig, wrong);
 	doca_task_free(task);
 	rig_fini(&rig);
@@ -131,8 +131,8 @@ static void error_of_a_submit_ignored(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
-	OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
 	rig.test.submit_result = DOCA_ERROR_INVALID_VALUE;
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_INVALID_VALUE);
 	if (!wrong)
@@ -149,8 +149,8 @@ static void stopped_with_a_task_that_is_not_freed(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
-	OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
 	assert_int_equal(doca_ctx_stop(&rig.test.base), DOCA_ERROR_IN_PROGRESS);
 	if (!wrong)
 		doca_task_free(task);
@@ -165,7 +165,7 @@ static void wait_that_nobody_ends(bool wrong)
 	struct rig rig;
 
 	rig_init(&rig);
-	OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
 	rig.test.not_drained = wrong;
 	(void)doca_ctx_stop(&rig.test.base);
 	progress_on(&rig, wrong);
@@ -177,7 +177,8 @@ static const struct scenario scenarios[] = {
 	SCENARIO(no_progress, "SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for "
 			      "T s; fix: call doca_pe_progress on its progress engine (it was never called)"),
 	SCENARIO(start_lost_in_an_event_loop,
-		 "SF-PE-005: test \"worker\" (0x): doca_pe_progress: connect of test takes T s, and nothing wakes the program to "
+		 "SF-PE-005: test \"worker\" (0x): doca_pe_progress: connect of test has taken T s, and nothing wakes the "
+		 "program to "
 		 "progress it: no notification is requested, or it is not looked at; fix: after doca_ctx_start, and after each "
 		 "event: progress until it returns 0, doca_pe_request_notification, then wait"),
 	SCENARIO(requested_and_never_waited_for,
@@ -186,10 +187,10 @@ static const struct scenario scenarios[] = {
 		 "(doca_pe_clear_notification), or do not request"),
 	SCENARIO(
 		again_ignored,
-		"SF-TASK-004: test task \"first\" (0x): doca_task_submit: it answered DOCA_ERROR_AGAIN T s ago, and the task was "
+		"SF-TASK-004: test task \"first\" (0x): doca_task_submit: it returned DOCA_ERROR_AGAIN T s ago, and the task was "
 		"neither submitted again nor freed; fix: submit it again, after progress if the answer was AGAIN, or free it"),
 	SCENARIO(error_of_a_submit_ignored,
-		 "SF-TASK-004: test task (0x): doca_task_submit: it answered DOCA_ERROR_INVALID_VALUE T s ago, and the task was "
+		 "SF-TASK-004: test task (0x): doca_task_submit: it returned DOCA_ERROR_INVALID_VALUE T s ago, and the task was "
 		 "neither submitted again nor freed; fix: submit it again, after progress if the answer was AGAIN, or free it"),
 	SCENARIO(stopped_with_a_task_that_is_not_freed, "SF-TASK-006: test \"worker\" (0x): doca_pe_progress: context test is in "
 							"STOPPING for T s; fix: free its 1 allocated task (doca_task_free)"),

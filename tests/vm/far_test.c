@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA between two processes that have nothing in common but the network of their RDMA devices: the peer has a runtime folder, a
- * mount, a process and an IPC namespace of its own, and another user (where this one may give it those). Connection details,
- * memory maps and sync events are exported on one side, carried over, and used on the other. Skips without an RDMA device.
+ * RDMA between two processes that share nothing but the network of their RDMA devices. The peer has its own runtime folder, its
+ * own mount, process and IPC namespaces, and another user (where this user may do that). Connection details, memory maps and sync
+ * events are exported on one side, transferred, and used on the other. Skips without an RDMA device.
  *
- * SOFTFIELD_TEST_DEVICES: "ours theirs", two RDMA devices that reach each other; else both are on the first one.
+ * SOFTFIELD_TEST_DEVICES: "ours theirs", two RDMA devices that reach each other; by default both sides use the first one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,12 +35,12 @@
 #define WAIT(condition) RDMA_RIG_WAIT(&side->cm.rig, NULL, condition)
 
 struct side {
-	struct cm_side cm; /* first: it is the context's user data */
+	struct cm_side cm; /* first member, because the context's user data points to it */
 	struct doca_rdma_connection *connection;
 	struct doca_sync_event *event;
 	struct doca_sync_event_remote_net *remote_event;
-	uint32_t received;     /* messages that were looked at */
-	struct doca_buf *room; /* of the receive that is posted */
+	uint32_t received;     /* messages that were checked */
+	struct doca_buf *room; /* of the posted receive */
 	int socket;
 	struct peer peer;
 };
@@ -58,9 +58,9 @@ static uint32_t device_index(const char *name)
 	char ibdev[DOCA_DEVINFO_IBDEV_NAME_SIZE];
 	uint32_t num, found = UINT32_MAX;
 
-	OK(doca_devinfo_create_list(&list, &num));
+	CHECK_OK(doca_devinfo_create_list(&list, &num));
 	for (uint32_t i = 0; i < num; i++) {
-		OK(doca_devinfo_get_ibdev_name(list[i], ibdev, sizeof(ibdev)));
+		CHECK_OK(doca_devinfo_get_ibdev_name(list[i], ibdev, sizeof(ibdev)));
 		if (found == UINT32_MAX && strcmp(ibdev, name) == 0)
 			found = i;
 	}
@@ -72,20 +72,20 @@ static uint32_t device_index(const char *name)
 static void side_open(struct side *side, const char *device)
 {
 	cm_side_prepare(&side->cm, device_index(device), 4);
-	/* the rig's own memory is that of every test of addresses; here it is larger */
-	OK(doca_mmap_destroy(side->cm.rig.mmap));
+	/* the rig's own memory has the default size; this test needs more */
+	CHECK_OK(doca_mmap_destroy(side->cm.rig.mmap));
 	free(side->cm.rig.memory);
 	side->cm.rig.size = SIZE;
 	side->cm.rig.memory = calloc(1, SIZE);
-	OK(doca_mmap_create(&side->cm.rig.mmap));
-	OK(doca_mmap_set_memrange(side->cm.rig.mmap, side->cm.rig.memory, SIZE));
-	OK(doca_mmap_set_permissions(side->cm.rig.mmap, RIG_ALL));
-	OK(doca_mmap_add_dev(side->cm.rig.mmap, side->cm.rig.dev));
-	OK(doca_mmap_start(side->cm.rig.mmap));
-	OK(doca_sync_event_create(&side->event));
-	OK(doca_sync_event_add_publisher_location_remote_net(side->event));
-	OK(doca_sync_event_add_subscriber_location_cpu(side->event, side->cm.rig.dev));
-	OK(doca_sync_event_start(side->event));
+	CHECK_OK(doca_mmap_create(&side->cm.rig.mmap));
+	CHECK_OK(doca_mmap_set_memrange(side->cm.rig.mmap, side->cm.rig.memory, SIZE));
+	CHECK_OK(doca_mmap_set_permissions(side->cm.rig.mmap, RIG_ALL));
+	CHECK_OK(doca_mmap_add_dev(side->cm.rig.mmap, side->cm.rig.dev));
+	CHECK_OK(doca_mmap_start(side->cm.rig.mmap));
+	CHECK_OK(doca_sync_event_create(&side->event));
+	CHECK_OK(doca_sync_event_add_publisher_location_remote_net(side->event));
+	CHECK_OK(doca_sync_event_add_subscriber_location_cpu(side->event, side->cm.rig.dev));
+	CHECK_OK(doca_sync_event_start(side->event));
 	rdma_rig_start(&side->cm.rig);
 }
 
@@ -93,9 +93,9 @@ static void side_close(struct side *side)
 {
 	rdma_rig_stop(&side->cm.rig);
 	if (side->remote_event != NULL)
-		OK(doca_sync_event_remote_net_destroy(side->remote_event));
-	OK(doca_sync_event_stop(side->event));
-	OK(doca_sync_event_destroy(side->event));
+		CHECK_OK(doca_sync_event_remote_net_destroy(side->remote_event));
+	CHECK_OK(doca_sync_event_stop(side->event));
+	CHECK_OK(doca_sync_event_destroy(side->event));
 	rdma_rig_fini(&side->cm.rig);
 }
 
@@ -110,9 +110,9 @@ static void make_exports(struct side *side, struct exports *exports)
 	const void *details, *memory;
 	const uint8_t *event;
 
-	OK(doca_rdma_export(side->cm.rig.rdma, &details, &exports->details_len, &side->connection));
-	OK(doca_mmap_export_rdma(side->cm.rig.mmap, side->cm.rig.dev, &memory, &exports->memory_len));
-	OK(doca_sync_event_export_to_remote_net(side->event, &event, &exports->event_len));
+	CHECK_OK(doca_rdma_export(side->cm.rig.rdma, &details, &exports->details_len, &side->connection));
+	CHECK_OK(doca_mmap_export_rdma(side->cm.rig.mmap, side->cm.rig.dev, &memory, &exports->memory_len));
+	CHECK_OK(doca_sync_event_export_to_remote_net(side->event, &event, &exports->event_len));
 	copy(exports->details, details, exports->details_len);
 	copy(exports->memory, memory, exports->memory_len);
 	copy(exports->event, event, exports->event_len);
@@ -120,10 +120,10 @@ static void make_exports(struct side *side, struct exports *exports)
 
 static void use_exports(struct side *side, const struct exports *exports)
 {
-	OK(doca_rdma_connect(side->cm.rig.rdma, exports->details, exports->details_len, side->connection));
+	CHECK_OK(doca_rdma_connect(side->cm.rig.rdma, exports->details, exports->details_len, side->connection));
 	rdma_rig_import(&side->cm.rig, exports->memory, exports->memory_len);
-	OK(doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, exports->event, exports->event_len,
-							 &side->remote_event));
+	CHECK_OK(doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, exports->event, exports->event_len,
+							       &side->remote_event));
 }
 
 static void fill(uint8_t *bytes, uint32_t seed)
@@ -143,7 +143,7 @@ static bool filled(const uint8_t *bytes, uint32_t seed)
 static void receive(struct side *side)
 {
 	side->room = rig_room(&side->cm.rig, 0, MESSAGE);
-	OK(rig_receive(&side->cm.rig, side->room, 0));
+	CHECK_OK(rig_receive(&side->cm.rig, side->room, 0));
 }
 
 static void receive_end(struct side *side, uint32_t num, uint32_t seed)
@@ -159,14 +159,15 @@ static void send_one(struct side *side, struct doca_rdma_connection *connection,
 	struct doca_buf *buf = rig_source(&side->cm.rig, 8192, MESSAGE);
 
 	fill(side->cm.rig.memory + 8192, seed);
-	OK(rig_send(&side->cm.rig, connection, buf, 0));
+	CHECK_OK(rig_send(&side->cm.rig, connection, buf, 0));
 	WAIT(side->cm.rig.num_good == good + 1);
 	rig_put(buf);
 }
 
 /* ---- the peer ---- */
 
-/* A machine of its own, but for the network, which Soft-RoCE has in one namespace only. Who may not make it stays where it is. */
+/* Isolates the process like a machine of its own, except for the network, because Soft-RoCE works in one namespace only.
+ * Without permission it does nothing. */
 static void isolate(void)
 {
 	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
@@ -186,14 +187,14 @@ static void isolate(void)
 	CHECK(mount("proc", "/proc", "proc", 0, NULL) == 0 && chmod("/tmp", 0777) == 0);
 	(void)setrlimit(RLIMIT_MEMLOCK, &all);
 	CHECK(setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* of the process that waits for this one */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the process that waits for this one exits */
 }
 
 static void peer_listen(struct side *side)
 {
 	char text[2][64];
 
-	OK(doca_rdma_start_listen_to_port(side->cm.rig.rdma, FAR_PORT));
+	CHECK_OK(doca_rdma_start_listen_to_port(side->cm.rig.rdma, FAR_PORT));
 	cm_text(side->cm.rig.dev, DOCA_RDMA_ADDR_TYPE_IPv4, text[0]);
 	cm_text(side->cm.rig.dev, DOCA_RDMA_ADDR_TYPE_GID, text[1]);
 	peer_say(side->socket, text, sizeof(text));
@@ -209,7 +210,7 @@ static void obey(struct side *side, char command)
 		make_exports(side, &exports);
 		peer_say(side->socket, &exports, sizeof(exports));
 		return;
-	case 'c': /* connect, and be able to send before the other side is */
+	case 'c': /* connect, so that this side can send before the other side connects */
 		peer_hear(side->socket, &exports, sizeof(exports));
 		use_exports(side, &exports);
 		break;
@@ -223,13 +224,13 @@ static void obey(struct side *side, char command)
 		send_one(side, side->connection, 2);
 		break;
 	case 'v':
-		OK(doca_sync_event_get(side->event, &value));
+		CHECK_OK(doca_sync_event_get(side->event, &value));
 		peer_say(side->socket, &value, sizeof(value));
 		return;
 	case 'l':
 		peer_listen(side);
 		return;
-	case 'a': /* a caller is answered */
+	case 'a': /* accept a connection by address */
 		value = side->cm.num_requests;
 		WAIT(side->cm.num_requests == value + 1);
 		WAIT(side->cm.policy == CM_REJECT || side->cm.num_established > 0);
@@ -325,7 +326,7 @@ static void meet(struct side *side, bool peer_first)
 	if (peer_first) {
 		use_exports(side, &theirs);
 	} else {
-		do_it(side, 'r'); /* a receive is there before anybody is connected */
+		do_it(side, 'r'); /* a receive is posted before any connection exists */
 		tell(side, 'e');
 		peer_hear(side->peer.socket, &theirs, sizeof(theirs));
 	}
@@ -360,7 +361,7 @@ static void details_of_ours_first(void **state)
 
 	meet(side, false);
 	receive(side);
-	send_one(side, side->connection, 1); /* into the receive that was there first */
+	send_one(side, side->connection, 1); /* into the receive that was posted first */
 	do_it(side, 'R');
 	do_it(side, 's');
 	receive_end(side, 1, 2);
@@ -380,17 +381,17 @@ static void one_sided(void **state)
 	bufs[2] = rig_remote_source(rig, 100000, MESSAGE);
 	bufs[3] = rig_room(rig, 300000, MESSAGE);
 	fill(rig->memory + 8192, 9);
-	OK(rig_write(rig, side->connection, bufs[0], bufs[1], 0));
-	OK(rig_read(rig, side->connection, bufs[2], bufs[3], 0));
+	CHECK_OK(rig_write(rig, side->connection, bufs[0], bufs[1], 0));
+	CHECK_OK(rig_read(rig, side->connection, bufs[2], bufs[3], 0));
 	WAIT(rig->num_good == 2);
 	assert_true(filled(rig->memory + 300000, 9));
 	bufs[4] = rig_remote_room(rig, word, 8);
 	bufs[5] = rig_room(rig, here, 8);
-	OK(rig_add(rig, side->connection, bufs[4], bufs[5], 41, 0));
+	CHECK_OK(rig_add(rig, side->connection, bufs[4], bufs[5], 41, 0));
 	WAIT(rig->num_good == 3);
-	OK(rig_cas(rig, side->connection, bufs[4], bufs[5], 41, 77, 0));
+	CHECK_OK(rig_cas(rig, side->connection, bufs[4], bufs[5], 41, 77, 0));
 	WAIT(rig->num_good == 4);
-	OK(rig_add(rig, side->connection, bufs[4], bufs[5], 0, 0));
+	CHECK_OK(rig_add(rig, side->connection, bufs[4], bufs[5], 0, 0));
 	WAIT(rig->num_good == 5);
 	memcpy(&value, rig->memory + here, sizeof(value));
 	assert_int_equal(value, 77);
@@ -407,9 +408,9 @@ static void sync_events(void **state)
 
 	meet(side, true);
 	memcpy(rig->memory + 64, &value, sizeof(value));
-	OK(rig_event_set(rig, side->connection, side->remote_event, source, 0));
-	OK(rig_event_add(rig, side->connection, side->remote_event, result, 2, 0));
-	OK(rig_event_get(rig, side->connection, side->remote_event, got, 0));
+	CHECK_OK(rig_event_set(rig, side->connection, side->remote_event, source, 0));
+	CHECK_OK(rig_event_add(rig, side->connection, side->remote_event, result, 2, 0));
+	CHECK_OK(rig_event_get(rig, side->connection, side->remote_event, got, 0));
 	WAIT(rig->num_good == 3);
 	memcpy(&value, rig->memory + 192, sizeof(value));
 	assert_int_equal(value, 42);
@@ -423,7 +424,7 @@ static void sync_events(void **state)
 	rig_put(got);
 }
 
-/* The peer's accept needs its progress, which it makes when told so. */
+/* The peer's accept needs its progress calls, which it makes on command. */
 static void by_address(void **state)
 {
 	struct side *side = *state;
@@ -432,23 +433,23 @@ static void by_address(void **state)
 	tell(side, 'l');
 	peer_hear(side->peer.socket, text, sizeof(text));
 	for (uint32_t i = 0; i < 2; i++) {
-		OK(cm_call(&side->cm, i == 0 ? DOCA_RDMA_ADDR_TYPE_IPv4 : DOCA_RDMA_ADDR_TYPE_GID, text[i], FAR_PORT, 5));
+		CHECK_OK(cm_call(&side->cm, i == 0 ? DOCA_RDMA_ADDR_TYPE_IPv4 : DOCA_RDMA_ADDR_TYPE_GID, text[i], FAR_PORT, 5));
 		tell(side, 'a');
 		WAIT(side->cm.num_established == i + 1);
 		expect(side, 'a');
 		do_it(side, 'r');
 		send_one(side, side->cm.established, 1);
 		do_it(side, 'R');
-		OK(doca_rdma_connection_disconnect(side->cm.established));
+		CHECK_OK(doca_rdma_connection_disconnect(side->cm.established));
 		WAIT(side->cm.num_ended == i + 1);
 		do_it(side, 'd');
 	}
 	do_it(side, 'j');
-	OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
+	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
 	tell(side, 'a');
 	WAIT(side->cm.num_failed == 1);
 	expect(side, 'a');
-	OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT + 1, 5)); /* nobody is there */
+	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT + 1, 5)); /* nothing listens there */
 	WAIT(side->cm.num_failed == 2);
 }
 
@@ -459,7 +460,7 @@ static void a_caller_learns_that_the_peer_died(void **state)
 
 	tell(side, 'l');
 	peer_hear(side->peer.socket, text, sizeof(text));
-	OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
+	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
 	tell(side, 'a');
 	WAIT(side->cm.num_established == 1);
 	expect(side, 'a');
@@ -470,7 +471,7 @@ static void a_caller_learns_that_the_peer_died(void **state)
 
 static void fail_next_task(struct side *side)
 {
-	OK(rig_send(&side->cm.rig, side->connection, NULL, 0));
+	CHECK_OK(rig_send(&side->cm.rig, side->connection, NULL, 0));
 	WAIT(side->cm.rig.num_failed > 0 && side->cm.rig.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(side->cm.rig.status, DOCA_ERROR_CONNECTION_ABORTED);
 	side->cm.rig.num_failed = 0;
@@ -478,9 +479,9 @@ static void fail_next_task(struct side *side)
 
 static void forget_imports(struct side *side)
 {
-	OK(doca_mmap_destroy(side->cm.rig.remote));
+	CHECK_OK(doca_mmap_destroy(side->cm.rig.remote));
 	side->cm.rig.remote = NULL;
-	OK(doca_sync_event_remote_net_destroy(side->remote_event));
+	CHECK_OK(doca_sync_event_remote_net_destroy(side->remote_event));
 	side->remote_event = NULL;
 }
 
@@ -505,7 +506,7 @@ static void peers_that_are_killed_and_replaced(void **state)
 	}
 }
 
-/* Its details are good, and nobody is there any more. */
+/* Its details are valid, but the process no longer exists. */
 static void a_peer_that_is_gone_before_we_connect(void **state)
 {
 	static struct exports theirs;
@@ -519,7 +520,7 @@ static void a_peer_that_is_gone_before_we_connect(void **state)
 	peer_kill(&side->peer);
 	peer_wait(&side->peer);
 	make_exports(side, &mine);
-	OK(doca_rdma_connect(side->cm.rig.rdma, theirs.details, theirs.details_len, side->connection));
+	CHECK_OK(doca_rdma_connect(side->cm.rig.rdma, theirs.details, theirs.details_len, side->connection));
 	fail_next_task(side);
 	assert_int_equal(doca_mmap_create_from_export(NULL, theirs.memory, theirs.memory_len, side->cm.rig.dev, &mmap),
 			 DOCA_ERROR_NOT_PERMITTED);

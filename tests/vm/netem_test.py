@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two machines' programs over a bad line: packets are lost, late, out of order and doubled (tc netem).
+"""Two machines' programs over a bad network: packets are lost, delayed, reordered and duplicated (tc netem).
 
-The machines meet over it, every operation completes with the right bytes, in order and once, and nothing is left behind. Skips where
-the kernel has no sch_netem. By `meson test --suite vm`, or by hand inside a virtual machine. SOFTFIELD_TEST_SLOW shortens it, for one
-that is emulated. Usage: netem_test.py SOFTFIELD FAULT_PEER [CASE...]
+The machines connect over it, every operation completes with the right bytes, in order and once, and nothing is left behind. Skips
+if the kernel has no sch_netem. Run it by `meson test --suite vm`, or directly inside a virtual machine. SOFTFIELD_TEST_SLOW
+shortens it for an emulated machine. Usage: netem_test.py SOFTFIELD FAULT_PEER [CASE...]
 """
 import os
 import subprocess
@@ -18,7 +18,7 @@ from fault_pair import Pair  # pylint: disable=wrong-import-position
 from machines import SKIPPED, Namespace, enter  # pylint: disable=wrong-import-position
 
 ROUNDS = 10 if os.environ.get("SOFTFIELD_TEST_SLOW") else 50
-# A line this bad is silent for longer than the limit now and then.
+# Such a network is sometimes silent for longer than the default limit.
 os.environ.setdefault("SOFTFIELD_PEER_TIMEOUT", "60000")
 DELAY = "delay 20ms 10ms"
 CASES = {
@@ -43,7 +43,7 @@ def has_netem():
 
 
 def make_bad(pair, how):
-    """In both directions. Each packet is one of the line's, not many that the kernel sends as one."""
+    """In both directions. Each packet is one on the wire, not several that the kernel passes on as one."""
     for machine, device in ((pair.host, "net"), (pair.dpu, "net"), (pair.router, "host0"), (pair.router, "dpu0")):
         machine.do("ip", "link", "set", "dev", device, "gso_max_segs", "1")
     for device in ("host0", "dpu0"):

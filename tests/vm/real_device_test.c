@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A real RDMA device as a program of DOCA sees it: it is listed under its own name, the bridge gives its protection domain and
- * keys, and two instances of RDMA talk over it. Skips where there is none.
+ * A real RDMA device as a DOCA program sees it: it is listed under its own name, the bridge returns its protection domain and
+ * keys, and two RDMA instances communicate over it. Skips without such a device.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 #define SIZE (1 << 20)
 
-static char name[64]; /* of the device, as the kernel calls it */
+static char name[64]; /* the device's name in the kernel */
 
 static struct doca_dev *open_real(void)
 {
@@ -90,7 +90,7 @@ static void the_bridge_gives_keys_of_memory(void **state)
 	free(memory);
 }
 
-/* Real devices come first in the list, so that both instances are on the one of index 0. */
+/* Real devices come first in the list, so both instances use the one with index 0. */
 static void instances_talk_over_the_device(void **state)
 {
 	struct doca_rdma_connection *ab, *ba;
@@ -102,35 +102,35 @@ static void instances_talk_over_the_device(void **state)
 
 	rdma_rig_prepare(&a, 0, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_prepare(&b, 0, SIZE, RIG_ALL, RIG_ALL);
-	OK(doca_rdma_bridge_get_dev_pd(a.dev, &pd)); /* which a software device has not */
-	OK(doca_mmap_export_rdma(b.mmap, b.dev, &descriptor, &len));
+	CHECK_OK(doca_rdma_bridge_get_dev_pd(a.dev, &pd)); /* a software device has none */
+	CHECK_OK(doca_mmap_export_rdma(b.mmap, b.dev, &descriptor, &len));
 	rdma_rig_import(&a, descriptor, len);
 	rdma_rig_start(&a);
 	rdma_rig_start(&b);
-	OK(doca_rdma_export(a.rdma, &a_details, &a_size, &ab));
-	OK(doca_rdma_export(b.rdma, &b_details, &b_size, &ba));
-	OK(doca_rdma_connect(a.rdma, b_details, b_size, ab));
-	OK(doca_rdma_connect(b.rdma, a_details, a_size, ba));
+	CHECK_OK(doca_rdma_export(a.rdma, &a_details, &a_size, &ab));
+	CHECK_OK(doca_rdma_export(b.rdma, &b_details, &b_size, &ba));
+	CHECK_OK(doca_rdma_connect(a.rdma, b_details, b_size, ab));
+	CHECK_OK(doca_rdma_connect(b.rdma, a_details, a_size, ba));
 
 	for (size_t i = 0; i < SIZE; i++)
 		a.memory[i] = (uint8_t)(i * 7 + (i >> 9));
 	bufs[0] = rig_room(&b, 0, 5000);
 	bufs[1] = rig_source(&a, 100, 5000);
-	OK(rig_receive(&b, bufs[0], 1));
-	OK(rig_send(&a, ab, bufs[1], 2));
+	CHECK_OK(rig_receive(&b, bufs[0], 1));
+	CHECK_OK(rig_send(&a, ab, bufs[1], 2));
 	RDMA_RIG_WAIT(&a, &b, a.num_good == 1 && b.num_received == 1);
 	assert_memory_equal(b.memory, a.memory + 100, 5000);
 
 	bufs[2] = rig_source(&a, 7, 300000);
 	bufs[3] = rig_remote_room(&a, 10001, 300000);
-	OK(rig_write(&a, ab, bufs[2], bufs[3], 3));
+	CHECK_OK(rig_write(&a, ab, bufs[2], bufs[3], 3));
 	RDMA_RIG_WAIT(&a, &b, a.num_good == 2);
 	assert_memory_equal(b.memory + 10001, a.memory + 7, 300000);
 
 	*(uint64_t *)(b.memory + 512 * 1024) = 41;
 	bufs[4] = rig_remote_room(&a, 512 * 1024, 8);
 	bufs[5] = rig_room(&a, 512 * 1024, 8);
-	OK(rig_cas(&a, ab, bufs[4], bufs[5], 41, 42, 4));
+	CHECK_OK(rig_cas(&a, ab, bufs[4], bufs[5], 41, 42, 4));
 	RDMA_RIG_WAIT(&a, &b, a.num_good == 3);
 	assert_int_equal(*(uint64_t *)(b.memory + 512 * 1024), 42);
 	assert_int_equal(*(uint64_t *)(a.memory + 512 * 1024), 41);

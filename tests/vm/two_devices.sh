@@ -1,10 +1,10 @@
 #!/bin/bash
-# Makes two Soft-RoCE devices that reach each other over a cable, as those of two machines do, and prints their names. For a virtual
-# machine of one's own: it changes the routing, so that what one end sends to the other leaves the kernel, by a veth pair.
+# Makes two Soft-RoCE devices that reach each other over a cable, as those of two machines do, and prints their names. Only for a
+# dedicated virtual machine: it changes the routing, so that packets between the two leave the kernel through a veth pair.
 set -e
 ip link add softfield-a type veth peer name softfield-b
 ip addr add 10.213.0.1/24 dev softfield-a
-ip addr add 10.213.1.1/24 dev softfield-a # a second address, where nobody else is
+ip addr add 10.213.1.1/24 dev softfield-a # a second address, in a network of its own
 ip addr add 10.213.0.2/24 dev softfield-b
 ip link set softfield-a up
 ip link set softfield-b up

@@ -57,4 +57,27 @@ run SOFTFIELD_FABRIC=verbs tests/system/dma_process_test
 run SOFTFIELD_FABRIC=verbs tests/api/comch_data_test
 run SOFTFIELD_FABRIC=verbs tests/api/comch_gpu_test
 run SOFTFIELD_FABRIC=verbs tests/system/gpu_comch_test
+
+# Each message of a timeline goes from its submit by the peer to both callbacks.
+flows() {
+	local here
+	here=$(dirname "$0")/../system
+	SOFTFIELD_FABRIC=verbs SOFTFIELD_TRACE=$runtime/trace "$build/tools/softfield/softfield" rdma bench --op send --test latency --sizes 64 --count 20 &&
+		"$build/tools/softfield/softfield" trace --convert "$runtime"/trace.* -o "$runtime/pftrace" &&
+		python3 "$here/perfetto.py" protoc "$runtime/pftrace" >"$runtime/flows" &&
+		python3 -c 'import json, sys
+flows = [f for f in json.load(open(sys.argv[1]))["flows"] if "send" in f["steps"]]
+assert len(flows) >= 40 and all(f["processes"] == 2 and len(f["steps"]) == 5 and f["steps"][:2] == ["rdma send", "send"] for f in flows), flows' \
+			"$runtime/flows"
+}
+
+if ! command -v protoc >/dev/null; then
+	echo "left out: the timeline's arrows, which protoc reads"
+elif flows >"$runtime/log" 2>&1; then
+	echo "ok: the timeline's arrows"
+else
+	echo "failed: the timeline's arrows"
+	tail -n 40 "$runtime/log"
+	failed=1
+fi
 exit $failed

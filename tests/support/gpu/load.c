@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/clock.h"
 #include "load.h"
+#include "support/wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +13,8 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 
-/* Posted beyond the messages under way, so that the kernel need not look for room each time; as many as stay in the cache. */
+/* Posted in addition to the messages in flight, so that the kernel need not look for room each time; as many as stay in the
+ * cache. */
 #define RECVS_EXTRA_MAX 64
 #define RECVS_EXTRA_MIN 8
 #define RECVS_EXTRA_BYTES (256 * 1024)
@@ -75,7 +77,7 @@ static void check(struct load_queue *q, struct doca_buf *buf)
 		q->wrong++;
 }
 
-/* The immediate data of message n: bytes that tell of n. */
+/* The immediate data of message n: bytes derived from n. */
 static void fill_imm(uint8_t *imm, uint32_t len, uint64_t n)
 {
 	for (uint32_t i = 0; i < len; i++)
@@ -126,24 +128,25 @@ static void prepare(struct load_queue *q)
 	struct doca_comch_consumer_task_post_recv *recv;
 	struct doca_buf *buf;
 
-	OK(doca_buf_inventory_create(depth + recvs, &q->inventory));
-	OK(doca_buf_inventory_start(q->inventory));
+	CHECK_OK(doca_buf_inventory_create(depth + recvs, &q->inventory));
+	CHECK_OK(doca_buf_inventory_start(q->inventory));
 	q->sends = calloc(depth, sizeof(struct doca_comch_producer_task_send *));
 	q->bufs = calloc(depth + recvs, sizeof(struct doca_buf *));
 	q->asked_at = calloc(depth, sizeof(double));
 	q->samples = calloc(LOAD_SAMPLES_MAX, sizeof(float));
 	for (uint32_t i = 0; i < depth; i++) {
-		OK(doca_buf_inventory_buf_get_by_data(q->inventory, q->queue->mmap, q->queue->memory + (size_t)i * q->stride,
-						      q->config->size, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(q->inventory, q->queue->mmap,
+							    q->queue->memory + (size_t)i * q->stride, q->config->size, &buf));
 		q->bufs[q->num_bufs++] = buf;
-		OK(doca_comch_producer_task_send_alloc_init(q->queue->producer, buf, NULL, 0, q->queue->remote_id, &q->sends[i]));
+		CHECK_OK(doca_comch_producer_task_send_alloc_init(q->queue->producer, buf, NULL, 0, q->queue->remote_id,
+								  &q->sends[i]));
 	}
 	for (uint32_t i = 0; i < recvs; i++) {
-		OK(doca_buf_inventory_buf_get_by_addr(q->inventory, q->queue->mmap,
-						      q->queue->memory + (size_t)(depth + i) * q->stride, q->stride, &buf));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(q->inventory, q->queue->mmap,
+							    q->queue->memory + (size_t)(depth + i) * q->stride, q->stride, &buf));
 		q->bufs[q->num_bufs++] = buf;
-		OK(doca_comch_consumer_task_post_recv_alloc_init(q->queue->consumer, buf, &recv));
-		OK(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(recv)));
+		CHECK_OK(doca_comch_consumer_task_post_recv_alloc_init(q->queue->consumer, buf, &recv));
+		CHECK_OK(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(recv)));
 	}
 }
 
@@ -153,7 +156,7 @@ static bool ask(struct load_queue *q)
 	struct doca_task *task = doca_comch_producer_task_send_as_task(q->sends[q->asked % q->config->depth]);
 	uint32_t size = q->config->size;
 
-	if (q->asked - q->sent == q->config->depth) /* an answer may be here before its request is completed */
+	if (q->asked - q->sent == q->config->depth) /* an answer may arrive before its request is completed */
 		return false;
 	memcpy(memory, &q->asked, size < 8 ? size : 8);
 	if (size > 8)
@@ -234,19 +237,14 @@ static void add_up(struct load_queue *queues, uint32_t num, struct load_result *
 
 static void pause_for(struct setup_end *end, double seconds)
 {
-	struct timespec step = {0, 1000000};
-
-	for (double until = sf_now_s() + seconds; sf_now_s() < until && !end->lost;) {
-		doca_pe_progress(end->pe);
-		nanosleep(&step, NULL);
-	}
+	(void)WAIT_UNTIL_WITHIN((uint64_t)(seconds * 1000), (doca_pe_progress(end->pe), end->lost));
 }
 
 static void release(struct load_queue *q)
 {
 	for (uint32_t i = 0; i < q->num_bufs; i++)
-		OK(doca_buf_dec_refcount(q->bufs[i], NULL));
-	OK(doca_buf_inventory_destroy(q->inventory));
+		CHECK_OK(doca_buf_dec_refcount(q->bufs[i], NULL));
+	CHECK_OK(doca_buf_inventory_destroy(q->inventory));
 	free(q->bufs);
 	free(q->sends);
 	free(q->asked_at);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/clock.h"
 #include "setup.h"
+#include "support/test_dev.h"
+#include "support/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,37 +17,10 @@
 #define SERVER_REP "d8:00.0"
 #define CLIENT_DEV "d8:00.0"
 
-void setup_check(doca_error_t result, const char *what, const char *file, int line)
-{
-	if (result == DOCA_SUCCESS)
-		return;
-	fprintf(stderr, "%s:%d: %s: %s\n", file, line, what, doca_error_get_name(result));
-	exit(1);
-}
-
 static void die(const char *why)
 {
 	fprintf(stderr, "%s\n", why);
 	exit(1);
-}
-
-struct doca_dev *setup_open_dev(const char *pci_addr)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint32_t num;
-
-	OK(doca_devinfo_create_list(&list, &num));
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		uint8_t equal = 0;
-
-		if (doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal) == DOCA_SUCCESS && equal)
-			OK(doca_dev_open(list[i], &dev));
-	}
-	doca_devinfo_destroy_list(list);
-	if (dev == NULL)
-		die("no such device");
-	return dev;
 }
 
 struct doca_dev_rep *setup_open_rep(struct doca_dev *dev, const char *pci_addr)
@@ -54,12 +29,12 @@ struct doca_dev_rep *setup_open_rep(struct doca_dev *dev, const char *pci_addr)
 	struct doca_dev_rep *rep = NULL;
 	uint32_t num;
 
-	OK(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num));
+	CHECK_OK(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num));
 	for (uint32_t i = 0; i < num && rep == NULL; i++) {
 		uint8_t equal = 0;
 
 		if (doca_devinfo_rep_is_equal_pci_addr(list[i], pci_addr, &equal) == DOCA_SUCCESS && equal)
-			OK(doca_dev_rep_open(list[i], &rep));
+			CHECK_OK(doca_dev_rep_open(list[i], &rep));
 	}
 	doca_devinfo_rep_destroy_list(list);
 	if (rep == NULL)
@@ -117,17 +92,17 @@ void setup_serve(struct setup_end *end, const char *name)
 
 	serving = end;
 	end->dev_addr = SERVER_DEV;
-	end->dev = setup_open_dev(SERVER_DEV);
+	end->dev = test_dev_open_pci(SERVER_DEV);
 	end->rep = setup_open_rep(end->dev, SERVER_REP);
-	OK(doca_pe_create(&end->pe));
-	OK(doca_comch_server_create(end->dev, end->rep, name, &end->server));
-	OK(doca_comch_server_task_send_set_conf(end->server, task_done, task_done, CONTROL_TASKS));
-	OK(doca_comch_server_event_msg_recv_register(end->server, message));
-	OK(doca_comch_server_event_connection_status_changed_register(end->server, connected, disconnected));
-	OK(doca_comch_server_event_consumer_register(end->server, new_consumer, expired_consumer));
+	CHECK_OK(doca_pe_create(&end->pe));
+	CHECK_OK(doca_comch_server_create(end->dev, end->rep, name, &end->server));
+	CHECK_OK(doca_comch_server_task_send_set_conf(end->server, task_done, task_done, CONTROL_TASKS));
+	CHECK_OK(doca_comch_server_event_msg_recv_register(end->server, message));
+	CHECK_OK(doca_comch_server_event_connection_status_changed_register(end->server, connected, disconnected));
+	CHECK_OK(doca_comch_server_event_consumer_register(end->server, new_consumer, expired_consumer));
 	ctx = doca_comch_server_as_ctx(end->server);
-	OK(doca_pe_connect_ctx(end->pe, ctx));
-	OK(doca_ctx_start(ctx));
+	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
+	CHECK_OK(doca_ctx_start(ctx));
 	while (end->connection == NULL && sf_now_s() < deadline)
 		doca_pe_progress(end->pe);
 	if (end->connection == NULL)
@@ -139,41 +114,36 @@ static bool try_connect(struct setup_end *end, const char *name)
 	enum doca_ctx_states state = DOCA_CTX_STATE_STARTING;
 	struct doca_ctx *ctx;
 
-	OK(doca_comch_client_create(end->dev, name, &end->client));
-	OK(doca_comch_client_task_send_set_conf(end->client, task_done, task_done, CONTROL_TASKS));
-	OK(doca_comch_client_event_msg_recv_register(end->client, message));
-	OK(doca_comch_client_event_consumer_register(end->client, new_consumer, expired_consumer));
+	CHECK_OK(doca_comch_client_create(end->dev, name, &end->client));
+	CHECK_OK(doca_comch_client_task_send_set_conf(end->client, task_done, task_done, CONTROL_TASKS));
+	CHECK_OK(doca_comch_client_event_msg_recv_register(end->client, message));
+	CHECK_OK(doca_comch_client_event_consumer_register(end->client, new_consumer, expired_consumer));
 	ctx = doca_comch_client_as_ctx(end->client);
-	OK(doca_pe_connect_ctx(end->pe, ctx));
-	OK(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
+	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
+	CHECK_OK(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 	while (state == DOCA_CTX_STATE_STARTING) {
 		doca_pe_progress(end->pe);
-		OK(doca_ctx_get_state(ctx, &state));
+		CHECK_OK(doca_ctx_get_state(ctx, &state));
 	}
 	if (state == DOCA_CTX_STATE_RUNNING)
 		return true;
 	while (state != DOCA_CTX_STATE_IDLE) {
 		doca_pe_progress(end->pe);
-		OK(doca_ctx_get_state(ctx, &state));
+		CHECK_OK(doca_ctx_get_state(ctx, &state));
 	}
-	OK(doca_comch_client_destroy(end->client));
+	CHECK_OK(doca_comch_client_destroy(end->client));
 	return false;
 }
 
 void setup_connect(struct setup_end *end, const char *name)
 {
-	double deadline = sf_now_s() + SETUP_DEADLINE_S;
-	bool there = false;
-
 	serving = end;
 	end->dev_addr = CLIENT_DEV;
-	end->dev = setup_open_dev(CLIENT_DEV);
-	OK(doca_pe_create(&end->pe));
-	while (!(there = try_connect(end, name)) && sf_now_s() < deadline)
-		usleep(1000);
-	if (!there)
+	end->dev = test_dev_open_pci(CLIENT_DEV);
+	CHECK_OK(doca_pe_create(&end->pe));
+	if (!WAIT_UNTIL_WITHIN(SETUP_DEADLINE_S * 1000, try_connect(end, name)))
 		die("no server to connect to");
-	OK(doca_comch_client_get_connection(end->client, &end->connection));
+	CHECK_OK(doca_comch_client_get_connection(end->client, &end->connection));
 	doca_comch_connection_set_user_data(end->connection, (union doca_data){.ptr = end});
 }
 
@@ -183,11 +153,11 @@ static struct doca_mmap *map(struct setup_end *end, void *memory, size_t len)
 {
 	struct doca_mmap *mmap;
 
-	OK(doca_mmap_create(&mmap));
-	OK(doca_mmap_add_dev(mmap, end->dev));
-	OK(doca_mmap_set_memrange(mmap, memory, len));
-	OK(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE));
-	OK(doca_mmap_start(mmap));
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(doca_mmap_add_dev(mmap, end->dev));
+	CHECK_OK(doca_mmap_set_memrange(mmap, memory, len));
+	CHECK_OK(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE));
+	CHECK_OK(doca_mmap_start(mmap));
 	return mmap;
 }
 
@@ -195,7 +165,7 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 {
 	enum doca_ctx_states state;
 
-	OK(doca_ctx_get_state(ctx, &state));
+	CHECK_OK(doca_ctx_get_state(ctx, &state));
 	return state;
 }
 
@@ -214,17 +184,17 @@ static void start(struct setup_queue *queue, union doca_data user_data, struct d
 			*producer = doca_comch_producer_as_ctx(queue->producer);
 
 	if (gpu != NULL) {
-		OK(doca_ctx_set_datapath_on_gpu(consumer, gpu));
-		OK(doca_ctx_set_datapath_on_gpu(producer, gpu));
+		CHECK_OK(doca_ctx_set_datapath_on_gpu(consumer, gpu));
+		CHECK_OK(doca_ctx_set_datapath_on_gpu(producer, gpu));
 	}
-	OK(doca_pe_connect_ctx(queue->pe, consumer));
-	OK(doca_pe_connect_ctx(queue->pe, producer));
-	OK(doca_ctx_set_user_data(consumer, user_data));
-	OK(doca_ctx_set_user_data(producer, user_data));
-	OK(doca_ctx_start(consumer) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
+	CHECK_OK(doca_pe_connect_ctx(queue->pe, consumer));
+	CHECK_OK(doca_pe_connect_ctx(queue->pe, producer));
+	CHECK_OK(doca_ctx_set_user_data(consumer, user_data));
+	CHECK_OK(doca_ctx_set_user_data(producer, user_data));
+	CHECK_OK(doca_ctx_start(consumer) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 }
 
-/* Consumers first, so that the producers, when they start, know those of the other end. */
+/* Starts consumers first, so that the producers of the other end know them when they start. */
 static void run_queues(struct setup_end *end)
 {
 	double deadline = sf_now_s() + SETUP_DEADLINE_S;
@@ -239,7 +209,7 @@ static void run_queues(struct setup_end *end)
 	if (running < end->num_queues || end->remote_consumers < end->num_queues)
 		die("the queues do not start");
 	for (uint32_t i = 0; i < end->num_queues; i++)
-		OK(doca_ctx_start(doca_comch_producer_as_ctx(end->queues[i].producer)));
+		CHECK_OK(doca_ctx_start(doca_comch_producer_as_ctx(end->queues[i].producer)));
 }
 
 void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_tasks *tasks, void *const *user_data)
@@ -255,13 +225,13 @@ void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_ta
 		queue->mmap = map(end, queue->memory, queue->memory_len);
 		queue->pe = end->pe;
 		if (!tasks->one_pe)
-			OK(doca_pe_create(&queue->pe));
-		OK(doca_comch_consumer_create(end->connection, queue->mmap, &queue->consumer));
-		OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, tasks->received, tasks->recv_failed,
-							       tasks->recvs));
-		OK(doca_comch_producer_create(end->connection, &queue->producer));
-		OK(doca_comch_producer_task_send_set_conf(queue->producer, tasks->sent, tasks->send_failed, tasks->sends));
-		queue->remote_id = i + 1; /* ids are given in the order of creation, from 1 */
+			CHECK_OK(doca_pe_create(&queue->pe));
+		CHECK_OK(doca_comch_consumer_create(end->connection, queue->mmap, &queue->consumer));
+		CHECK_OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, tasks->received, tasks->recv_failed,
+								     tasks->recvs));
+		CHECK_OK(doca_comch_producer_create(end->connection, &queue->producer));
+		CHECK_OK(doca_comch_producer_task_send_set_conf(queue->producer, tasks->sent, tasks->send_failed, tasks->sends));
+		queue->remote_id = i + 1; /* ids are assigned in the order of creation, from 1 */
 		end->num_queues = i + 1;
 		start(queue, (union doca_data){.ptr = user_data[i]}, NULL);
 	}
@@ -277,20 +247,20 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 	struct echo_queue *echo;
 	void *stop_gpu, *cpu;
 
-	OK(doca_gpu_create(gpu_addr, &end->gpu));
+	CHECK_OK(doca_gpu_create(gpu_addr, &end->gpu));
 	for (uint32_t i = 0; i < num; i++) {
 		struct setup_queue *queue = &end->queues[i];
 		void *memory;
 
 		queue->memory_len = (size_t)num_bufs * buf_size;
-		OK(doca_gpu_mem_alloc(end->gpu, queue->memory_len, 4096, DOCA_GPU_MEM_TYPE_GPU, &memory, NULL));
+		CHECK_OK(doca_gpu_mem_alloc(end->gpu, queue->memory_len, 4096, DOCA_GPU_MEM_TYPE_GPU, &memory, NULL));
 		queue->memory = memory;
 		queue->mmap = map(end, queue->memory, queue->memory_len);
 		queue->pe = end->pe;
-		OK(doca_comch_consumer_create(end->connection, queue->mmap, &queue->consumer));
-		OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, unused_recv, unused_recv, num_bufs));
-		OK(doca_comch_producer_create(end->connection, &queue->producer));
-		OK(doca_comch_producer_task_send_set_conf(queue->producer, unused_send, unused_send, sends));
+		CHECK_OK(doca_comch_consumer_create(end->connection, queue->mmap, &queue->consumer));
+		CHECK_OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, unused_recv, unused_recv, num_bufs));
+		CHECK_OK(doca_comch_producer_create(end->connection, &queue->producer));
+		CHECK_OK(doca_comch_producer_task_send_set_conf(queue->producer, unused_send, unused_send, sends));
 		queue->remote_id = i + 1;
 		end->num_queues = i + 1;
 		start(queue, (union doca_data){.ptr = end}, end->gpu);
@@ -298,8 +268,8 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 	run_queues(end);
 	if (num_bufs > ECHO_PIPE_MAX)
 		die("too many buffers for two blocks to pass on");
-	OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(struct echo_pipe), 128, DOCA_GPU_MEM_TYPE_GPU, &end->pipes, NULL));
-	OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(*echo), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &end->echo_queues, &cpu));
+	CHECK_OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(struct echo_pipe), 128, DOCA_GPU_MEM_TYPE_GPU, &end->pipes, NULL));
+	CHECK_OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(*echo), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &end->echo_queues, &cpu));
 	echo = cpu;
 	for (uint32_t i = 0; i < num; i++) {
 		echo[i].memory = (uintptr_t)end->queues[i].memory;
@@ -307,10 +277,10 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 		echo[i].buf_size = buf_size;
 		echo[i].consumer_id = end->queues[i].remote_id;
 		echo[i].pipe = (struct echo_pipe *)end->pipes + i;
-		OK(doca_comch_consumer_get_gpu_handle(end->queues[i].consumer, &echo[i].consumer));
-		OK(doca_comch_producer_get_gpu_handle(end->queues[i].producer, &echo[i].producer));
+		CHECK_OK(doca_comch_consumer_get_gpu_handle(end->queues[i].consumer, &echo[i].consumer));
+		CHECK_OK(doca_comch_producer_get_gpu_handle(end->queues[i].producer, &echo[i].producer));
 	}
-	OK(doca_gpu_mem_alloc(end->gpu, sizeof(uint32_t), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &stop_gpu, &cpu));
+	CHECK_OK(doca_gpu_mem_alloc(end->gpu, sizeof(uint32_t), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &stop_gpu, &cpu));
 	end->stop_cpu = cpu;
 	end->args = (struct echo_args){.queues = end->echo_queues, .stop = stop_gpu, .num_queues = num};
 }
@@ -351,14 +321,14 @@ void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_
 	} else if (!soft) {
 		block = scope == SETUP_WARP ? 32 : block_threads;
 	}
-	OK(softfield_gpu_launch(end->gpu, &kernel, grid, block, &end->args, sizeof(end->args), launch));
+	CHECK_OK(softfield_gpu_launch(end->gpu, &kernel, grid, block, &end->args, sizeof(end->args), launch));
 }
 
 void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch)
 {
 	struct softfield_kernel kernel = {"fault", fault, IMAGE, IMAGE_SIZE};
 
-	OK(softfield_gpu_launch(end->gpu, &kernel, 1, 1, &end->args, sizeof(end->args), launch));
+	CHECK_OK(softfield_gpu_launch(end->gpu, &kernel, 1, 1, &end->args, sizeof(end->args), launch));
 }
 
 /* ---- the end ---- */
@@ -391,16 +361,16 @@ static void destroy_queues(struct setup_end *end)
 	for (uint32_t i = 0; i < end->num_queues; i++) {
 		struct setup_queue *queue = &end->queues[i];
 
-		OK(doca_comch_producer_destroy(queue->producer));
-		OK(doca_comch_consumer_destroy(queue->consumer));
-		OK(doca_mmap_stop(queue->mmap));
-		OK(doca_mmap_destroy(queue->mmap));
+		CHECK_OK(doca_comch_producer_destroy(queue->producer));
+		CHECK_OK(doca_comch_consumer_destroy(queue->consumer));
+		CHECK_OK(doca_mmap_stop(queue->mmap));
+		CHECK_OK(doca_mmap_destroy(queue->mmap));
 		if (end->gpu != NULL)
-			OK(doca_gpu_mem_free(end->gpu, queue->memory));
+			CHECK_OK(doca_gpu_mem_free(end->gpu, queue->memory));
 		else
 			munmap(queue->memory, queue->memory_len);
 		if (queue->pe != end->pe)
-			OK(doca_pe_destroy(queue->pe));
+			CHECK_OK(doca_pe_destroy(queue->pe));
 	}
 	end->num_queues = 0;
 }
@@ -413,23 +383,23 @@ void setup_teardown(struct setup_end *end)
 
 	setup_stop_queues(end);
 	destroy_queues(end);
-	while (end->server != NULL && !end->lost && sf_now_s() < deadline) /* the client goes first */
+	while (end->server != NULL && !end->lost && sf_now_s() < deadline) /* the client disconnects first */
 		doca_pe_progress(end->pe);
 	doca_ctx_stop(ctx);
 	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_s() < deadline)
 		doca_pe_progress(end->pe);
 	if (end->server != NULL)
-		OK(doca_comch_server_destroy(end->server));
+		CHECK_OK(doca_comch_server_destroy(end->server));
 	else
-		OK(doca_comch_client_destroy(end->client));
-	OK(doca_pe_destroy(end->pe));
+		CHECK_OK(doca_comch_client_destroy(end->client));
+	CHECK_OK(doca_pe_destroy(end->pe));
 	if (end->rep != NULL)
-		OK(doca_dev_rep_close(end->rep));
-	OK(doca_dev_close(end->dev));
+		CHECK_OK(doca_dev_rep_close(end->rep));
+	CHECK_OK(doca_dev_close(end->dev));
 	if (end->gpu != NULL) {
-		OK(doca_gpu_mem_free(end->gpu, end->echo_queues));
-		OK(doca_gpu_mem_free(end->gpu, end->pipes));
-		OK(doca_gpu_mem_free(end->gpu, (void *)(uintptr_t)end->args.stop));
-		OK(doca_gpu_destroy(end->gpu));
+		CHECK_OK(doca_gpu_mem_free(end->gpu, end->echo_queues));
+		CHECK_OK(doca_gpu_mem_free(end->gpu, end->pipes));
+		CHECK_OK(doca_gpu_mem_free(end->gpu, (void *)(uintptr_t)end->args.stop));
+		CHECK_OK(doca_gpu_destroy(end->gpu));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Both ends of a Comch connection with queues between a CPU and a GPU: the peer, which is the server and runs on the CPU, and
- * the GPU's process, which is the client. For the benchmark and the tests; errors end the process.
+ * Both ends of a Comch connection with queues between a CPU and a GPU: the peer is the server and runs on the CPU; the GPU's
+ * process is the client. For the benchmark and the tests; errors end the process.
  */
 #ifndef TEST_GPU_SETUP_H
 #define TEST_GPU_SETUP_H
@@ -18,15 +18,12 @@
 #include <doca_pe.h>
 
 #include "echo.h"
+#include "support/check.h"
 
 #define SETUP_QUEUES_MAX 64
 #define SETUP_DEADLINE_S 20
 
-#define OK(call) setup_check((call), #call, __FILE__, __LINE__)
-void setup_check(doca_error_t result, const char *what, const char *file, int line);
-
-/* The device of that address; or a representor of it. */
-struct doca_dev *setup_open_dev(const char *pci_addr);
+/* Opens the device of that address; or a representor of it. */
 struct doca_dev_rep *setup_open_rep(struct doca_dev *dev, const char *pci_addr);
 
 struct setup_queue {
@@ -47,7 +44,7 @@ struct setup_end {
 	struct doca_comch_client *client;
 	struct doca_comch_connection *connection;
 	uint32_t remote_consumers; /* how many the other end has */
-	bool lost;		   /* the other end went */
+	bool lost;		   /* the other end has disconnected */
 	bool queues_stopped;
 	uint32_t num_queues;
 	struct setup_queue queues[SETUP_QUEUES_MAX];
@@ -59,7 +56,7 @@ struct setup_end {
 	const char *dev_addr;
 };
 
-/* The client, and the server; both return when connected. */
+/* Runs the server, and the client; both return when connected. */
 void setup_serve(struct setup_end *end, const char *name);
 void setup_connect(struct setup_end *end, const char *name);
 
@@ -72,10 +69,10 @@ struct setup_tasks {
 	bool one_pe; /* all queues on the control progress engine */
 };
 
-/* The peer's queues on the CPU; user_data[i] goes to the contexts of queue i. Returns when all run and the other
- * end's are known. */
+/* Creates the peer's queues on the CPU; user_data[i] goes to the contexts of queue i. Returns when all run and the other end's
+ * are known. */
 void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_tasks *tasks, void *const *user_data);
-/* The GPU's, and the argument for the kernels. */
+/* Creates the GPU's queues, and the argument for the kernels. */
 void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size,
 		      uint32_t sends);
 
@@ -84,7 +81,7 @@ struct softfield_launch;
 /* Starts a kernel of echo.cu on end->args: one thread, warp or block for each queue, or two blocks (pipe). */
 enum setup_scope { SETUP_THREAD, SETUP_WARP, SETUP_BLOCK, SETUP_PIPE, SETUP_SCOPES };
 void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_threads, struct softfield_launch **launch);
-/* The kernel that writes to end->args.bad_address. */
+/* Launches the kernel that writes to end->args.bad_address. */
 void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch);
 extern const char *const setup_scope_names[SETUP_SCOPES];
 
@@ -94,7 +91,7 @@ void setup_progress(struct setup_end *end);
 /* Stops producers and consumers. */
 void setup_stop_queues(struct setup_end *end);
 
-/* Stops and destroys it all, in order. */
+/* Stops and destroys everything, in order. */
 void setup_teardown(struct setup_end *end);
 
 #endif

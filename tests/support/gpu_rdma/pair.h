@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process with an RDMA instance on a GPU, and its peer in another, which obeys commands on a socket: an instance with tasks on
- * a CPU, or one on a GPU as well. The peer is the test program again. For one test program to include, after cmocka.
+ * A process with an RDMA instance on a GPU, and a peer process that obeys commands on a socket: an instance with tasks on a CPU,
+ * or one on a GPU as well. The peer is the test program again. For one test program to include, after cmocka.
  */
 #ifndef TEST_GPU_RDMA_PAIR_H
 #define TEST_GPU_RDMA_PAIR_H
@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "rig.h"
-
-#define CHECK(condition) gpu_rig_check(condition, #condition, __FILE__, __LINE__)
 
 #include "support/rdma_rig.h"
 
@@ -41,10 +39,10 @@ struct answer {
 	uint32_t ok, len, opcode, imm, good, failed, status;
 };
 
-/* What kind of peer, on its command line. */
+/* The kind of peer, from its command line. */
 struct peer_kind {
 	bool gpu;
-	bool ragged; /* its memory does not begin at a page */
+	bool ragged; /* its memory does not begin on a page */
 	uint32_t permissions, mmap_permissions;
 };
 
@@ -70,14 +68,14 @@ static inline void introduce(int socket, struct doca_rdma *rdma, struct doca_mma
 	struct introduction mine;
 	const void *details, *descriptor;
 
-	OK(doca_rdma_export(rdma, &details, &mine.details_len, connection));
-	OK(doca_mmap_export_rdma(mmap, dev, &descriptor, &mine.descriptor_len));
+	CHECK_OK(doca_rdma_export(rdma, &details, &mine.details_len, connection));
+	CHECK_OK(doca_mmap_export_rdma(mmap, dev, &descriptor, &mine.descriptor_len));
 	CHECK(mine.details_len <= DETAILS_MAX && mine.descriptor_len <= DETAILS_MAX);
 	memcpy(mine.details, details, mine.details_len);
 	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
 	send_all(socket, &mine, sizeof(mine));
 	receive_all(socket, theirs, sizeof(*theirs));
-	OK(doca_rdma_connect(rdma, theirs->details, theirs->details_len, *connection));
+	CHECK_OK(doca_rdma_connect(rdma, theirs->details, theirs->details_len, *connection));
 }
 
 /* ---- the peer on a CPU ---- */
@@ -86,16 +84,16 @@ static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t pe
 {
 	void *block = NULL;
 
-	OK(doca_mmap_destroy(rig->mmap));
+	CHECK_OK(doca_mmap_destroy(rig->mmap));
 	free(rig->memory);
 	CHECK(posix_memalign(&block, 4096, SIZE + 8192) == 0);
 	memset(block, 0, SIZE + 8192);
 	rig->memory = (uint8_t *)block + (ragged ? 640 : 0);
-	OK(doca_mmap_create(&rig->mmap));
-	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SIZE));
-	OK(doca_mmap_set_permissions(rig->mmap, permissions));
-	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
-	OK(doca_mmap_start(rig->mmap));
+	CHECK_OK(doca_mmap_create(&rig->mmap));
+	CHECK_OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SIZE));
+	CHECK_OK(doca_mmap_set_permissions(rig->mmap, permissions));
+	CHECK_OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
 static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command,
@@ -106,9 +104,9 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 	switch (command->order) {
 	case RECEIVE:
 		for (uint32_t i = 0; i < command->num; i++)
-			OK(rig_receive(rig,
-				       command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
-				       0));
+			CHECK_OK(rig_receive(
+				rig, command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
+				0));
 		break;
 	case AWAIT_RECEIVES:
 		RDMA_RIG_WAIT(rig, NULL, rig->num_received >= command->num);
@@ -125,15 +123,15 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 		for (uint32_t i = 0; i < command->num; i++) {
 			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
 
-			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0)
-					    : rig_send(rig, connection, buf, 0));
+			CHECK_OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0)
+						  : rig_send(rig, connection, buf, 0));
 		}
 		break;
 	case WRITE:
-		OK(command->has_imm ? rig_write_imm(rig, connection, rig_source(rig, command->offset, command->len),
-						    rig_remote_room(rig, command->offset, command->len), command->imm, 0)
-				    : rig_write(rig, connection, rig_source(rig, command->offset, command->len),
-						rig_remote_room(rig, command->offset, command->len), 0));
+		CHECK_OK(command->has_imm ? rig_write_imm(rig, connection, rig_source(rig, command->offset, command->len),
+							  rig_remote_room(rig, command->offset, command->len), command->imm, 0)
+					  : rig_write(rig, connection, rig_source(rig, command->offset, command->len),
+						      rig_remote_room(rig, command->offset, command->len), 0));
 		break;
 	case AWAIT_ENDS:
 		RDMA_RIG_WAIT(rig, NULL, rig->num_ended >= command->num);
@@ -272,7 +270,7 @@ static inline void close_pair(struct pair *pair)
 	gpu_rig_fini(&pair->rig);
 }
 
-/* The steps end with these results; the last may be another. */
+/* Runs the steps and expects these results; last is the result of the last step. */
 static inline void run(struct pair *pair, const struct step *steps, uint32_t num, doca_error_t last)
 {
 	const struct step_result *results = gpu_rig_run(&pair->rig, steps, num);
@@ -293,7 +291,7 @@ static inline void run(struct pair *pair, const struct step *steps, uint32_t num
 		.what = STEP_WAIT                                                                                                \
 	}
 
-/* main's first: the peer's whole life, when this is the peer. */
+/* The first call of main: if this process is the peer, it runs the peer and does not return. */
 static inline void be_peer_if_asked(int argc, char **argv)
 {
 	if (argc != 6 || strcmp(argv[0], "peer") != 0)

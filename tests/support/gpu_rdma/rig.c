@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/check.h"
 #include "support/test_dev.h"
 
 #ifdef HAVE_CUDA_CODE
@@ -19,27 +20,16 @@ extern const uint8_t rdma_steps_image[], rdma_steps_image_end[];
 #define IMAGE_SIZE 0
 #endif
 
-#define CHECK(condition) gpu_rig_check(condition, #condition, __FILE__, __LINE__)
-
-void gpu_rig_check(bool good, const char *what, const char *file, int line)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s:%d: %s\n", file, line, what);
-	fflush(NULL);
-	_exit(1);
-}
-
 static void add_mmap(struct gpu_rig *rig, enum step_array which, void *memory)
 {
 	struct doca_mmap **mmap = &rig->mmaps[which];
 
-	GPU_OK(doca_mmap_create(mmap));
-	GPU_OK(doca_mmap_set_memrange(*mmap, memory, rig->size));
-	GPU_OK(doca_mmap_set_permissions(*mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
-							DOCA_ACCESS_FLAG_RDMA_WRITE));
-	GPU_OK(doca_mmap_add_dev(*mmap, rig->dev));
-	GPU_OK(doca_mmap_start(*mmap));
+	CHECK_OK(doca_mmap_create(mmap));
+	CHECK_OK(doca_mmap_set_memrange(*mmap, memory, rig->size));
+	CHECK_OK(doca_mmap_set_permissions(*mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
+							  DOCA_ACCESS_FLAG_RDMA_WRITE));
+	CHECK_OK(doca_mmap_add_dev(*mmap, rig->dev));
+	CHECK_OK(doca_mmap_start(*mmap));
 }
 
 static void add_array(struct gpu_rig *rig, enum step_array which)
@@ -48,12 +38,12 @@ static void add_array(struct gpu_rig *rig, enum step_array which)
 	void *addr;
 	size_t len;
 
-	GPU_OK(doca_mmap_get_memrange(rig->mmaps[which], &addr, &len));
-	GPU_OK(doca_buf_arr_create(1, array));
-	GPU_OK(doca_buf_arr_set_target_gpu(*array, rig->gpu));
-	GPU_OK(doca_buf_arr_set_params(*array, rig->mmaps[which], len, 0));
-	GPU_OK(doca_buf_arr_start(*array));
-	GPU_OK(doca_buf_arr_get_gpu_handle(*array, &rig->handles[which]));
+	CHECK_OK(doca_mmap_get_memrange(rig->mmaps[which], &addr, &len));
+	CHECK_OK(doca_buf_arr_create(1, array));
+	CHECK_OK(doca_buf_arr_set_target_gpu(*array, rig->gpu));
+	CHECK_OK(doca_buf_arr_set_params(*array, rig->mmaps[which], len, 0));
+	CHECK_OK(doca_buf_arr_start(*array));
+	CHECK_OK(doca_buf_arr_get_gpu_handle(*array, &rig->handles[which]));
 }
 
 void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions)
@@ -64,36 +54,36 @@ void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions)
 	rig->size = size;
 	rig->dev = test_dev_open(0);
 	CHECK(rig->dev != NULL);
-	GPU_OK(doca_gpu_create(GPU_RIG_ADDRESS, &rig->gpu));
-	GPU_OK(doca_gpu_mem_alloc(rig->gpu, size, 4096, DOCA_GPU_MEM_TYPE_GPU, (void **)&rig->gpu_memory, NULL));
-	GPU_OK(doca_gpu_mem_alloc(rig->gpu, size, 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, (void **)&rig->host_memory_gpu,
-				  (void **)&rig->host_memory));
+	CHECK_OK(doca_gpu_create(GPU_RIG_ADDRESS, &rig->gpu));
+	CHECK_OK(doca_gpu_mem_alloc(rig->gpu, size, 4096, DOCA_GPU_MEM_TYPE_GPU, (void **)&rig->gpu_memory, NULL));
+	CHECK_OK(doca_gpu_mem_alloc(rig->gpu, size, 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, (void **)&rig->host_memory_gpu,
+				    (void **)&rig->host_memory));
 	add_mmap(rig, STEP_GPU_MEMORY, rig->gpu_memory);
 	add_mmap(rig, STEP_HOST_MEMORY, rig->host_memory);
 	add_array(rig, STEP_GPU_MEMORY);
 	add_array(rig, STEP_HOST_MEMORY);
-	GPU_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,
-				  &cpu_addr));
+	CHECK_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,
+				    &cpu_addr));
 	rig->steps = cpu_addr;
 	rig->steps_gpu = gpu_addr;
-	GPU_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step_result), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,
-				  &cpu_addr));
+	CHECK_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step_result), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,
+				    &cpu_addr));
 	rig->results = cpu_addr;
 	rig->results_gpu = gpu_addr;
-	GPU_OK(doca_rdma_create(rig->dev, &rig->rdma));
+	CHECK_OK(doca_rdma_create(rig->dev, &rig->rdma));
 	rig->ctx = doca_rdma_as_ctx(rig->rdma);
-	GPU_OK(doca_rdma_set_permissions(rig->rdma, permissions));
-	GPU_OK(doca_ctx_set_datapath_on_gpu(rig->ctx, rig->gpu));
+	CHECK_OK(doca_rdma_set_permissions(rig->rdma, permissions));
+	CHECK_OK(doca_ctx_set_datapath_on_gpu(rig->ctx, rig->gpu));
 }
 
 void gpu_rig_start(struct gpu_rig *rig)
 {
-	GPU_OK(doca_ctx_start(rig->ctx));
+	CHECK_OK(doca_ctx_start(rig->ctx));
 }
 
 void gpu_rig_import(struct gpu_rig *rig, const void *descriptor, size_t len)
 {
-	GPU_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->mmaps[STEP_REMOTE]));
+	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->mmaps[STEP_REMOTE]));
 	add_array(rig, STEP_REMOTE);
 }
 
@@ -106,13 +96,13 @@ void gpu_rig_launch(struct gpu_rig *rig, const struct step *steps, uint32_t num,
 	memcpy(rig->steps, steps, num * sizeof(*steps));
 	memset(rig->results, 0, num * sizeof(*rig->results));
 	memcpy(args.arrays, rig->handles, sizeof(args.arrays));
-	GPU_OK(doca_rdma_get_gpu_handle(rig->rdma, &args.rdma));
-	GPU_OK(softfield_gpu_launch(rig->gpu, &kernel, 1, threads, &args, sizeof(args), &rig->launch));
+	CHECK_OK(doca_rdma_get_gpu_handle(rig->rdma, &args.rdma));
+	CHECK_OK(softfield_gpu_launch(rig->gpu, &kernel, 1, threads, &args, sizeof(args), &rig->launch));
 }
 
 const struct step_result *gpu_rig_wait(struct gpu_rig *rig)
 {
-	GPU_OK(softfield_gpu_launch_wait(rig->launch, GPU_RIG_DEADLINE_MS));
+	CHECK_OK(softfield_gpu_launch_wait(rig->launch, GPU_RIG_DEADLINE_MS));
 	softfield_gpu_launch_destroy(rig->launch);
 	rig->launch = NULL;
 	return rig->results;
@@ -122,25 +112,25 @@ void gpu_rig_stop(struct gpu_rig *rig)
 {
 	enum doca_ctx_states state;
 
-	GPU_OK(doca_ctx_get_state(rig->ctx, &state));
+	CHECK_OK(doca_ctx_get_state(rig->ctx, &state));
 	if (state != DOCA_CTX_STATE_IDLE)
-		GPU_OK(doca_ctx_stop(rig->ctx));
+		CHECK_OK(doca_ctx_stop(rig->ctx));
 }
 
 void gpu_rig_fini(struct gpu_rig *rig)
 {
 	gpu_rig_stop(rig);
-	GPU_OK(doca_rdma_destroy(rig->rdma));
-	for (uint32_t i = 0; i < STEP_ARRAYS; i++) { /* in the order that programs take: the memory map first */
+	CHECK_OK(doca_rdma_destroy(rig->rdma));
+	for (uint32_t i = 0; i < STEP_ARRAYS; i++) { /* in the order of published programs: the memory map first */
 		if (rig->mmaps[i] != NULL)
-			GPU_OK(doca_mmap_destroy(rig->mmaps[i]));
+			CHECK_OK(doca_mmap_destroy(rig->mmaps[i]));
 		if (rig->arrays[i] != NULL)
-			GPU_OK(doca_buf_arr_destroy(rig->arrays[i]));
+			CHECK_OK(doca_buf_arr_destroy(rig->arrays[i]));
 	}
-	GPU_OK(doca_gpu_mem_free(rig->gpu, rig->gpu_memory));
-	GPU_OK(doca_gpu_mem_free(rig->gpu, rig->host_memory_gpu));
-	GPU_OK(doca_gpu_mem_free(rig->gpu, rig->steps_gpu));
-	GPU_OK(doca_gpu_mem_free(rig->gpu, rig->results_gpu));
-	GPU_OK(doca_gpu_destroy(rig->gpu));
-	GPU_OK(doca_dev_close(rig->dev));
+	CHECK_OK(doca_gpu_mem_free(rig->gpu, rig->gpu_memory));
+	CHECK_OK(doca_gpu_mem_free(rig->gpu, rig->host_memory_gpu));
+	CHECK_OK(doca_gpu_mem_free(rig->gpu, rig->steps_gpu));
+	CHECK_OK(doca_gpu_mem_free(rig->gpu, rig->results_gpu));
+	CHECK_OK(doca_gpu_destroy(rig->gpu));
+	CHECK_OK(doca_dev_close(rig->dev));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An RDMA instance on a GPU with memory of the GPU and of the host, and kernels that do steps with it. Errors end the process. */
+/* An RDMA instance on a GPU with memory of the GPU and of the host, and kernels that perform steps with it. Errors end the
+ * process. */
 #ifndef TEST_GPU_RDMA_RIG_H
 #define TEST_GPU_RDMA_RIG_H
 
@@ -36,16 +37,13 @@ struct gpu_rig {
 	struct softfield_launch *launch;
 };
 
-#define GPU_OK(call) gpu_rig_check((call) == DOCA_SUCCESS, #call, __FILE__, __LINE__)
-void gpu_rig_check(bool good, const char *what, const char *file, int line);
-
-/* All but the start; the properties may still be set. */
+/* Does everything except the start; properties may still be set. */
 void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions);
 void gpu_rig_start(struct gpu_rig *rig);
-/* The array STEP_REMOTE, of the peer's export. */
+/* Makes the array STEP_REMOTE from the peer's export. */
 void gpu_rig_import(struct gpu_rig *rig, const void *descriptor, size_t len);
 
-/* Starts a kernel of one block; then waits for its end, and gives the results. */
+/* Starts a kernel of one block; gpu_rig_wait waits for its end, and returns the results. */
 void gpu_rig_launch(struct gpu_rig *rig, const struct step *steps, uint32_t num, uint32_t threads);
 const struct step_result *gpu_rig_wait(struct gpu_rig *rig);
 static inline const struct step_result *gpu_rig_run(struct gpu_rig *rig, const struct step *steps, uint32_t num)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the remote offload programs do at their limits: an orchestrator that does not answer, too many clients, clients that do
-nothing, clients that only make noise: python3 limits_test.py [TEST...]"""
+nothing, clients that send only noise: python3 limits_test.py [TEST...]"""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ from offload import HEADER, Site, frame, unread, wait_until  # noqa: E402
 
 
 def pass_time(seconds):
-    """The measured time itself: that nothing happens in it is the point."""
+    """Waits for the time to pass: the test checks that nothing happens in it."""
     begin = time.monotonic()
     wait_until(lambda: time.monotonic() - begin >= seconds, "")
 
@@ -35,14 +35,14 @@ class Timeout(unittest.TestCase):
             first.freeze()
             busy.send(frame(b"lost"))
             wait_until(lambda: unread(site.port, busy) == 0, "the request is not read")
-            patient.send(frame(b"patient"))  # the queue is full: it is not at the GPU
+            patient.send(frame(b"patient"))  # the queue is full: the request has not reached the GPU
             server.wait_log("no answer from the orchestrator for --gpu-timeout 1 s")
             server.wait_log("1 requests in flight failed and their 1 clients closed")
             self.assertIsNone(busy.receive())
             standby.wait_log("gpu kernel running")
             self.assertEqual(patient.receive(), b"tneitap")
             self.assertEqual(idle.ask(b"EFGH"), b"HGFE")
-            # The one that comes back finds its channel closed; nothing of it reaches a client.
+            # When the first orchestrator continues, its channel is closed; none of its answers reaches a client.
             first.send_signal(signal.SIGCONT)
             for i in range(200):
                 self.assertEqual(idle.ask(b"number %d" % i), (b"number %d" % i)[::-1])
@@ -106,7 +106,7 @@ class Timeout(unittest.TestCase):
 
 class Connections(unittest.TestCase):
     def served(self, clients):
-        """Those whose answer has come."""
+        """The clients whose answer has arrived."""
         ready, _, _ = select.select([client.socket for client in clients], [], [], 0)
         return [client for client in clients if client.socket in ready]
 
@@ -121,7 +121,7 @@ class Connections(unittest.TestCase):
             server, _ = site.start_both(server=("--max-connections", 4))
             clients = self.fill(site, 12)
             server.wait_log("4 clients are connected, --max-connections: more wait until one leaves")
-            for client in clients:  # in the order of their coming: each that leaves lets one in
+            for client in clients:  # in the order of arrival: each client that leaves lets another one in
                 self.assertEqual(client.receive(), b"DCBA")
                 client.close()
             self.assertEqual(server.count("more wait"), 1)
@@ -133,14 +133,14 @@ class Connections(unittest.TestCase):
             site.start_server(files=64)
             server, orchestrator = site.server, site.start_orchestrator()
             clients = self.fill(site, 200)
-            server.wait_log("clients are connected, as many as the limit on open files admits")
+            server.wait_log("clients are connected, as many as the limit on open files allows")
             first = clients[0]
             self.assertEqual(first.receive(), b"DCBA")
             before = server.cpu_seconds()
             pass_time(2)
             self.assertLess(server.cpu_seconds() - before, 0.5)
             self.assertLess(len(self.served(clients[1:])), 64)
-            # Descriptors are left for the next orchestrator.
+            # Some descriptors are reserved for the next orchestrator.
             orchestrator.stop(signal.SIGKILL)
             server.wait_log("waiting for an orchestrator", 2)
             site.start_orchestrator()
@@ -153,7 +153,7 @@ class Connections(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
 
     def test_too_few_descriptors_for_any_client(self):
-        """It ends and says so, or serves: it does not go on and serve nobody."""
+        """The server exits with an error, or it serves clients. It must not run on without serving any."""
         for files in range(16, 72, 4):
             with Site() as site:
                 server = site.start_server(files=files, wait=False)
@@ -173,7 +173,7 @@ class Connections(unittest.TestCase):
                     server.wait_log("files")
 
     def test_clients_that_leave_while_there_is_no_orchestrator(self):
-        """They are closed, but for those that asked something; and those cost nothing while they wait."""
+        """They are closed unless they have sent a request; those that have cost nothing while they wait."""
         with Site() as site:
             server, orchestrator = site.start_both()
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
@@ -226,11 +226,11 @@ class Idle(unittest.TestCase):
                         closed.add(client)
                 try:
                     if half not in closed:
-                        half.send(b"x")  # of a frame that does not end
+                        half.send(b"x")  # part of a frame that never ends
                 except OSError:
                     pass
                 try:
-                    if lazy not in closed:  # it takes no answers
+                    if lazy not in closed:  # this client reads no answers
                         sent += lazy.socket.send(data[sent % len(data):])
                 except BlockingIOError:
                     pass
@@ -314,12 +314,12 @@ class Flood(unittest.TestCase):
             for program in standby:
                 self.assertEqual(program.wait_exit(), 1)
                 self.assertLess(len(program.lines), 12)
-            self.assertLessEqual(server.count("a second orchestrator is refused"), 20)
+            self.assertLessEqual(server.count("rejected a second orchestrator"), 20)
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
 
 
 def timer(port, client):
-    """The kind of timer that the server's socket of this client has, as /proc/net/tcp has it: 2 is keepalive."""
+    """The kind of timer of the server's socket for this client, from /proc/net/tcp: 2 is keepalive."""
     local = client.socket.getsockname()[1]
     with open("/proc/net/tcp") as file:
         for line in file.readlines()[1:]:

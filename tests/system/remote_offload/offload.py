@@ -22,7 +22,7 @@ import time
 import unittest
 
 DEADLINE_S = float(os.environ.get("REMOTE_OFFLOAD_DEADLINE_S", "30"))
-CPUS = sorted(os.sched_getaffinity(0))  # those that the server may be given
+CPUS = sorted(os.sched_getaffinity(0))  # the CPUs that the server may use
 PROGRAMS = os.environ.get("REMOTE_OFFLOAD_PROGRAMS", ".")
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -43,7 +43,7 @@ def frame(payload, message_id=REQUEST):
 
 
 class Program:
-    """A running program, its log lines as they come, and its end."""
+    """A running program: its log lines as they arrive, and its exit status."""
 
     def __init__(self, arguments, environment, files=None):
         self.name = os.path.basename(arguments[0])
@@ -99,7 +99,7 @@ class Program:
         self.process.send_signal(number)
 
     def freeze(self):
-        """Stops every thread, and returns when they have stopped: the signal alone is only under way."""
+        """Stops every thread, and waits until they have stopped, because the signal takes effect later."""
         self.send_signal(signal.SIGSTOP)
         wait_until(lambda: all(state == "T" for state in self.thread_states()), "%s does not stop" % self.name)
 
@@ -108,12 +108,12 @@ class Program:
             try:
                 with open("/proc/%d/task/%s/stat" % (self.pid, thread)) as file:
                     yield file.read().rsplit(")", 1)[1].split()[0]
-            except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            except (FileNotFoundError, ProcessLookupError):  # it has exited meanwhile
                 pass
 
     @contextlib.contextmanager
     def stopped_thread(self, name):
-        """Stops one thread; the others go on. Where that is not allowed the test is skipped."""
+        """Stops one thread while the others run. The test is skipped where that is not permitted."""
         tasks = "/proc/%d/task" % self.pid
         thread = next(int(task) for task in os.listdir(tasks) if open("%s/%s/comm" % (tasks, task)).read().strip() == name)
         if ptrace(PTRACE_SEIZE, thread) != 0 or ptrace(PTRACE_INTERRUPT, thread) != 0:
@@ -217,7 +217,7 @@ class Client:
         self.socket.sendall(data)
 
     def receive(self):
-        """The payload of the next frame; None when the server has closed."""
+        """The payload of the next frame; None if the server closed the connection."""
         while True:
             if len(self.pending) >= HEADER.size:
                 size, message_id, length = HEADER.unpack_from(self.pending)
@@ -247,7 +247,7 @@ class Client:
 
 
 def wait_until(condition, what):
-    """For what no event announces: looks at it until the deadline."""
+    """Polls, for a condition that no event announces, until the deadline."""
     deadline = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < deadline, what
@@ -255,7 +255,7 @@ def wait_until(condition, what):
 
 
 def unread(port, client):
-    """Bytes that wait in the server's socket of this client."""
+    """Bytes that the server has not read yet from its socket for this client."""
     local = client.socket.getsockname()[1]
     with open("/proc/net/tcp") as file:
         for line in file.readlines()[1:]:

@@ -49,7 +49,7 @@ class Chain(unittest.TestCase):
                 self.assertEqual(client.ask(payload), payload[::-1])
 
     def test_small_messages_that_come_together(self):
-        """They cross the queue together where they can, and each is counted."""
+        """The requests cross the queue in batches where possible, and each one is counted."""
         with Site() as site:
             server, orchestrator = site.start_both("--max-message-length", 4096, "--max-concurrent-messages", 64)
             client = site.connect()
@@ -120,7 +120,7 @@ class Chain(unittest.TestCase):
 
 
 def exchange(site, connections, depth, requests):
-    """Every connection keeps depth requests of random sizes in flight and checks each answer against its oldest."""
+    """Every connection keeps `depth` requests of random sizes in flight and compares each answer with its oldest request."""
     generator = random.Random(7)
     selector = selectors.DefaultSelector()
     for number in range(connections):
@@ -162,7 +162,7 @@ def exchange(site, connections, depth, requests):
 
 
 class BadInput(unittest.TestCase):
-    """Each costs its own connection and one log line."""
+    """Each costs only its own connection, and one log line."""
 
     def check(self, data, pattern, after=None):
         with Site() as site:
@@ -227,7 +227,7 @@ class Orchestrator(unittest.TestCase):
             self.assertEqual(busy.ask(b"ABCD"), b"DCBA")
             orchestrator.freeze()
             busy.send(frame(b"lost"))
-            # The request is in flight once the server has taken its bytes from the socket.
+            # The request is in flight once the server has read it from the socket.
             wait_until(lambda: unread(site.port, busy) == 0, "the request is not read")
             orchestrator.stop(signal.SIGKILL)
             server.wait_log("the orchestrator is lost")
@@ -242,7 +242,7 @@ class Orchestrator(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
 
     def test_lost_while_its_clients_are_busy(self):
-        """A thread finds the order to close its clients and what they sent behind it in one look."""
+        """A thread finds in one pass both the order to close its clients and what they sent afterwards."""
         with Site() as site:
             server, orchestrator = site.start_both("--max-concurrent-messages", 64)
             clients = [site.connect() for _ in range(50)]
@@ -274,8 +274,8 @@ class Orchestrator(unittest.TestCase):
                 counts.append(server.descriptors())
                 orchestrator = site.start_orchestrator()
                 self.assertEqual(client.ask(b"ABCD"), b"DCBA")
-            # Compared without an orchestrator: while one is there, a queue may or may not have needed its timer yet. The first
-            # loss may leave memory that is kept for the next; nothing grows from then on.
+            # Descriptors are compared without an orchestrator: while one is connected, a queue may or may not have needed its
+            # timer yet. The first loss may leave memory that is kept for the next one; after that nothing may grow.
             orchestrator.stop(signal.SIGKILL)
             wait_until(lambda: server.descriptors() <= counts[0], "descriptors grow: %s" % counts)
 
@@ -293,7 +293,7 @@ class Orchestrator(unittest.TestCase):
             server, _ = site.start_both()
             second = site.start_orchestrator("--wait-server", 0, wait=False)
             self.assertEqual(second.wait_exit(), 1)
-            server.wait_log("second orchestrator is refused")
+            server.wait_log("rejected a second orchestrator")
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
 
     def test_without_a_server(self):
@@ -306,7 +306,7 @@ class Orchestrator(unittest.TestCase):
         with Site() as site:
             orchestrator = site.start_orchestrator("--kernel", "md5", wait=False)
             self.assertNotEqual(orchestrator.wait_exit(), 0)
-            orchestrator.wait_log("md5 is unknown; there are: reverse, sha256, crc32c")
+            orchestrator.wait_log("md5 is unknown: it can be reverse, sha256, crc32c")
 
     def test_answer_that_cannot_fit_is_refused(self):
         with Site() as site:
@@ -365,7 +365,7 @@ class Server(unittest.TestCase):
             other = site.connect()
             data, sent = frame(b"x" * 252) * 1000, 0
             last = time.monotonic()
-            while time.monotonic() - last < 1:  # until nothing more goes in
+            while time.monotonic() - last < 1:  # until the sockets are full
                 try:
                     sent += lazy.socket.send(data[sent % len(data):])
                     last = time.monotonic()
@@ -390,7 +390,7 @@ class Server(unittest.TestCase):
             site.start_both()
             second = site.start_server(channel="other", port=site.port, wait=False)
             self.assertEqual(second.wait_exit(), 1)
-            second.wait_log("port %d on 127.0.0.1 not taken" % site.port)
+            second.wait_log("cannot listen to port %d on 127.0.0.1" % site.port)
 
     def test_unknown_device_names_those_there_are(self):
         with Site() as site:
@@ -400,7 +400,7 @@ class Server(unittest.TestCase):
 
 
 class Mismatch(unittest.TestCase):
-    """Programs that do not fit are refused at start, with both values; the server goes on waiting for one that fits."""
+    """Programs that do not fit are rejected at start, with both values; the server keeps waiting for one that fits."""
 
     def check(self, orchestrator_arguments, queues, patterns):
         with Site() as site:
@@ -446,7 +446,7 @@ class Resources(unittest.TestCase):
             self.assertEqual(client.ask(b"ABCD"), b"DCBA")
             used = [sum(program.cpu_seconds() for program in programs)]
             begin = time.monotonic()
-            # The measured time itself: nothing happens in it, which is the point.
+            # The time to measure: the test checks that nothing happens in it.
             wait_until(lambda: time.monotonic() - begin >= 5, "")
             used.append(sum(program.cpu_seconds() for program in programs))
             self.assertEqual(client.ask(b"ABCD"), b"DCBA")
@@ -457,7 +457,7 @@ class Resources(unittest.TestCase):
             server = site.start_server(wait=False)
             server.wait_log("waiting for an orchestrator")
             used, begin = server.cpu_seconds(), time.monotonic()
-            wait_until(lambda: time.monotonic() - begin >= 5, "")  # the measured time itself
+            wait_until(lambda: time.monotonic() - begin >= 5, "")  # the time to measure
             self.assertLessEqual(server.cpu_seconds() - used, 0.01 * 5)
 
     def test_idle_connections_cost_little(self):
@@ -469,7 +469,7 @@ class Resources(unittest.TestCase):
             for client in clients:
                 self.assertEqual(client.ask(b"ABCD"), b"DCBA")
             after = server.resident_bytes() + orchestrator.resident_bytes()
-            # A part of 4,000 connections in less than 64 MiB, of which the programs themselves are the most.
+            # 500 of 4,000 connections that must fit into 64 MiB, most of which the programs themselves use.
             self.assertLess(after - before, 500 * 4096)
             self.assertEqual(clients[0].ask(b"EFGH"), b"HGFE")
 

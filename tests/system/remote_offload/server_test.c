@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server against the plainest of orchestrators, all in one process, which is where the sanitizers see all of it: each test
- * runs the server's main loop in a thread and speaks to its TCP port.
+ * The server against a minimal orchestrator, all in one process, so that the sanitizers see everything. Each test runs the
+ * server's main loop in a thread and connects to its TCP port.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -27,6 +27,7 @@
 #include "plain_orchestrator.h"
 #include "remote_offload/frame.h"
 #include "remote_offload/server/server.h"
+#include "support/wait.h"
 
 #define DEADLINE_MS 20000
 #define PAYLOAD_MAX 252
@@ -72,7 +73,7 @@ static uint32_t free_port(void)
 	return ntohs(address.sin_port);
 }
 
-/* A connection to the server, which may still be on its way to listen. */
+/* Connects to the server, which may not listen yet. */
 static int try_connect(const struct site *site)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -91,13 +92,9 @@ static int try_connect(const struct site *site)
 
 static int connect_client(const struct site *site)
 {
-	uint64_t deadline = clock_ms() + DEADLINE_MS;
-	int fd;
+	int fd = -1;
 
-	while ((fd = try_connect(site)) < 0) {
-		assert_true(clock_ms() < deadline);
-		poll(NULL, 0, 1);
-	}
+	assert_true(WAIT_UNTIL((fd = try_connect(site)) >= 0));
 	return fd;
 }
 
@@ -111,7 +108,7 @@ static void start_orchestrator(struct orchestrator *orchestrator)
 
 static void await_server(struct orchestrator *orchestrator)
 {
-	/* It waits for orchestrators once its channel can be connected to. */
+	/* The server waits for orchestrators once its channel accepts connections. */
 	uint64_t deadline = clock_ms() + DEADLINE_MS;
 
 	do {
@@ -155,7 +152,7 @@ static void start(struct site *site, uint32_t queues, uint32_t depth)
 	start_prepared(site);
 }
 
-/* The server is told by a signal, as it is in life. */
+/* A signal stops the server, as in production. */
 static void stop_both(struct site *site, struct orchestrator *orchestrator)
 {
 	assert_int_equal(kill(getpid(), SIGTERM), 0);
@@ -266,7 +263,7 @@ static void bad_frame_closes_its_connection_only(void **state)
 	stop(&site);
 }
 
-/* Two requests that come together, and an orchestrator that takes them for one in spite of what it said. */
+/* Two requests that arrive together, and an orchestrator that treats them as one although it announced support for several. */
 static void answers_to_fewer_requests_close_their_connection_only(void **state)
 {
 	uint8_t bytes[2 * (FRAME_OVERHEAD + 4)], *at = bytes, byte;
@@ -306,7 +303,7 @@ static void wrong_control_messages_end_their_orchestrator_only(void **state)
 	for (uint32_t seed = 1; seed <= 40; seed++)
 		plain_orchestrator_rave(&site.orchestrator.plain, seed);
 	await_server(&site.orchestrator);
-	/* Now there is one: those that come are refused, and their messages ignored. */
+	/* An orchestrator is connected now: further ones are rejected, and their messages are ignored. */
 	for (uint32_t seed = 41; seed <= 60; seed++) {
 		struct plain_orchestrator other = {.device = "d8:00.0", .channel = site.config.channel_name};
 
@@ -336,8 +333,8 @@ static void serves_again_after_an_orchestrator_vanished(void **state)
 	stop(&site);
 }
 
-/* The first orchestrator holds its answers until it is given up, and sends them while the second one works on
- * the next request. */
+/* The first orchestrator withholds its answers until the server gives it up, and sends them while the second one works on the
+ * next request. */
 static void late_answers_reach_nobody(void **state)
 {
 	struct orchestrator *first, second;
@@ -361,8 +358,7 @@ static void late_answers_reach_nobody(void **state)
 	ask(fd, "EFGH");
 	atomic_store(&second.plain.hold, true);
 	send_request(fd, (const uint8_t *)"IJKL", 4);
-	while (atomic_load(&second.plain.held) == 0)
-		poll(NULL, 0, 1);
+	assert_true(WAIT_UNTIL(atomic_load(&second.plain.held) != 0));
 	atomic_store(&first->plain.hold, false);
 	pthread_join(first->thread, NULL);
 	assert_int_equal(first->status, 1);
@@ -398,7 +394,7 @@ static int make_runtime(void **state)
 	static char folder[] = "/tmp/sf-offload-XXXXXX";
 	sigset_t set;
 
-	/* Before there are threads: signals are for the server's descriptor. */
+	/* Before there are threads: the server reads signals from its descriptor. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

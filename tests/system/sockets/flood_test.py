@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A peer that does the same wrong thing over and over: few lines are logged, and they say how many are not.
+"""A peer makes the same mistake over and over: few lines are logged, and they report how many were suppressed.
+
 Usage: flood_test.py Stranger|Agent|Client"""
 import os
 import re
@@ -11,7 +12,7 @@ import tempfile
 from listening_sockets_test import Comch, Rdma, Talker, Verbs, offload
 from raw_bytes import listeners, receive, send
 
-CLIENTS = 12  # at a time: an agent has 16 of a process that have not said what they want
+CLIENTS = 12  # at a time: the agent keeps at most 16 callers of one process that have not sent a request
 HELLO_MAGIC, REFUSAL_MAGIC = b"SFCH", b"SFCR"
 
 
@@ -27,7 +28,7 @@ class Stranger(Verbs):
     """Callers from the network without the token."""
 
     flood = 1500
-    line = "somebody on the network is turned away"
+    line = "rejected a peer on the network"
 
     def wrong(self):
         made = connected(self.tcp[0])
@@ -38,7 +39,7 @@ class Stranger(Verbs):
 
 
 class Agent(Rdma):
-    """A process of the same user that asks for memory with a wrong token."""
+    """A process of the same user that requests memory with a wrong token."""
 
     flood = 1500
     line = "may not attach a region"
@@ -61,10 +62,10 @@ class Agent(Rdma):
 
 
 class Client(Comch):
-    """Clients of a Comch server whose first words are not Comch's."""
+    """Clients of a Comch server whose first message is not Comch's."""
 
     flood = 500
-    line = "hello of [0-9]+ bytes is not understood"
+    line = "invalid handshake of [0-9]+ bytes"
 
     def wrong(self):
         good = next(heard for heard in self.conversations if HELLO_MAGIC in heard[0][0])
@@ -73,7 +74,7 @@ class Client(Comch):
         made = [connected(server) for _ in range(CLIENTS)]
         for each in made:
             assert send(each, connect.replace(HELLO_MAGIC, b"hoax"), fds)
-        while made:  # the server's program looks at its clients now and then
+        while made:  # the server's program accepts clients now and then
             self.begin()
             self.check()
             for each in list(made):
@@ -91,7 +92,7 @@ class Log:
         self.path = path
 
     def count(self, pattern):
-        """How many lines match, and how many more were suppressed, as other lines of the same place in the source say."""
+        """How many lines match, and how many more were suppressed according to other lines of the same place in the source."""
         with open(self.path) as file:
             lines = file.read().splitlines()
         places = {re.search(r"\[(\w+\.c:\d+)\]", line)[1] for line in lines if re.search(pattern, line)}
@@ -119,7 +120,7 @@ def main():
         total += wrongs
         logged, _ = log.count(target.line)
         assert 0 < logged < target.flood // 5, "%d lines were logged" % logged
-        # The flood just stops, and the count of what was suppressed comes nevertheless.
+        # The flood just stops; the count of what was suppressed must be logged nevertheless.
         offload.wait_until(lambda: sum(log.count(target.line)) == total, "%s lines and suppressed ones are not %d" % (log.count(target.line), total))
         target.end()
         print("%d lines logged, %d suppressed" % log.count(target.line))

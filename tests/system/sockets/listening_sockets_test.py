@@ -27,9 +27,9 @@ GROWTH_MAX = 8 << 20  # bytes of a process, after the first quarter
 
 
 class Talker:
-    """A program that exchanges messages with a child of its own for each line that it is given."""
+    """A program that exchanges messages with its child for each line that it reads."""
 
-    log = None  # a path; else this program's standard error
+    log = None  # a path; None: this program's standard error
 
     def __init__(self, folder, *command):
         environment = dict(os.environ, SOFTFIELD_RUNTIME=folder)
@@ -59,10 +59,10 @@ class Talker:
 
 
 class Pair:
-    """Two processes of a talker. Their good callers are recorded in another folder, with the same names."""
+    """Two processes of a talker. The messages of valid callers are recorded in another folder, with the same names."""
 
     command = ()
-    recorded = {}  # the kinds of sockets, and how many messages of a good caller there are at least
+    recorded = {}  # the kinds of sockets, and the least number of messages that valid callers send to each
 
     def __init__(self, folder):
         self.conversations = self.record(os.path.join(folder, "recorded"))
@@ -76,7 +76,7 @@ class Pair:
         recorder = Recorder(listeners(talker.process.pid))
         talker.connect()
         offload.wait_until(lambda: all(any(said.name.startswith(kind) and len(said) >= number for said in recorder.conversations)
-                                       for kind, number in self.recorded.items()), "the good callers say less than thought")
+                                       for kind, number in self.recorded.items()), "valid callers sent fewer messages than expected")
         talker.kill()
         recorder.close()
         return [said for said in recorder.conversations if said]
@@ -113,7 +113,7 @@ class Rdma(Pair):
 
 
 class Verbs:
-    """The verbs provider's sockets: the good caller is here."""
+    """The verbs provider's sockets. This test is the valid caller."""
 
     def __init__(self, folder):
         self.talker = Talker(os.path.join(folder, "run"), "verbs_talker")
@@ -134,7 +134,7 @@ class Verbs:
         heard = b""
         while len(heard) < len(self.answer):
             part = self.caller.recv(len(self.answer) - len(heard))
-            assert part, "the good caller was not heard"
+            assert part, "the valid caller got no answer"
             heard += part
         assert heard == self.answer
         self.caller.close()
@@ -148,7 +148,7 @@ class Verbs:
 
 
 class Offload:
-    """The offload server and orchestrator, and a client that stays beside those that come and go."""
+    """The offload server and orchestrator, and a client that stays connected while others come and go."""
 
     def __init__(self, folder):
         self.site = offload.Site()
@@ -187,7 +187,7 @@ def descriptors(pid):
 def resident(pid):
     with open("/proc/%d/maps" % pid) as maps:
         if "libasan" in (text := maps.read()) or "libtsan" in text or "clang_rt" in text:
-            return 0  # a sanitizer keeps what was freed, and looks for leaks itself
+            return 0  # a sanitizer keeps freed memory for a while, and looks for leaks itself
     with open("/proc/%d/exe" % pid, "rb") as program:
         if b"__asan_init" in program.read() or b"__tsan_init" in (program.seek(0), program.read())[1]:
             return 0
@@ -207,7 +207,7 @@ def round_of(target, attacker):
 
 
 def settle(target, attacker, before):
-    """The stranger leaves, and the programs notice: no more descriptors than before. Some notice when they have something to do."""
+    """The stranger disconnects, and the programs notice: no more descriptors than before. Some notice only when they have work."""
 
     def settled():
         target.begin()
@@ -219,7 +219,8 @@ def settle(target, attacker, before):
 
 
 def warm_up(target):
-    """Memory that a receive names for the first time may get a file: until ten exchanges took no descriptor. Returns their numbers."""
+    """Exchanges until ten in a row opened no descriptor, because memory that a receive uses for the first time may get a file.
+    Returns the numbers of descriptors."""
     before, steady = None, 0
     while steady < 10:
         target.begin()
@@ -234,7 +235,7 @@ def attack(target, seconds, seed):
     before = warm_up(target)
     sockets, rounds, memory = set(), 0, {}
     begin = time.monotonic()
-    # Rounds count, too: a busy machine does few in the time.
+    # Rounds count, too: a busy machine completes few in the time.
     while time.monotonic() < begin + seconds or rounds < 8:
         sockets.update(map(repr, round_of(target, attacker)))
         rounds += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a stranger can do to a listening socket: finding the sockets of a process, recording what good callers say, and attacking."""
+"""What a stranger can do to a listening socket: find the sockets of a process, record the messages of valid callers, and attack."""
 import array
 import glob
 import os
@@ -8,8 +8,8 @@ import socket
 import struct
 import threading
 
-LISTENING = "0A"  # a state of TCP
-ACCEPTS = 0x10000  # a flag of Unix sockets
+LISTENING = "0A"  # a TCP state
+ACCEPTS = 0x10000  # a flag of Unix sockets that accept connections
 SEQPACKET = 5
 MESSAGE_MAX = 70000
 FDS_MAX = 250
@@ -26,7 +26,7 @@ class Listener:
         return "%s %s" % (socket.SocketKind(self.kind).name, self.address)
 
     def connect(self):
-        """None where its queue is full, or it is gone."""
+        """Returns None if its queue is full or it is gone."""
         made = socket.socket(self.family, self.kind)
         made.settimeout(0.2)
         try:
@@ -67,7 +67,7 @@ def listeners(pid):
 
 
 def receive(from_socket):
-    """What there is now: bytes and descriptors. None at the end, or where there is nothing."""
+    """What can be read now: bytes and descriptors. None at the end, or if there is nothing."""
     try:
         data, ancillary, _, _ = from_socket.recvmsg(MESSAGE_MAX, socket.CMSG_SPACE(FDS_MAX * 4), socket.MSG_DONTWAIT)
     except OSError:
@@ -80,7 +80,7 @@ def receive(from_socket):
 
 
 def send(to_socket, data, fds=()):
-    """False where the other side has closed, or takes no more now."""
+    """Returns False if the other side has closed the connection or its buffer is full."""
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
     try:
         to_socket.sendmsg([data], ancillary, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
@@ -90,7 +90,7 @@ def send(to_socket, data, fds=()):
 
 
 class Conversation(list):
-    """What a good caller said, each message with its descriptors, to a socket of this name."""
+    """The messages, with their descriptors, that a valid caller sent to a socket of this name."""
 
     def __init__(self, messages=(), name=""):
         super().__init__(messages)
@@ -98,7 +98,7 @@ class Conversation(list):
 
 
 class Recorder:
-    """Stands before the Unix sockets of a process, passes on what good callers and they say, and keeps the callers' messages."""
+    """Takes the place of a process's Unix sockets, forwards between them and valid callers, and keeps the callers' messages."""
 
     def __init__(self, at):
         self.conversations = []
@@ -199,7 +199,7 @@ class Attacker:
                 data[at] ^= 1 << self.random.randrange(8)
             elif what == 1 and data:
                 data[at] = self.random.randrange(256)
-            elif what == 2 and len(data) >= 4:  # a length, or another number
+            elif what == 2 and len(data) >= 4:  # a length or another number
                 at = self.random.randrange(len(data) - 3) & ~3
                 struct.pack_into(self.random.choice("<>") + "I", data, at, self.random.choice(self.NUMBERS))
             elif what == 3:
@@ -222,7 +222,7 @@ class Attacker:
                 return
 
     def conversation(self, made):
-        """As a good caller, up to a message that is changed, and on."""
+        """Repeats a valid caller's messages, with one of them changed."""
         if not self.conversations:
             return self.garbage(made)
         conversation = self.random.choice(self.conversations)
@@ -233,7 +233,7 @@ class Attacker:
                 what = self.random.randrange(4)
                 if what != 0:
                     data = self.mutated(data)
-                if what == 0 or self.random.randrange(3) == 0:  # other descriptors, fewer or more
+                if what == 0 or self.random.randrange(3) == 0:  # other descriptors, fewer or more of them
                     fds = self.some_fds(6)
             for _ in range(self.random.choice((1, 1, 1, 1, 2, 50)) if number == wrong else 1):
                 if not send(made, data, fds if made.family == socket.AF_UNIX else ()):
@@ -256,7 +256,7 @@ class Attacker:
                 each.close()
 
     def slow(self):
-        """One more byte from each that is held."""
+        """Sends one more byte on some of the connections that are held."""
         for each in self.held:
             if self.random.randrange(3) == 0:
                 send(each, self.random.randbytes(1))
@@ -271,7 +271,7 @@ class Attacker:
             elif what == 2:
                 made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         except OSError:
-            pass  # the other side was first
+            pass  # the other side closed first
         if what in (0, 1, 3):
             self.held.append(made)
             self.let_go(HELD_MAX)
@@ -291,6 +291,6 @@ class Attacker:
             self.garbage(made)
         elif what == 7:
             self.many_fds(made)
-        elif what != 8:  # else it is silent
+        elif what != 8:  # otherwise it stays silent
             self.conversation(made)
         self.end(made)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA between this process and another, which begins with the first line on standard input: a connection by exchanged details,
- * with the other's memory, and for each further line one by address. They write, read, send and receive; what arrives is
- * compared, and "exchanged" is printed. The end of the input ends both.
+ * RDMA between this process and another, which starts with the first line on standard input: one connection by exchanged details,
+ * with the other's memory, and for each further line one connection by address. They write, read, send and receive; the bytes
+ * that arrive are compared, and "exchanged" is printed. Both exit at the end of the input.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 #define EXCHANGES 12 /* for each line */
 #define SIZE 5000
-#define PORT 18515 /* of this runtime folder */
+#define PORT 18515 /* in this runtime folder */
 
 enum { PEER_DEVICE = 0, OWN_DEVICE = 2 };
 
@@ -34,25 +34,25 @@ static void peer_run(int socket)
 		peer_hear(socket, &word, 1);
 		if (word != 'c')
 			break;
-		OK(cm_call(&side, DOCA_RDMA_ADDR_TYPE_IPv6, address, port, 0));
+		CHECK_OK(cm_call(&side, DOCA_RDMA_ADDR_TYPE_IPv6, address, port, 0));
 		RDMA_RIG_WAIT(&side.rig, NULL, side.num_established == calls);
 		for (uint32_t i = 0; i < EXCHANGES; i++) {
 			memset(side.rig.memory, (int)(calls + i), SIZE);
 			uint32_t good = side.rig.num_good;
 			struct doca_buf *source = rig_source(&side.rig, 0, SIZE - i);
 
-			OK(rig_send(&side.rig, side.established, source, i));
+			CHECK_OK(rig_send(&side.rig, side.established, source, i));
 			RDMA_RIG_WAIT(&side.rig, NULL, side.rig.num_good == good + 1);
 			rig_put(source);
 		}
-		OK(doca_rdma_connection_disconnect(side.established));
+		CHECK_OK(doca_rdma_connection_disconnect(side.established));
 		RDMA_RIG_WAIT(&side.rig, NULL, side.num_ended == calls);
 	}
 	CHECK(side.num_failed == 0 && side.rig.num_failed == 0);
 	rdma_rig_fini(&side.rig);
 }
 
-/* ---- this one ---- */
+/* ---- this process ---- */
 
 static void called(struct cm_side *side, int socket, uint32_t calls)
 {
@@ -61,7 +61,7 @@ static void called(struct cm_side *side, int socket, uint32_t calls)
 
 	for (uint32_t i = 0; i < EXCHANGES; i++) {
 		rooms[i] = rig_room(&side->rig, i * SIZE, SIZE);
-		OK(rig_receive(&side->rig, rooms[i], i));
+		CHECK_OK(rig_receive(&side->rig, rooms[i], i));
 	}
 	peer_tell(socket, 'c');
 	RDMA_RIG_WAIT(&side->rig, NULL, side->rig.num_received == received + EXCHANGES && side->num_ended == calls);
@@ -83,9 +83,9 @@ static void one_sided(struct rdma_rig *rig, struct doca_rdma_connection *connect
 
 	memset(sent, (int)calls, SIZE);
 	memset(back, 0, SIZE);
-	OK(rig_write(rig, connection, bufs[0], bufs[1], 0));
+	CHECK_OK(rig_write(rig, connection, bufs[0], bufs[1], 0));
 	RDMA_RIG_WAIT(rig, NULL, rig->num_good == good + 1);
-	OK(rig_read(rig, connection, bufs[2], bufs[3], 1));
+	CHECK_OK(rig_read(rig, connection, bufs[2], bufs[3], 1));
 	RDMA_RIG_WAIT(rig, NULL, rig->num_good == good + 2);
 	CHECK(memcmp(sent, back, SIZE) == 0);
 	for (int i = 0; i < 4; i++)
@@ -102,7 +102,7 @@ static void talk(void)
 
 	cm_side_prepare(&side, OWN_DEVICE, 4);
 	rdma_rig_start(&side.rig);
-	OK(doca_rdma_start_listen_to_port(side.rig.rdma, port));
+	CHECK_OK(doca_rdma_start_listen_to_port(side.rig.rdma, port));
 	printf("listening\n");
 	fflush(stdout);
 	CHECK(fgets(line, sizeof(line), stdin) != NULL);
