@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The main job, from a bare checkout: a client's TCP request goes to a server on the DPU, over Comch to a persistent GPU kernel, and
+# The main use case, from a fresh checkout: a client's TCP request goes to a server on the DPU, over Comch to a persistent GPU kernel, and
 # its answer comes back. Installs what the build needs, builds, runs all four parts on this machine and shows the result.
 # Usage: ./demo.sh [--no-build] (runs what BUILD_ROOT holds).
 #   BUILD_ROOT    where the build goes (build-demo in this folder)
@@ -13,7 +13,7 @@ chmod 700 "$runtime"
 export SOFTFIELD_RUNTIME=$runtime
 pids=()
 
-# All that the programs said, and what of it are errors at the end, where they are seen.
+# Prints all output of the programs, and errors again at the end, where a user sees them.
 show_failure() {
 	local log
 	for log in "$runtime"/*.log; do
@@ -27,7 +27,7 @@ show_failure() {
 
 stop_all() {
 	local status=$?
-	# The orchestrator first: it asks the server to let go of its consumers.
+	# The orchestrator first: it asks the server to release its consumers.
 	for pid in "${pids[@]}"; do
 		kill -INT "$pid" 2>/dev/null || true
 	done
@@ -55,7 +55,7 @@ fi
 
 apps=$build/apps/remote_offload
 softfield=$build/tools/softfield/softfield
-free_port() { # a TCP port nobody listens on
+free_port() { # prints a TCP port without a listener
 	local port
 	for port in $(shuf -i 20000-29999 -n 50); do
 		(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || {
@@ -65,7 +65,7 @@ free_port() { # a TCP port nobody listens on
 	done
 }
 port=$(free_port)
-# The last of the CPUs that this shell may use: a container may have any.
+# The last CPU that this shell may use: a container may have any set.
 server_cpu=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]\([0-9]*\)$/\1/p' /proc/self/status)
 
 echo

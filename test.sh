@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, programs for
-# arm64 beside those for x86, packages, and an installed copy as a stranger would use it.
+# arm64 beside those for x86, packages, and an installed copy as a user would use it.
 # Usage: ./test.sh [--quick] (only the first step).
 #   FUZZ_SECONDS  how long each fuzz target runs (10)
 #   BUILD_ROOT    where the builds go (build-test in this folder)
@@ -13,6 +13,7 @@ quick=false
 root=${BUILD_ROOT:-$PWD/build-test}
 fuzz_seconds=${FUZZ_SECONDS:-10}
 passed=0 failed=0 skipped=0
+failures=() # printed again at the end, because the log is long
 SOFTFIELD_RUNTIME=$(mktemp -d)
 export SOFTFIELD_RUNTIME
 chmod 700 "$SOFTFIELD_RUNTIME"
@@ -25,19 +26,36 @@ title() { printf '\n== %s\n' "$1"; }
 
 broken() {
 	failed=$((failed + 1))
+	failures+=("$1")
 	echo "FAILED: $1"
 }
 
 # Adds meson's own counts of the last run to ours.
-count() {
-	local log=$1
+count() { # BUILD
+	local log=$1.test.log
 	passed=$((passed + $(sed -n 's/^Ok: *\([0-9]*\).*/\1/p' "$log" | tail -n 1)))
 	failed=$((failed + $(awk '/^(Fail|Timeout|Unexpected Pass): */ {n += $NF} END {print n + 0}' "$log")))
 	skipped=$((skipped + $(awk '/^Skipped: */ {n += $NF} END {print n + 0}' "$log")))
+	mapfile -t -O "${#failures[@]}" failures < <(failed_tests "$1/meson-logs/testlog.json")
 }
 
-# Programs and tests must not mind a folder with blanks in its name.
-build_all=true # false: the test runner builds what its tests need, and no more
+# Prints the failed tests of meson's log, each with the lines around its first error, or its last ones.
+failed_tests() { # LOG
+	python3 - "$1" <<-'END'
+		import json, re, sys
+		error = re.compile(r'FAILED|Traceback|Error|ERROR|not ok|runtime error|ThreadSanitizer')
+		for line in open(sys.argv[1]):
+		    test = json.loads(line)
+		    if test['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL'):
+		        print(f"{test['name']}: {test['result']}")
+		        said = (test.get('stdout', '') + test.get('stderr', '')).splitlines()
+		        first = next((i for i, words in enumerate(said) if error.search(words)), len(said) - 15)
+		        print(*('    ' + words for words in said[max(0, first - 5):][:60]), sep='\n')
+	END
+}
+
+# Programs and tests must work in a folder with blanks in its name.
+build_all=true # false: the test runner builds only what its tests need
 configure() { # NAME COMPILER ARGS...
 	local build=$root/$1 compiler=$2
 	shift 2
@@ -55,11 +73,11 @@ configure() { # NAME COMPILER ARGS...
 run_tests() { # NAME ARGS...
 	local build=$root/$1
 	shift
-	# One more than there are processors: many tests wait for something.
+	# One more than there are CPUs, because many tests wait.
 	meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $(($(nproc) + 1)) "$@" >"$build.test.log" 2>&1
 	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
 	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
-	count "$build.test.log"
+	count "$build"
 }
 
 gcc="gcc build" prefix="$root/a stranger's prefix"
@@ -166,12 +184,16 @@ if ! $quick; then
 			xargs -r -P "$(nproc)" -I{} bash -c 'fuzz_one {}' | tee "$root/fuzz.log"
 		printf '%s\n' Comch Rdma Verbs Offload Urom | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
 		passed=$((passed + $(grep -c '^ok:' "$root/fuzz.log")))
-		failed=$((failed + $(grep -c '^FAILED:' "$root/fuzz.log")))
+		while read -r line; do
+			broken "$line"
+			mapfile -t -O "${#failures[@]}" failures < <(tail -n 25 "$root/${line/listening sockets of /sockets-}.log" | sed 's/^/    /')
+		done < <(sed -n 's/^FAILED: //p' "$root/fuzz.log")
 	else
 		broken 'build of the fuzz targets'
 	fi
 fi
 
 echo
+[ "$failed" = 0 ] || { echo 'These failed:' && printf '  %s\n' "${failures[@]}"; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

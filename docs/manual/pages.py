@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a manual page for each function and each header, from the XML that doxygen made of the headers. A page tells what its section
-of the header says, too. Usage: pages.py XML FOLDER VERSION"""
+of the header says, too, and what the rules of all headers say of its arguments and errors.
+Usage: pages.py XML FOLDER VERSION INCLUDE"""
 import glob
 import os
 import re
 import sys
 import time
 import xml.etree.ElementTree as xml
+
+from wording import Wording, errors_for, plain
 
 
 def escape(text):
@@ -103,7 +106,7 @@ def returned(node):
 
 def prototype(function):
     arguments = [f'{escape(flat_type(p))}{p.findtext("declname") or ""}{p.findtext("array") or ""}' for p in function.iter('param')]
-    if not arguments and function.findtext('argsstring') == '(void)':
+    if not [argument for argument in arguments if argument.strip() != 'void'] and function.findtext('argsstring') == '(void)':
         arguments = ['void']
     begin = f'{escape(flat_type(function))}{function.findtext("name")}('
     if len(begin + ', '.join(arguments)) < 78:
@@ -147,32 +150,77 @@ def page_of(header):
     return header.replace('/', '_')
 
 
-def function_page(function, section, header, summary, version):
+def objects_of(folder):
+    """The first words of the comment of each struct: {'doca_dma': 'a DMA context'}."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(folder, '*.h')) + glob.glob(os.path.join(folder, 'softfield', '*.h'))):
+        with open(path, encoding='utf-8') as stream:
+            text = stream.read()
+        for comment, name in re.findall(r'/\*\*((?:(?!\*/).)*)\*/\n(?:typedef )?struct (\w+)', text, re.S):
+            first = re.match(r'(An?|One) [^:;.,]*', re.sub(r'\s*\n \*\s*', ' ', comment).strip())
+            if first:
+                found[name] = escape(first[0][0].lower() + first[0][1:].split(' as a ')[0].rstrip())
+    return found
+
+
+# First words of a comment that is no sentence on what the function does, but end like a verb.
+NO_VERBS = ('Always', 'As', 'Bits', 'Blocks', 'Buffers', 'Bytes', 'Calls', 'Clients', 'Devices', 'Has', 'Includes', 'Is', 'Kernels', 'Lives',
+            'Messages', 'Threads', 'Tasks', 'This', 'Types', 'Units')
+
+
+def description(function, params, wording):
+    """What the function does, as lines: its comment, after a sentence by rule where that begins with no verb."""
+    about = paragraphs(function.find('briefdescription')) + paragraphs(function.find('detaileddescription'))
+    first = re.match(r'([A-Z][a-z]+s) ', first_text(about))
+    if first and first[1] not in NO_VERBS:
+        return about
+    rule = wording.sentence(function.findtext('name'), flat_type(function), params)
+    return (['.PP', rule] if rule else []) + about
+
+
+def parameter_lines(function, params, documented, wording, gives_error):
+    lines = []
+    for number, (kind, name) in enumerate(params):
+        text = documented.get(name) or wording.argument(function.findtext('name'), kind, name, number == 0, gives_error)
+        lines += ['.TP', f'.I {name}', text]
+    return ['.SH PARAMETERS', *lines] if lines else []
+
+
+def result_lines(function, params, comments, wording, gives_error):
+    """comments: of the function, the section and the file. Functions for kernels check no pointers."""
+    kind = plain(flat_type(function))
+    results = [text for node in comments for text in returned(node)]
+    if kind == 'void' and not results:
+        return []
+    lines = ['.SH RETURN VALUE'] + [line for text in results for line in ('.PP', text)]
+    if not gives_error:
+        return lines if results else lines + ['.PP', wording.result(kind, params)]
+    causes = errors_for(function.findtext('name'), [listed([node], 'retval') for node in comments])
+    if any('*' in kind for kind, _ in params) and not function.find('location').get('file').endswith('.cuh'):
+        causes.setdefault('DOCA_ERROR_INVALID_VALUE', []).append('a pointer is NULL, unless this page allows it')
+    lines += ['.TP', '.B DOCA_SUCCESS', 'The call succeeded. On an error, outputs are unchanged.']
+    for code, texts in causes.items():
+        lines += ['.TP', f'.B {code}', '; or '.join(text for text in texts if text) or 'see above']
+    return lines
+
+
+def function_page(function, section, header, compound, wording, version):
     name = function.findtext('name')
-    own = [function.find('briefdescription'), function.find('detaileddescription')]
     common, title = section.find('description'), section.findtext('header')
-    about = [line for line in paragraphs(own[0]) + paragraphs(own[1])]
-    shared = paragraphs(common)
-    what = first_sentence(first_text(about), escape(title or ''), summary)
+    comments = [function.find('detaileddescription'), common, compound.find('detaileddescription')]
+    params = [(plain(''.join(param.find('type').itertext())) + (param.findtext('array') and ' *' or ''), param.findtext('declname'))
+              for param in function.iter('param') if param.findtext('declname')]
+    gives_error = flat_type(function).strip() == 'doca_error_t'
+    about, shared = description(function, params, wording), paragraphs(common)
+    what = first_sentence(first_text(about), escape(title or ''), header_summary(compound))
     lines = head(name, version) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{header}>', '.PP', *prototype(function), '.fi']
     if about or shared:
         lines += ['.SH DESCRIPTION', *about]
     if shared:
         lines += [f'.SS {escape(title or "This section of the header")}', *shared]
-    documented = dict(listed([own[1], common], 'param'))
-    if documented:
-        lines.append('.SH PARAMETERS')
-        for param in function.iter('param'):
-            argument = param.findtext('declname')
-            if argument in documented:
-                lines += ['.TP', f'.I {argument}', documented[argument]]
-    results, errors = returned(own[1]) + returned(common), listed([own[1], common], 'retval')
-    if results or errors:
-        lines += ['.SH RETURN VALUE']
-    for text in results:
-        lines += ['.PP', text]
-    for code, cause in errors:
-        lines += ['.TP', f'.B {code}', cause or '.']
+    documented = dict(listed([common, function.find('detaileddescription')], 'param'))
+    lines += parameter_lines(function, params, documented, wording, gives_error)
+    lines += result_lines(function, params, comments, wording, gives_error)
     return lines + ['.SH SEE ALSO', f'.BR {page_of(header)} (3)']
 
 
@@ -193,16 +241,20 @@ def header_page(compound, header, version):
 
 
 def main():
-    source, folder, version = sys.argv[1:]
+    source, folder, version, include = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
-    for path in sorted(glob.glob(os.path.join(source, '*_8h.xml'))):
+    wording, written = Wording(objects_of(include)), set()
+    for path in sorted(glob.glob(os.path.join(source, '*_8h.xml')) + glob.glob(os.path.join(source, '*_8cuh.xml'))):
         compound = xml.parse(path).getroot().find('compounddef')
         header = re.sub(r'^(.*/)?include/', '', compound.find('location').get('file'))
         write(folder, page_of(header), header_page(compound, header, version))
         for section in compound.iter('sectiondef'):
             for member in section.iter('memberdef'):
-                if member.get('kind') == 'function' and re.match(r'(doca|softfield)_', member.findtext('name')):
-                    write(folder, member.findtext('name'), function_page(member, section, header, header_summary(compound), version))
+                name = member.findtext('name')
+                # A template of CUDA C++ has a function's name, and is told with it.
+                if member.get('kind') == 'function' and re.match(r'(doca|softfield)_', name) and name not in written:
+                    written.add(name)
+                    write(folder, name, function_page(member, section, header, compound, wording, version))
 
 
 if __name__ == '__main__':

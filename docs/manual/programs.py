@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 COMMAND = re.compile(r'^  ([a-z_]+(?: [a-z_]+)*)(?: \S.*?)?  +[A-Z]', re.M)
-# What a help that doca_argp makes does not tell.
+# Descriptions that the help texts of doca_argp lack.
 ABOUT = {
     'doca_caps': 'what DOCA devices can do',
     'doca_dpu_gpu_remote_offload_client': 'client of the DPU GPU Remote Offload guide',
@@ -25,7 +25,7 @@ def said(*command):
 
 
 def summary_of(text):
-    """The sentence after the usage, without its end and its capital."""
+    """The sentence after the usage, without its full stop and its capital."""
     sentence = re.sub(r'\s+', ' ', text.split('\n\n')[1].strip()).rstrip('.')
     return sentence[0].lower() + sentence[1:]
 
