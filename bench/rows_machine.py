@@ -181,7 +181,7 @@ def origin_of_build(build):
 
 def libraries_of(program):
     out = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
-    return dict(re.findall(r"^\s*(\S+) => (/\S+)", out, re.M))
+    return dict(re.findall(r"^\s*(\S+) => (/.+?) \(0x", out, re.M))
 
 
 def pack(build, folder):
