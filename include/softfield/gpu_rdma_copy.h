@@ -52,84 +52,170 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_slots16(uint8_t *to, const uint8_t *fro
 /** A block's shared memory serves one thread at a time: threads of a block share the lock of the block's index. */
 static __device__ __attribute__((unused)) uint32_t softfield_bulk_locks[64];
 
+/** Pieces of one or more messages on their way through the block's shared memory, in order. */
+struct softfield_bulk {
+	uint32_t stage, barrier; /**< addresses in shared memory */
+	uint32_t loaded, stored; /**< pieces whose load, or store, has begun */
+	/** Of the pieces that are loaded and not yet stored. */
+	uint8_t *to[SOFTFIELD_BULK_PIECES];
+	uint32_t bytes[SOFTFIELD_BULK_PIECES];
+	uint32_t fenced[SOFTFIELD_BULK_PIECES]; /**< begins a message that must not overtake the one before */
+};
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-SOFTFIELD_DEVICE void softfield_bulk_load(uint32_t stage, uint32_t barrier, const uint8_t *from, uint32_t bytes)
+/** Orders accesses by instructions and those of bulk copies. */
+SOFTFIELD_DEVICE void softfield_bulk_fence(void)
 {
+	asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+/** @return 0, without effect, if another thread of the block is copying */
+SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
+{
+	__shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES][SOFTFIELD_BULK_PIECE];
+	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_BULK_PIECES];
+	uint32_t b;
+
+	if (atomicCAS(&softfield_bulk_locks[blockIdx.x % 64], 0, 1) != 0)
+		return 0;
+	bulk->stage = (uint32_t)__cvta_generic_to_shared(stage);
+	bulk->barrier = (uint32_t)__cvta_generic_to_shared(barriers);
+	bulk->loaded = bulk->stored = 0;
+	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
+		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bulk->barrier + 8 * b) : "memory");
+	softfield_bulk_fence(); /* what this and other threads wrote, and the barriers */
+	return 1;
+}
+
+/** Begins to load the next piece. Its place must be free. */
+SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
+					  uint32_t fenced)
+{
+	uint32_t b = bulk->loaded++ % SOFTFIELD_BULK_PIECES, barrier = bulk->barrier + 8 * b;
+
+	bulk->to[b] = to;
+	bulk->bytes[b] = bytes;
+	bulk->fenced[b] = fenced;
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(stage),
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+			     bulk->stage + b * SOFTFIELD_BULK_PIECE),
 		     "l"(from), "r"(bytes), "r"(barrier)
 		     : "memory");
 }
 
-SOFTFIELD_DEVICE void softfield_bulk_wait(uint32_t barrier, uint32_t phase)
+/** Waits until the oldest piece is loaded, and begins to store it. At the return the place of the piece before is free. */
+SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
 {
+	uint32_t b = bulk->stored % SOFTFIELD_BULK_PIECES, phase = bulk->stored / SOFTFIELD_BULK_PIECES & 1;
+
+	bulk->stored++;
 	asm volatile("{\n"
 		     ".reg .pred p;\n"
 		     "again:\n"
 		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
 		     "@!p bra again;\n"
-		     "}" ::"r"(barrier),
+		     "}" ::"r"(bulk->barrier + 8 * b),
 		     "r"(phase)
 		     : "memory");
+	if (bulk->fenced[b]) {
+		asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+		softfield_bulk_fence();
+		softfield_fence_system();
+	}
+	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(bulk->to[b]),
+		     "r"(bulk->stage + b * SOFTFIELD_BULK_PIECE), "r"(bulk->bytes[b])
+		     : "memory");
+	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
 
-SOFTFIELD_DEVICE void softfield_bulk_store(uint8_t *to, uint32_t stage, uint32_t bytes)
+/** Waits until all pieces are stored. */
+SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
 {
-	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(stage), "r"(bytes) : "memory");
-	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+	uint32_t b;
+
+	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+	softfield_bulk_fence();
+	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
+		asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bulk->barrier + 8 * b) : "memory");
+	atomicExch(&softfield_bulk_locks[blockIdx.x % 64], 0);
+}
+#else
+SOFTFIELD_DEVICE void softfield_bulk_fence(void) {}
+SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
+{
+	(void)bulk;
+	return 0;
+}
+SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
+					  uint32_t fenced)
+{
+	(void)bulk, (void)to, (void)from, (void)bytes, (void)fenced;
+}
+SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
+{
+	(void)bulk;
+}
+SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
+{
+	(void)bulk;
+}
+#endif
+
+/** A message, all multiples of 16. */
+struct softfield_bulk_message {
+	uint8_t *to;
+	const uint8_t *from;
+	uint64_t len;
+	int ordered; /**< must not overtake the message before */
+};
+
+/** Can it go by bulk copies? */
+SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t len)
+{
+	return len >= SOFTFIELD_BULK_MIN && ((to | from | len) & 15) == 0;
 }
 
 /**
- * Moves len bytes between two addresses, all multiples of 16. @return 0, without effect, if another thread of the block is doing
- * so
+ * Moves a message and all that next finds behind it. The first pieces of a message are loaded while the one before is still being
+ * stored. @return 0, without effect, if another thread of the block is copying
  */
-SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
+template <typename Next> SOFTFIELD_DEVICE int softfield_bulk_move(struct softfield_bulk_message message, Next next)
 {
-	__shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES][SOFTFIELD_BULK_PIECE];
-	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_BULK_PIECES];
-	uint32_t *lock = &softfield_bulk_locks[blockIdx.x % 64], base = (uint32_t)__cvta_generic_to_shared(stage), b;
-	uint32_t barrier = (uint32_t)__cvta_generic_to_shared(barriers);
-	uint64_t i, n = (len + SOFTFIELD_BULK_PIECE - 1) / SOFTFIELD_BULK_PIECE;
+	struct softfield_bulk bulk;
+	uint64_t at = 0;
+	bool more = true, first = true;
 
-#define SOFTFIELD_BULK_BYTES(i) ((uint32_t)((i) + 1 < n ? SOFTFIELD_BULK_PIECE : len - (i)*SOFTFIELD_BULK_PIECE))
-#define SOFTFIELD_BULK_LOAD(i)                                                                                                   \
-	softfield_bulk_load(base + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * SOFTFIELD_BULK_PIECE,                               \
-			    barrier + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * 8, from + (i)*SOFTFIELD_BULK_PIECE,              \
-			    SOFTFIELD_BULK_BYTES(i))
-	if (atomicCAS(lock, 0, 1) != 0)
+	if (!softfield_bulk_open(&bulk))
 		return 0;
-	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
-		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier + 8 * b) : "memory");
-	asm volatile("fence.proxy.async;" ::: "memory"); /* what this and other threads wrote, and the barriers */
-	for (i = 0; i < n && i < SOFTFIELD_BULK_PIECES; i++)
-		SOFTFIELD_BULK_LOAD(i);
-	for (i = 0; i < n; i++) {
-		b = (uint32_t)(i % SOFTFIELD_BULK_PIECES);
-		softfield_bulk_wait(barrier + 8 * b, (uint32_t)(i / SOFTFIELD_BULK_PIECES) & 1);
-		softfield_bulk_store(to + i * SOFTFIELD_BULK_PIECE, base + b * SOFTFIELD_BULK_PIECE, SOFTFIELD_BULK_BYTES(i));
-		if (i > 0 && i - 1 + SOFTFIELD_BULK_PIECES < n) { /* the piece before has left its place by now */
-			asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-			SOFTFIELD_BULK_LOAD(i - 1 + SOFTFIELD_BULK_PIECES);
+	for (;;) {
+		while (more && bulk.loaded - bulk.stored < SOFTFIELD_BULK_PIECES - (bulk.stored != 0)) {
+			uint32_t bytes = (uint32_t)min(message.len - at, (uint64_t)SOFTFIELD_BULK_PIECE);
+
+			softfield_bulk_load(&bulk, message.to + at, message.from + at, bytes,
+					    at == 0 && !first && message.ordered);
+			first = false;
+			at += bytes;
+			if (at == message.len) {
+				more = next(&message);
+				at = 0;
+			}
 		}
+		if (bulk.loaded == bulk.stored)
+			break;
+		softfield_bulk_store(&bulk);
 	}
-	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-	asm volatile("fence.proxy.async;" ::: "memory");
-	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
-		asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier + 8 * b) : "memory");
-	atomicExch(lock, 0);
-#undef SOFTFIELD_BULK_LOAD
-#undef SOFTFIELD_BULK_BYTES
+	softfield_bulk_close(&bulk);
 	return 1;
 }
-#else
-SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
+
+/** Moves len bytes between two addresses, all multiples of 16. @return 0: another thread of the block is copying */
+SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
 {
-	(void)to;
-	(void)from;
-	(void)len;
-	return 0;
+	const struct softfield_bulk_message message = {to, from, len, 0};
+
+	return softfield_bulk_move(message, [](struct softfield_bulk_message *) { return false; });
 }
-#endif
 
 /** Moves a message. Other processors that access the memory see whole words. */
 SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)

@@ -463,6 +463,72 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_words(struct softfield_rdma_queue *q, 
 	return count;
 }
 
+#if defined(__CUDACC__)
+/** Committed entries, looked through for large writes. */
+struct softfield_queue_stream {
+	struct softfield_rdma_queue *q;
+	uint32_t position, end;
+	uint32_t given; /**< permissions of the peer's instance */
+	uint32_t dirt;	/**< flags of the writes found */
+};
+
+/** Takes the next entry if it is a write that goes by bulk copies. @return 0 if it is not, or not complete */
+SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream *stream, struct softfield_bulk_message *message)
+{
+	const struct softfield_rdma_wqe *wqe = &stream->q->wqes[stream->position & (stream->q->size - 1)];
+	struct softfield_slot16 slots16[3];
+	uint32_t ready, permissions, k;
+	uint64_t local, remote;
+
+	if (stream->position == stream->end)
+		return false;
+	ready = softfield_load_word(&wqe->ready);
+	SOFTFIELD_UNROLL
+	for (k = 0; k < 3; k++)
+		slots16[k] = softfield_load_slot16(&wqe->slot16[k]);
+	permissions = slots16[0].w[0] >> 16;
+	remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
+	local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
+	if (!softfield_wqe_is_there(ready, slots16, stream->position) || (slots16[0].w[0] & 0xffff) != SOFTFIELD_RDMA_WRITE ||
+	    slots16[1].w[2] != 0 || (permissions & stream->given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
+	    !softfield_bulk_suits(remote, local, slots16[0].w[1]))
+		return false;
+	softfield_after_load();
+	softfield_bulk_fence(); /* the poster's writes before the copy's reads */
+	message->to = (uint8_t *)(uintptr_t)remote;
+	message->from = (const uint8_t *)(uintptr_t)local;
+	message->len = slots16[0].w[1];
+	message->ordered = (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0;
+	stream->dirt |= softfield_queue_dirt(permissions);
+	stream->position++;
+	return true;
+}
+
+/** Executes consecutive large writes as one stream of bulk copies. @return how many */
+SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_queue *q, uint32_t given)
+{
+	struct softfield_queue_stream stream = {q, q->executed, q->committed, given, 0};
+	struct softfield_bulk_message message;
+
+	if (!softfield_queue_stream_next(&stream, &message))
+		return 0;
+	if (q->dirty && message.ordered)
+		softfield_fence_system();
+	if (!softfield_bulk_move(message,
+				 [&](struct softfield_bulk_message *m) { return softfield_queue_stream_next(&stream, m); }))
+		return 0;
+	q->dirty |= stream.dirt;
+	return stream.position - q->executed;
+}
+#else
+SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_queue *q, uint32_t given)
+{
+	(void)q;
+	(void)given;
+	return 0;
+}
+#endif
+
 /** Executes as much as possible now. Called with the lock held. */
 SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q)
 {
@@ -473,8 +539,10 @@ SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct s
 
 		if (!q->reading && !softfield_queue_waits(q)) {
 			count = softfield_queue_words(q, q->executed, q->committed - q->executed, given);
+			if (count == 0)
+				count = softfield_queue_large(q, given);
 			q->executed += count;
-			if (count == SOFTFIELD_RDMA_GROUP || q->executed == q->committed)
+			if (count >= SOFTFIELD_RDMA_GROUP || q->executed == q->committed)
 				continue;
 		}
 		op = softfield_wqe_wait(&q->wqes[q->executed & (q->size - 1)], q->executed);
