@@ -10,7 +10,7 @@
  * answer's length, at most the larger of the request and the table's bound. `threads` GPU threads call it together for one
  * message, with `rank` 0 to threads - 1. They run in no order, so only one thread may read and write each byte. A function
  * that cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. If the table's
- * bound is 0, no answer is longer than its request, and the software GPU accepts several requests in one message.
+ * bound is 0, every answer is as long as its request, and a message may hold several requests.
  */
 #ifndef REMOTE_OFFLOAD_KERNELS_H
 #define REMOTE_OFFLOAD_KERNELS_H

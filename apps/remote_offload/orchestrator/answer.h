@@ -62,31 +62,34 @@ SOFTFIELD_DEVICE uint32_t kernel_stride(uint32_t size)
 	return (size + KERNEL_FRAME_ALIGN - 1) & ~(KERNEL_FRAME_ALIGN - 1);
 }
 
-/*
- * One thread answers a message of one or several frames, each beginning at a multiple of 4 bytes; the answers have the same
- * layout. No answer is longer than its request. Bytes that are not a frame go back unchanged.
- */
-SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len, uint32_t *frames)
+/* The size of the frame at `at` of a message, or 0 if the rest of the message is no frame. */
+SOFTFIELD_DEVICE uint32_t kernel_frame_size(uintptr_t addr, uint32_t at, uint32_t len)
 {
-	uint32_t at = 0, out = 0, end = 0, count = 0, size, answer, i;
+	uint32_t size;
 
-	while (at < len && len - at >= KERNEL_FRAME_OVERHEAD) {
-		size = kernel_swap(
-			softfield_load_word((const volatile uint32_t *)(addr + at))); /* read once: the sender may change it */
-		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
-			break;
-		answer = kernel_answer(function, addr + at, size);
-		for (i = 0; out != at && i < answer; i++)
-			((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
-		at += kernel_stride(size);
-		end = out + answer;
-		out = kernel_stride(end);
+	if (at >= len || len - at < KERNEL_FRAME_OVERHEAD)
+		return 0;
+#if defined(__CUDACC__)
+	size = kernel_swap(*(const uint32_t *)(addr + at)); /* the GPU's own memory: from the first-level cache */
+#else
+	size = kernel_swap(softfield_load_word((const volatile uint32_t *)(addr + at))); /* once: the sender may change it */
+#endif
+	return size < KERNEL_FRAME_OVERHEAD || size > len - at ? 0 : size;
+}
+
+/*
+ * One thread answers a message of one or several frames, each beginning at a multiple of 4 bytes, with a function whose answers
+ * are as long as the requests. Bytes that are not a frame go back unchanged. Returns the number of frames, at least 1.
+ */
+SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len)
+{
+	uint32_t at, size, count = 0;
+
+	for (at = 0; (size = kernel_frame_size(addr, at, len)) != 0; at += kernel_stride(size)) {
+		kernel_answer(function, addr + at, size);
 		count++;
 	}
-	for (i = 0; out != at && at + i < len; i++)
-		((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
-	*frames = count != 0 ? count : 1;
-	return at < len ? out + (len - at) : end;
+	return count != 0 ? count : 1;
 }
 
 #endif

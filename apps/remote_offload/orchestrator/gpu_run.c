@@ -12,6 +12,10 @@
 DOCA_LOG_REGISTER(ORCHESTRATOR::GPU);
 
 #define STOP_TIMEOUT_MS 5000
+/* There are as many buffers for messages of several frames as for single frames. A CPU keeps those of a software GPU in its
+ * cache. */
+#define BATCH_BYTES 4096u
+#define BATCH_BYTES_SOFT 1024u
 
 /* The kernels for a CUDA GPU, if the build had a CUDA compiler. */
 #ifdef OFFLOAD_FATBIN
@@ -56,7 +60,7 @@ static bool uses_blocks(struct doca_gpu *gpu, const struct orchestrator_config *
 	return config->scope == GPU_SCOPE_DEFAULT ? is_hardware(gpu) : config->scope == GPU_SCOPE_BLOCK;
 }
 
-bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_config *config)
+uint32_t gpu_run_batch_bytes(struct doca_gpu *gpu, const struct orchestrator_config *config, uint32_t offered)
 {
 	static const uint32_t answer_max[] = {
 #define ANSWER_MAX(id, name, function, longest) [OFFLOAD_##id] = longest,
@@ -64,8 +68,12 @@ bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_confi
 #undef ANSWER_MAX
 	};
 
-	/* An answer longer than its request would overwrite the next one. A hardware GPU distributes messages to its threads. */
-	return !is_hardware(gpu) && !uses_blocks(gpu, config) && answer_max[config->function] == 0;
+	uint32_t limit = is_hardware(gpu) ? BATCH_BYTES : BATCH_BYTES_SOFT;
+
+	/* Answers of another length than their requests would overwrite each other, or leave gaps. */
+	if (answer_max[config->function] != 0)
+		return 0;
+	return offered < limit ? offered : limit;
 }
 
 static doca_error_t kernel_launch(struct gpu_run *run, const struct orchestrator_config *config, uint32_t message_max,

@@ -26,8 +26,9 @@ struct gpu_run {
 	bool faulted;
 };
 
-/* Can a message for the kernel hold several frames, answered in one message? */
-bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_config *config);
+/* Bytes of a message for the kernel that may hold several frames, answered in one message; at most those offered. 0: it may not.
+ */
+uint32_t gpu_run_batch_bytes(struct doca_gpu *gpu, const struct orchestrator_config *config, uint32_t offered);
 
 /* message_max: bytes of a message; batches: they may hold several frames. Errors are logged. */
 doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const struct orchestrator_config *config,

@@ -75,8 +75,10 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 							       DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			frames = 1;
-			len = args->batches ? kernel_answer_all(args->function, addr, len, &frames)
-					    : kernel_answer(args->function, addr, len);
+			if (args->batches)
+				frames = kernel_answer_all(args->function, addr, len);
+			else
+				len = kernel_answer(args->function, addr, len);
 			queue.inflight[next].addr = addr;
 			queue.inflight[next].mkey = mkey;
 			do
@@ -130,25 +132,82 @@ SOFTFIELD_DEVICE void kernel_add(uint64_t *counter, uint64_t value)
 
 #if defined(__CUDACC__)
 
-/* One thread processes a payload up to this many bytes; the block divides longer ones. */
-#define KERNEL_ALONE_MAX 128u
+/* A few threads answer a frame with a payload of up to this many bytes; a warp or the block answers a longer one. */
+#define KERNEL_SMALL_MAX 128u
+/* Frames that the block divides among its threads in one iteration; a thread answers any further ones of its message alone. */
+#define KERNEL_FRAMES_MAX 1024u
+#define KERNEL_TEAM_MAX 8u /* threads for one small frame */
+#define KERNEL_LINE 128u   /* bytes of a line of the first-level cache */
 
-/* Called by all threads: answers the frames of all threads; addr 0 for none. */
-SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
+/* A frame to be answered. */
+struct kernel_frame {
+	uintptr_t addr;
+	uint32_t len;
+	uint32_t owner; /* the thread that has received the message */
+};
+
+/* Loads a message into the multiprocessor's cache, so that a walk through it waits once and not for each line. */
+SOFTFIELD_DEVICE void kernel_touch(uintptr_t addr, uint32_t len)
 {
-	__shared__ uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX];
-	__shared__ uint32_t lens[KERNEL_BLOCK_THREADS_MAX];
-	uint32_t rank = threadIdx.x, warp = rank / 32, warps = blockDim.x / 32, answer_len, count, i;
-	int large = addr != 0 && len > KERNEL_ALONE_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
+	uint32_t at, word;
 
-	if (addr != 0 && !large)
-		len = kernel_answer(function, addr, len);
-	count = __syncthreads_count(large);
-	if (count == 0)
-		return len;
-	addrs[rank] = large ? addr : 0;
-	lens[rank] = len;
-	__syncthreads();
+	for (at = 0; at < len; at += KERNEL_LINE) {
+		word = *(const uint32_t *)(addr + at);
+		asm volatile("" ::"r"(word));
+	}
+}
+
+/* Lists the frames of the calling thread's message, which is no large frame; returns their number. */
+SOFTFIELD_DEVICE uint32_t kernel_frames_list(const struct kernel_args *args, uintptr_t addr, uint32_t len,
+					     struct kernel_frame *list, uint32_t *num)
+{
+	uint32_t at = 0, count = 0, size, i;
+
+	if (args->batches)
+		kernel_touch(addr, len);
+	size = args->batches ? kernel_frame_size(addr, 0, len) : len;
+	while (size != 0) {
+		i = atomicAdd(num, 1);
+		if (i < KERNEL_FRAMES_MAX) {
+			list[i].addr = addr + at;
+			list[i].len = size;
+			list[i].owner = threadIdx.x;
+		} else {
+			kernel_answer(args->function, addr + at, size); /* of a batch, so its length stays */
+		}
+		count++;
+		at += kernel_stride(size);
+		size = args->batches ? kernel_frame_size(addr, at, len) : 0;
+	}
+	return count != 0 ? count : 1;
+}
+
+/* Called by all threads: answers the listed frames, each by as many threads as there are for it, up to KERNEL_TEAM_MAX. */
+SOFTFIELD_DEVICE void kernel_frames_answer(uint32_t function, const struct kernel_frame *list, uint32_t num, uint32_t *lens)
+{
+	uint32_t team = 1, rank, i, payload_len, answer_len;
+
+	while (team < KERNEL_TEAM_MAX && 2 * team * num <= blockDim.x)
+		team *= 2;
+	rank = threadIdx.x % team;
+	for (i = threadIdx.x / team; i < num; i += blockDim.x / team) {
+		uintptr_t addr = list[i].addr;
+		uint32_t len = list[i].len;
+
+		if (!kernel_is_request(addr, len))
+			continue;
+		payload_len = len - KERNEL_FRAME_OVERHEAD;
+		answer_len = offload_apply(function, (uint8_t *)(addr + KERNEL_FRAME_OVERHEAD), payload_len, rank, team);
+		if (rank == 0 && answer_len != payload_len) /* not in a batch */
+			lens[list[i].owner] = answer_len + KERNEL_FRAME_OVERHEAD;
+	}
+}
+
+/* Called by all threads: answers the large frames, count of them; addrs is 0 for threads without one. */
+SOFTFIELD_DEVICE void kernel_large_answer(uint32_t function, const uintptr_t *addrs, uint32_t *lens, uint32_t count)
+{
+	uint32_t rank = threadIdx.x, warp = rank / 32, warps = blockDim.x / 32, answer_len, i;
+
 	for (i = 0; i < blockDim.x && count >= warps; i++) { /* a warp for each */
 		if (addrs[i] == 0 || i % warps != warp)
 			continue;
@@ -156,7 +215,7 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 					   lens[i] - KERNEL_FRAME_OVERHEAD, rank & 31, 32);
 		__syncwarp();
 		if ((rank & 31) == 0)
-			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
+			lens[i] = answer_len + KERNEL_FRAME_OVERHEAD;
 	}
 	for (i = 0; i < blockDim.x && count < warps; i++) { /* the block for each */
 		if (addrs[i] == 0)
@@ -165,18 +224,53 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 					   lens[i] - KERNEL_FRAME_OVERHEAD, rank, blockDim.x);
 		__syncthreads();
 		if (rank == 0)
-			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
+			lens[i] = answer_len + KERNEL_FRAME_OVERHEAD;
 	}
+}
+
+/*
+ * Called by all threads: answers the frames of their messages; addr 0 for none. Returns the length of the calling thread's
+ * answer, and the number of its frames.
+ */
+SOFTFIELD_DEVICE uint32_t kernel_block_answer(const struct kernel_args *args, uintptr_t addr, uint32_t len, uint32_t *frames)
+{
+	__shared__ struct kernel_frame list[KERNEL_FRAMES_MAX];
+	__shared__ uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX];
+	__shared__ uint32_t lens[KERNEL_BLOCK_THREADS_MAX];
+	__shared__ uint32_t num;
+	int large = addr != 0 && len > KERNEL_SMALL_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
+	uint32_t count;
+
+	if (threadIdx.x == 0)
+		num = 0;
+	addrs[threadIdx.x] = large ? addr : 0;
+	lens[threadIdx.x] = len;
+	count = __syncthreads_count(large);
+	*frames = addr != 0;
+	if (addr != 0 && !large)
+		*frames = kernel_frames_list(args, addr, len, list, &num);
+	__syncthreads();
+	kernel_frames_answer(args->function, list, min(num, KERNEL_FRAMES_MAX), lens);
+	if (count != 0)
+		kernel_large_answer(args->function, addrs, lens, count);
 	__threadfence_block();
 	__syncthreads();
-	return large ? lens[rank] : len;
+	if (lens[threadIdx.x] != len)
+		kernel_set_answer_len(addr, lens[threadIdx.x] - KERNEL_FRAME_OVERHEAD);
+	return lens[threadIdx.x];
 }
 
 #else
 
-SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
+SOFTFIELD_DEVICE uint32_t kernel_block_answer(const struct kernel_args *args, uintptr_t addr, uint32_t len, uint32_t *frames)
 {
-	return addr != 0 ? kernel_answer(function, addr, len) : len;
+	*frames = addr != 0;
+	if (addr == 0)
+		return len;
+	if (!args->batches)
+		return kernel_answer(args->function, addr, len);
+	*frames = kernel_answer_all(args->function, addr, len);
+	return len;
 }
 
 #endif
@@ -209,7 +303,7 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_args, args)
 {
 	struct kernel_queue *origin = args->queues + softfield_block_index(), queue = *origin; /* a copy, as above */
-	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len,
+	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, frames,
 		 waiting, turn = 0, i;
 	doca_error_t status, error = DOCA_SUCCESS;
 	uint64_t messages = 0, bytes = 0;
@@ -236,9 +330,10 @@ SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_a
 		waiting = kernel_block_count(addr != 0);
 		if (waiting == 0 && outstanding == 0)
 			continue;
+		frames = 0;
 		if (waiting != 0)
-			len = kernel_block_answer(args->function, addr, len);
-		messages += addr != 0;
+			len = kernel_block_answer(args, addr, len, &frames);
+		messages += frames;
 		bytes += len;
 		do { /* a thread whose frame was sent takes part without one */
 			status = kernel_block_send(args, &queue, mkey, &addr, len, &outstanding);

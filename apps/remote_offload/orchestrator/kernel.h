@@ -39,7 +39,7 @@ struct kernel_args {
 	uint32_t depth;	      /* receives posted for each queue */
 	uint32_t message_max; /* their length */
 	uint32_t function;    /* enum offload_function */
-	uint32_t batches;     /* a message may hold several frames: kernel_thread only */
+	uint32_t batches;     /* a message may hold several frames */
 };
 
 #if !defined(__CUDACC__)

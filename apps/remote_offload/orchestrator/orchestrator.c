@@ -29,8 +29,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MIN 20
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
-#define BATCH_BYTES_MAX 4096u /* of a message of several frames: there are as many buffers for these as for single frames */
-#define WATCH_MS 100	      /* poll interval of a kernel that rings no doorbell */
+#define WATCH_MS 100 /* poll interval of a kernel that rings no doorbell */
 
 static void state_enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
@@ -73,9 +72,9 @@ static void agree_on_batches(struct orchestrator *orchestrator, const struct con
 	if (orchestrator->queue_count > 0)
 		return;
 	orchestrator->batch_bytes = 0;
-	if (request->has_terms && request->terms.batch_bytes <= BATCH_BYTES_MAX &&
-	    gpu_run_takes_batches(orchestrator->gpu, orchestrator->config))
-		orchestrator->batch_bytes = request->terms.batch_bytes;
+	if (request->has_terms)
+		orchestrator->batch_bytes =
+			gpu_run_batch_bytes(orchestrator->gpu, orchestrator->config, request->terms.batch_bytes);
 }
 
 /* Connecting: the server may start a little later, or serve another orchestrator until that one leaves. */

@@ -16,8 +16,8 @@
 #include <doca_error.h>
 #include <doca_pe.h>
 
-/* Bytes of a message that may hold several frames: small, so that the buffers stay in the CPU's cache. */
-#define DATAPATH_BATCH_BYTES 1024u
+/* Bytes of a message that may hold several frames, at most: an orchestrator may ask for less. */
+#define DATAPATH_BATCH_BYTES 4096u
 
 /* One message from the peer, valid only during the call. */
 typedef void (*datapath_answer_cb_t)(void *user, const uint8_t *bytes, size_t len);

@@ -19,6 +19,7 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
 #define UNWRITTEN_MAX 256u		     /* answers held back for more, so that a client wakes up once for many */
+#define WHOLE_MIN 16u			     /* answers of a connection that are written as soon as it expects no further ones */
 #define UNWRITTEN_BYTES_MAX (16u << 10)	     /* of one connection */
 #define USED_BYTES_MAX (UINT64_C(256) << 20) /* in the blocks of all connections: above, each has one request at a time */
 
@@ -167,6 +168,7 @@ static void append_answers(struct worker *worker, const struct requester *reques
 	worker->stats.bytes_out += total;
 	worker->unwritten += requester->frames;
 	connection->unwritten += requester->frames;
+	worker->has_whole |= connection->inflight == 0 && connection->unwritten >= WHOLE_MIN;
 	traffic_dirty(worker, connection);
 }
 
@@ -232,6 +234,7 @@ static void write_dirty(struct worker *worker, bool all)
 	struct connection *waiting = NULL, *connection;
 
 	worker->unwritten = 0;
+	worker->has_whole = false;
 	while ((connection = worker->dirty) != NULL) {
 		worker->dirty = connection->dirty_next;
 		if (!all && connection->fd >= 0 && connection->inflight > 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
@@ -253,7 +256,7 @@ static void write_dirty(struct worker *worker, bool all)
 void traffic_write_answers(struct worker *worker, bool all)
 {
 	all |= traffic_inflight(worker) == 0;
-	if (!worker->dirty || (!all && worker->unwritten < UNWRITTEN_MAX))
+	if (!worker->dirty || (!all && !worker->has_whole && worker->unwritten < UNWRITTEN_MAX))
 		return;
 	/* One system call writes many answers, and one wake-up serves many calls: answers wait while more are expected. */
 	write_dirty(worker, all);

@@ -79,6 +79,7 @@ struct worker {
 	uint32_t inflight_frames; /* in those messages */
 	size_t out_bytes_max;
 	uint32_t unwritten; /* answers received since all were written */
+	bool has_whole;	    /* a connection has many answers to write and expects no more */
 	bool send_blocked;
 	bool submitted; /* something to flush to the producer */
 	bool stopping;
