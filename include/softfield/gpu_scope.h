@@ -158,16 +158,23 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 	return a;
 }
 
-/** Distributes a copy of len bytes in pieces of SOFTFIELD_PIECE over the warps in turn. */
-#define SOFTFIELD_PIECE 4096u
+/**
+ * Distributes a copy of len bytes over the warps in turn: in pieces of 4096 bytes, for which a lane has all its loads in flight,
+ * or of 512, one load for each lane, if the message is shorter.
+ */
+SOFTFIELD_DEVICE uint32_t softfield_piece_shift(uint32_t len)
+{
+	return len >= 4096 ? 12 : 9;
+}
 
 template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t turn)
 {
-	uint32_t pieces = (len + SOFTFIELD_PIECE - 1) / SOFTFIELD_PIECE, warps = softfield_scope_warps<S>(), i, at;
+	uint32_t shift = softfield_piece_shift(len), pieces = (len + (1u << shift) - 1) >> shift,
+		 warps = softfield_scope_warps<S>(), i, at;
 
 	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
-		at = i * SOFTFIELD_PIECE;
-		softfield_copy_in(to + at, arena + at, min(SOFTFIELD_PIECE, len - at), threadIdx.x & 31, 32);
+		at = i << shift;
+		softfield_copy_in(to + at, arena + at, min(1u << shift, len - at), threadIdx.x & 31, 32);
 	}
 	return (turn + pieces) % warps;
 }
@@ -175,11 +182,12 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, 
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t turn)
 {
-	uint32_t pieces = (len + SOFTFIELD_PIECE - 1) / SOFTFIELD_PIECE, warps = softfield_scope_warps<S>(), i, at;
+	uint32_t shift = softfield_piece_shift(len), pieces = (len + (1u << shift) - 1) >> shift,
+		 warps = softfield_scope_warps<S>(), i, at;
 
 	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
-		at = i * SOFTFIELD_PIECE;
-		softfield_copy_out(arena + at, from + at, min(SOFTFIELD_PIECE, len - at), threadIdx.x & 31, 32);
+		at = i << shift;
+		softfield_copy_out(arena + at, from + at, min(1u << shift, len - at), threadIdx.x & 31, 32);
 	}
 	return (turn + pieces) % warps;
 }
