@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "base/liveness.h"
 #include "base/thread_safety.h"
 #include "core/status_private.h"
 #include "core/task_trace.h"
@@ -57,6 +58,15 @@ void sf_status_pe_remove(struct doca_pe *pe)
 	pthread_mutex_unlock(&sf_status_lock);
 }
 
+/* Notes this thread as the engine's. is_inside: it is in a progress call. */
+static void thread_note(struct sf_status_pe *pe, bool is_inside)
+{
+	int thread = gettid();
+
+	pe->has_progressed = is_inside || (pe->has_progressed && pe->thread == thread);
+	pe->thread = thread;
+}
+
 void sf_status_ctx_add(struct doca_ctx *ctx)
 {
 	struct sf_status_ctx *status = &ctx->status;
@@ -64,7 +74,7 @@ void sf_status_ctx_add(struct doca_ctx *ctx)
 
 	pthread_mutex_lock(&sf_status_lock);
 	first = LIST_EMPTY(&sf_status_ctxs);
-	ctx->pe->status.thread = gettid();
+	thread_note(&ctx->pe->status, sf_pe_is_inside_here(ctx->pe));
 	status->state = DOCA_CTX_STATE_STARTING; /* the caller sets the actual state next */
 	status->since_ns = sf_now_ns();
 	status->num_submitted = status->num_ended = status->num_again = status->num_owed = 0;
@@ -121,6 +131,8 @@ void sf_status_ctx_state(struct doca_ctx *ctx, enum doca_ctx_states state)
 	if (!status->is_listed) /* only this thread writes it */
 		return;
 	pthread_mutex_lock(&sf_status_lock);
+	if (sf_pe_is_inside_here(ctx->pe))
+		thread_note(&ctx->pe->status, true);
 	status->state = state;
 	status->since_ns = sf_now_ns();
 	status->state_ms = 0;
@@ -221,12 +233,31 @@ SAMPLES static uint64_t num_owed(const struct doca_ctx *ctx)
 	return num;
 }
 
+/*
+ * How long the engine has been in the same call, and how long its thread has slept there: the library does not sleep in a call, so
+ * a callback does. If the thread is unknown, all of the process's threads must sleep.
+ */
+static void call_sample(struct sf_status_pe *status, bool is_long, uint64_t passed_ms)
+{
+	if (!is_long || !status->is_inside) {
+		status->inside_ms = status->asleep_ms = 0;
+	} else {
+		bool is_asleep = status->has_progressed ? sf_thread_state(status->thread) == SF_PROCESS_IDLE : sf_process_rests();
+
+		status->inside_ms += passed_ms;
+		status->asleep_ms = is_asleep ? status->asleep_ms + passed_ms : 0;
+	}
+}
+
 static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *to, uint64_t now_ns, uint64_t passed_ms)
 {
 	const struct doca_pe *pe = sf_status_pe_of(status);
 	uint64_t num_calls = engine_calls(pe), passed = num_calls - status->num_calls;
-	bool is_long = passed == 0 && engine_is_inside(pe); /* still in the same call */
+	bool is_inside = engine_is_inside(pe);
+	bool is_long = passed == 0 && is_inside; /* still in the same call */
 
+	call_sample(status, is_long, passed_ms);
+	status->is_inside = is_inside;
 	status->has_moved = passed >= SF_PE_MOVED || is_long;
 	status->num_calls_all += passed / SF_PE_MOVED + passed % SF_PE_MOVED;
 	to->num_calls = status->num_calls_all;
@@ -242,6 +273,7 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 	status->is_armed = engine_is_armed(pe);
 	to->is_armed = status->is_armed;
 	to->last_call_ns = status->last_call_ns;
+	to->inside_since_ns = status->inside_ms != 0 ? now_ns - status->inside_ms * 1000000 : 0;
 }
 
 static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *ctx, const struct sf_status_context *to,
@@ -262,6 +294,9 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 	status->num_ended = ended;
 	status->num_again = to->num_again;
 	status->num_allocated = to->num_allocated;
+	status->is_in_call = is_inside(ctx);
+	if (ctx->pe->status.inside_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_CALL;
 	if (status->quiet_ms == 0)
 		status->reported &= ~(uint32_t)SF_STALL_TASKS;
 	if (status->again_ms == 0)

@@ -173,6 +173,29 @@ static void wait_that_nobody_ends(bool wrong)
 	rig_fini(&rig);
 }
 
+static void wait_in_a_callback(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task_user_data;
+	if (*(bool *)ctx_user_data.ptr)
+		scenario_await(1);
+	doca_task_free(task);
+}
+
+static void callback_that_waits(bool wrong)
+{
+	struct doca_task *task;
+	struct rig rig;
+
+	rig_init(&rig);
+	CHECK_OK(test_task_set_conf(&rig.test, wait_in_a_callback, wait_in_a_callback, 1));
+	CHECK_OK(doca_ctx_set_user_data(&rig.test.base, (union doca_data){.ptr = &wrong}));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_task_submit(task));
+	progress_on(&rig, wrong);
+	rig_fini(&rig);
+}
+
 static const struct scenario scenarios[] = {
 	SCENARIO(no_progress, "SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for "
 			      "T s; fix: call doca_pe_progress on its progress engine (it was never called)"),
@@ -196,6 +219,10 @@ static const struct scenario scenarios[] = {
 							"STOPPING for T s; fix: free its 1 allocated task (doca_task_free)"),
 	SCENARIO(wait_that_nobody_ends, "SF-CTX-006: test \"worker\" (0x): doca_pe_progress: context test is in STOPPING for T "
 					"s; fix: destroy first what was made on it, as its producers and consumers"),
+	SCENARIO(callback_that_waits,
+		 "SF-PE-007: test \"worker\" (0x): doca_pe_progress: doca_pe_progress is in test and has not returned for T s; "
+		 "fix: a callback blocks in it: return from it, and wait elsewhere; gdb -p N -batch -ex 'thread "
+		 "apply all bt' shows where it is"),
 };
 
 int main(void)

@@ -133,9 +133,16 @@ static const char *age_text(const struct ps_list *list, uint64_t since_ns, char 
 }
 
 /* Calls just before the page's last update count as current. */
-static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, uint64_t last_call_ns,
-			     char text[PS_TEXT_MAX])
+static const char *call_text(const struct ps_list *list, const struct sf_status_head *head,
+			     const struct sf_status_engine *engine, char text[PS_TEXT_MAX])
 {
+	uint64_t last_call_ns = engine->last_call_ns;
+	char age[PS_TEXT_MAX];
+
+	if (engine->inside_since_ns != 0) {
+		snprintf(text, PS_TEXT_MAX, "inside, %.20s", age_text(list, engine->inside_since_ns, age));
+		return text;
+	}
 	if (last_call_ns == 0 || last_call_ns != head->sampled_ns || ps_age_ms(list, last_call_ns) > 2 * (uint64_t)head->tick_ms)
 		return age_text(list, last_call_ns, text);
 	return "now";
@@ -175,7 +182,7 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
 		  age_text(list, it->since_ns, age), tasks, queue,
 		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
-		  call_text(list, &process->page->head, engine->last_call_ns, call));
+		  call_text(list, &process->page->head, engine, call));
 }
 
 static void print_contexts(const struct ps_list *list)

@@ -22,6 +22,7 @@ static struct json_object *json_engines(const struct ps_list *list, const struct
 		json_add_number(object, "thread", page->engines[i].thread);
 		json_add_number(object, "calls", page->engines[i].num_calls);
 		add_age(object, "last_call_ms", list, page->engines[i].last_call_ns);
+		add_age(object, "inside_ms", list, page->engines[i].inside_since_ns);
 		json_add_bool(object, "armed", page->engines[i].is_armed != 0);
 	}
 	return array;
