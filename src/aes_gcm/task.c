@@ -89,7 +89,7 @@ doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const st
 
 static bool may_set(const struct aes_gcm_task *task, const char *setter)
 {
-	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	SF_LOG_ERR("%s: %s", setter, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;

@@ -255,7 +255,7 @@ doca_error_t compress_task_alloc(struct doca_compress *compress, enum compress_k
 
 bool compress_task_may_set(const struct compress_task *task, const void *value, const char *setter)
 {
-	if (task != NULL && value != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && value != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	if (task == NULL || value == NULL)
 		SF_LOG_ERR("%s: %s is NULL; nothing is set", setter, task == NULL ? "task" : "the buffer");

@@ -112,6 +112,7 @@ static uint64_t call_ms(const struct sf_status_ctx *status, uint32_t limit_ms)
 /* The context's first unreported stall, or 0. */
 static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit_ms, uint64_t *stalled_ms)
 {
+	bool is_running = status->state == DOCA_CTX_STATE_RUNNING;
 	const struct {
 		enum sf_stall stall;
 		bool is_on;
@@ -120,8 +121,9 @@ static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit
 		{SF_STALL_CALL, true, call_ms(status, limit_ms)},
 		{SF_STALL_STOPPING, status->state == DOCA_CTX_STATE_STOPPING, status->state_ms},
 		{SF_STALL_STARTING, status->state == DOCA_CTX_STATE_STARTING, status->state_ms},
-		{SF_STALL_TASKS, status->state == DOCA_CTX_STATE_RUNNING, status->quiet_ms},
-		{SF_STALL_AGAIN, status->state == DOCA_CTX_STATE_RUNNING, status->again_ms},
+		{SF_STALL_TASKS, is_running && (status->reported & SF_STALL_OLD_TASK) == 0, status->quiet_ms},
+		{SF_STALL_OLD_TASK, is_running, status->oldest_ms / SF_STALL_OLD_FACTOR},
+		{SF_STALL_AGAIN, is_running, status->again_ms},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -167,7 +169,11 @@ uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms)
 		} else if (stall != 0) {
 			case_fill(&cases[num++], stall, status, stalled_ms, limit_ms);
 			status->reported |= stall;
-			/* A loop on AGAIN also leaves tasks in flight, but the loop is the cause to report. */
+			/* One cause may show in several ways, of which one is reported. */
+			if (stall == SF_STALL_OLD_TASK)
+				cases[num - 1].stalled_ms = status->oldest_ms;
+			else if (stall == SF_STALL_TASKS || stall == SF_STALL_AGAIN)
+				status->reported |= SF_STALL_OLD_TASK;
 			if (stall == SF_STALL_TASKS && status->again_ms >= limit_ms)
 				status->reported |= SF_STALL_AGAIN;
 		}

@@ -237,6 +237,9 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
 		    plural(stall->num_owed));
 		break;
+	case SF_STALL_OLD_TASK:
+		add(line, "%s has had a task in flight, while others ended or moved, for ", stall->what);
+		break;
 	case SF_STALL_AGAIN:
 		add(line, "submit to %s answers AGAIN for ", stall->what);
 		break;
@@ -246,7 +249,7 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 	}
 	add_age(line, stall->stalled_ms);
 	add(line, ": ");
-	if (stall->num_inflight > 0 && stall->stall != SF_STALL_TASKS && stall->stall != SF_STALL_CALL)
+	if (stall->num_inflight > 0 && (stall->stall & (SF_STALL_STOPPING | SF_STALL_STARTING | SF_STALL_AGAIN)) != 0)
 		add(line, "%llu task%s in flight; ", (unsigned long long)stall->num_inflight,
 		    stall->num_inflight == 1 ? " is" : "s are");
 }

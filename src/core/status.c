@@ -11,9 +11,12 @@
 #include "base/liveness.h"
 #include "base/thread_safety.h"
 #include "core/status_private.h"
+#include "core/task_age.h"
 #include "core/task_trace.h"
 
 #define WALK_MAX 4096 /* maximum tasks of a context that are read */
+
+static uint64_t num_looks; /* samples; GUARDED_BY(sf_status_lock) */
 
 pthread_mutex_t sf_status_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sf_status_pes sf_status_pes = LIST_HEAD_INITIALIZER(sf_status_pes);
@@ -201,35 +204,20 @@ SAMPLES static void counts_sample(const struct doca_ctx *ctx, struct sf_status_c
 	to->num_again = *(const volatile uint64_t *)&ctx->num_again;
 }
 
-/* The number of the pool's tasks in flight. The pool's memory stays valid while the context is not IDLE. */
-SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t *left)
-{
-	uint32_t begun = *(const volatile uint32_t *)&pool->num_begun;
-	uint64_t num = 0;
-
-	if (begun > *left)
-		begun = *left;
-	*left -= begun;
-	for (uint32_t i = 0; i < begun; i++) {
-		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
-
-		num += *(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT;
-	}
-	return num;
-}
-
-/* The number of tasks in flight, except those that may wait for ever. Counts tasks of pools only. */
-SAMPLES static uint64_t num_owed(const struct doca_ctx *ctx)
+/* Counts the tasks in flight, except those that may wait for ever, and finds the age of the oldest. Looks at tasks of pools only,
+ * whose memory stays valid while the context is not IDLE. */
+static uint64_t owed_look(const struct doca_ctx *ctx, uint32_t tick_ms, uint64_t *oldest_ms)
 {
 	uint32_t left = WALK_MAX;
-	uint64_t num = 0;
+	uint64_t num = 0, looks = 0;
 
 	for (uint32_t i = 0; i < ctx->num_pools; i++) {
 		const struct sf_task_pool *pool = &ctx->pools[i];
 
 		if (pool->num_built != 0 && pool->cls != NULL && !pool->cls->may_wait)
-			num += pool_inflight(pool, &left);
+			num += sf_task_ages_look(pool, num_looks, &left, &looks);
 	}
+	*oldest_ms = looks * tick_ms;
 	return num;
 }
 
@@ -276,13 +264,20 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 	to->inside_since_ns = status->inside_ms != 0 ? now_ns - status->inside_ms * 1000000 : 0;
 }
 
+/* Of the oldest task. It is a stall anew when another task is the oldest, which is younger. */
+static void oldest_note(struct sf_status_ctx *status, uint64_t oldest_ms)
+{
+	if (oldest_ms < status->oldest_ms || oldest_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_OLD_TASK;
+	status->oldest_ms = oldest_ms;
+}
+
 static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *ctx, const struct sf_status_context *to,
 			   uint64_t passed_ms)
 {
 	uint64_t ended = to->num_submitted - to->num_inflight;
 	bool moved = ended != status->num_ended || to->num_inflight == 0 || ctx->pe->status.has_moved;
 
-	status->num_owed = moved ? 0 : num_owed(ctx);
 	status->quiet_ms = moved || status->num_owed == 0 ? 0 : status->quiet_ms + passed_ms;
 	if (to->num_submitted != status->num_submitted || to->num_again < status->num_again)
 		status->again_ms = 0;
@@ -307,7 +302,6 @@ static void context_sample(struct sf_status_ctx *status, struct sf_status_contex
 {
 	const struct doca_ctx *ctx = sf_status_ctx_of(status);
 
-	counts_sample(ctx, to);
 	context_timers(status, ctx, to, passed_ms);
 	to->engine = ctx->pe->status.place;
 	to->state = status->state;
@@ -348,6 +342,7 @@ void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t pas
 	struct sf_status_ctx *ctx;
 
 	assert(sf_is_locked(&sf_status_lock));
+	num_looks++;
 	page->head.num_engines = page->head.num_contexts = page->head.num_connections = page->head.num_left_out = 0;
 	LIST_FOREACH (pe, &sf_status_pes, entry) {
 		pe->place = page->head.num_engines;
@@ -360,6 +355,9 @@ void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t pas
 		struct sf_status_context *to = fits ? &page->contexts[page->head.num_contexts] : &no_context;
 
 		memset(to, 0, sizeof(*to));
+		counts_sample(sf_status_ctx_of(ctx), to);
+		ctx->num_owed = owed_look(sf_status_ctx_of(ctx), page->head.tick_ms, &to->oldest_ms);
+		oldest_note(ctx, to->oldest_ms);
 		context_sample(ctx, to, now_ns, passed_ms);
 		connections_sample(ctx, page, fits ? page->head.num_contexts : SF_STATUS_CONTEXTS_MAX, passed_ms);
 		page->head.num_contexts += fits;

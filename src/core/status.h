@@ -25,6 +25,7 @@ enum sf_stall {
 	SF_STALL_TASKS = 1 << 2,
 	SF_STALL_AGAIN = 1 << 3,
 	SF_STALL_CALL = 1 << 4,
+	SF_STALL_OLD_TASK = 1 << 5,
 };
 
 /* A connection of a context. Guarded by the status lock. */
@@ -50,6 +51,7 @@ struct sf_status_ctx {
 	/* used by the status thread: its last samples, and durations */
 	uint64_t num_submitted, num_ended, num_again, num_owed, num_allocated;
 	uint64_t state_ms, quiet_ms, again_ms;
+	uint64_t oldest_ms; /* age of the oldest of num_owed tasks, at least */
 	bool is_in_call; /* a progress call polls it, or runs its callback */
 	uint32_t reported;	    /* enum sf_stall */
 	bool has_reported_receives; /* reported that no receive was posted: pe_checks.c */

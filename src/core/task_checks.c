@@ -131,7 +131,7 @@ struct sf_task_census sf_task_census_count(const struct sf_task_pool *pool)
 	for (uint32_t i = 0; i < pool->num_begun; i++) {
 		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
 
-		census.num_inflight += task->state == SF_TASK_INFLIGHT;
+		census.num_inflight += sf_task_is_inflight(task);
 		census.num_idle += task->state == SF_TASK_ALLOCATED;
 	}
 	return census;

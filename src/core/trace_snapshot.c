@@ -39,7 +39,7 @@ __attribute__((no_sanitize("thread"), noinline)) static void pool_collect(struct
 		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
 		const struct item item = {SF_TRACE_INFLIGHT, task, (uintptr_t)ctx, value, pool->cls->name};
 
-		if (*(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT)
+		if (*(const volatile enum sf_task_state *)&task->state >= SF_TASK_INFLIGHT)
 			item_add(to, &item);
 	}
 }

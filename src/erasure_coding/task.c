@@ -291,7 +291,7 @@ doca_error_t ec_task_alloc(struct doca_ec *ec, int pool, const struct doca_ec_ma
 
 static bool may_set(const struct ec_task *task, const char *what)
 {
-	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	SF_LOG_ERR("%s: %s", what, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;

@@ -55,7 +55,7 @@ check_members
 expect 'two processes' 0 "$softfield" ps
 out_has "^  $server +status_peer +$(id -un) +all +1 +1 +[0-9.]+ (s|min)"
 out_has "^  $client +status_peer +$(id -un) +host0 +1 +1 +[0-9.]+ (s|min)"
-out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ (s|min) +0 +0 of [0-9]+ +- +0 +(now|[0-9.]+ (s|min))\$"
+out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ (s|min) +0 +- +0 of [0-9]+ +- +0 +(now|[0-9.]+ (s|min))\$"
 out_has "^  $client +comch client +a name +host0/[^ ]+ +RUNNING"
 out_has "^  $client +comch client +a name +connected +[0-9.]+ (s|min) +$server +status_peer"
 

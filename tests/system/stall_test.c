@@ -378,6 +378,38 @@ static void submit_loop_on_again(void **state)
 	own_fini(&other);
 }
 
+/* Two contexts of one engine: one ends a task in each call, the other has a task that does not end. */
+static void task_that_is_stuck_while_others_move(void **state)
+{
+	struct own stuck;
+	struct test_ctx moving;
+	struct doca_task *task;
+
+	(void)state;
+	own_init(&stuck, "stuck", 1, false);
+	test_ctx_init(&moving);
+	moving.base.status.name = "moving";
+	assert_int_equal(doca_pe_connect_ctx(stuck.pe, &moving.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&moving, task_ended, task_ended, 1), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(&moving.base), DOCA_SUCCESS);
+	for (uint64_t end = sf_now_ms() + DEADLINE_S * 1000; !line_came("stuck", PROGRESS_MS) && sf_now_ms() < end;) {
+		assert_int_equal(test_task_alloc(&moving, &task), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+		(void)doca_pe_progress(stuck.pe);
+	}
+	assert_int_equal(num_matching("test \"stuck\" on dpu0/test has had a task in flight, while others ended or moved, for " AGE
+				      ": its engine is progressed and no peer is connected"),
+			 1);
+	all_reported(stuck.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("moving"), 0);
+	(void)doca_ctx_stop(&moving.base);
+	while (moving.base.state != DOCA_CTX_STATE_IDLE)
+		(void)doca_pe_progress(stuck.pe);
+	assert_int_equal(test_ctx_fini(&moving), DOCA_SUCCESS);
+	own_fini(&stuck);
+}
+
 /* ---- a callback that does not return ---- */
 
 static struct {
@@ -499,6 +531,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(task_whose_peer_is_stopped, lines_forget),
 		cmocka_unit_test_setup(connect_to_a_process_that_does_not_progress, lines_forget),
 		cmocka_unit_test_setup(submit_loop_on_again, lines_forget),
+		cmocka_unit_test_setup(task_that_is_stuck_while_others_move, lines_forget),
 		cmocka_unit_test_setup(callback_that_sleeps, lines_forget),
 		cmocka_unit_test_setup(connect_to_a_process_that_sleeps_in_a_callback, lines_forget),
 		cmocka_unit_test_setup(a_sleeper_is_not_to_blame, lines_forget),

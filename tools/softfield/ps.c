@@ -86,6 +86,13 @@ uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns)
 	return since_ns < list->now_ns ? (list->now_ns - since_ns) / 1000000 : 0;
 }
 
+uint64_t ps_oldest_ns(const struct ps_process *process, const struct sf_status_context *it)
+{
+	uint64_t ms = process->page->head.sampled_ns / 1000000;
+
+	return it->oldest_ms == 0 || it->oldest_ms >= ms ? 0 : (ms - it->oldest_ms) * 1000000;
+}
+
 const char *ps_user(uint32_t user, char text[PS_TEXT_MAX])
 {
 	const struct passwd *entry = getpwuid(user);
@@ -172,15 +179,17 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 			const struct sf_status_context *it)
 {
 	const struct sf_status_engine *engine = &process->page->engines[it->engine];
+	uint64_t oldest_ns = ps_oldest_ns(process, it);
 	char pid[PS_TEXT_MAX], age[PS_TEXT_MAX], tasks[PS_TEXT_MAX], queue[PS_TEXT_MAX], again[PS_TEXT_MAX];
-	char number[PS_TEXT_MAX], call[PS_TEXT_MAX];
+	char number[PS_TEXT_MAX], call[PS_TEXT_MAX], oldest[PS_TEXT_MAX];
 
 	snprintf(number, sizeof(number), "%u", it->engine);
 	snprintf(tasks, sizeof(tasks), "%llu", (unsigned long long)it->num_inflight);
 	snprintf(queue, sizeof(queue), "%llu of %llu", (unsigned long long)it->num_allocated,
 		 (unsigned long long)it->num_configured);
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
-		  age_text(list, it->since_ns, age), tasks, queue,
+		  age_text(list, it->since_ns, age), tasks,
+		  oldest_ns != 0 ? age_text(list, oldest_ns, oldest) : NULL, queue,
 		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
 		  call_text(list, &process->page->head, engine, call));
 }
@@ -188,7 +197,7 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 static void print_contexts(const struct ps_list *list)
 {
 	struct table *table = table_create((const char *[]){"PID", "CONTEXT", "NAME", "DEVICE", "STATE", "AGE", "IN FLIGHT",
-							    "ALLOCATED", "AGAIN", "ENGINE", "LAST CALL", NULL});
+							    "OLDEST", "ALLOCATED", "AGAIN", "ENGINE", "LAST CALL", NULL});
 
 	for (size_t i = 0; i < list->num; i++) {
 		const struct sf_status_page *page = list->all[i].page;

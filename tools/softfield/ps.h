@@ -25,6 +25,9 @@ struct ps_list {
 /* Returns the age in ms; 0 for a future time. */
 uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns);
 /* Returns the user's name, or number. */
+/* Since when the context's oldest task has been in flight, at least; 0: there is none, or it is not known yet. */
+uint64_t ps_oldest_ns(const struct ps_process *process, const struct sf_status_context *it);
+
 const char *ps_user(uint32_t user, char text[PS_TEXT_MAX]);
 /* Returns the process with that pid; NULL: none, or pid is 0. */
 const struct ps_process *ps_find(const struct ps_list *list, pid_t pid);

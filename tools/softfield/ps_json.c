@@ -49,8 +49,9 @@ static struct json_object *json_connections(const struct ps_list *list, const st
 	return array;
 }
 
-static struct json_object *json_contexts(const struct ps_list *list, const struct sf_status_page *page)
+static struct json_object *json_contexts(const struct ps_list *list, const struct ps_process *process)
 {
+	const struct sf_status_page *page = process->page;
 	struct json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < page->head.num_contexts; i++) {
@@ -64,6 +65,7 @@ static struct json_object *json_contexts(const struct ps_list *list, const struc
 		add_age(object, "age_ms", list, it->since_ns);
 		json_add_number(object, "engine", it->engine);
 		json_add_number(object, "in_flight", it->num_inflight);
+		add_age(object, "oldest_task_ms", list, ps_oldest_ns(process, it));
 		json_add_number(object, "allocated", it->num_allocated);
 		json_add_number(object, "configured", it->num_configured);
 		json_add_number(object, "submitted", it->num_submitted);
@@ -90,7 +92,7 @@ static struct json_object *json_process(const struct ps_list *list, const struct
 	add_age(object, "seen_ms", list, head->sampled_ns);
 	json_add_number(object, "left_out", head->num_left_out);
 	json_object_object_add(object, "engines", json_engines(list, process->page));
-	json_object_object_add(object, "contexts", json_contexts(list, process->page));
+	json_object_object_add(object, "contexts", json_contexts(list, process));
 	return object;
 }
 
