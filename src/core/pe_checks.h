@@ -43,7 +43,7 @@ void sf_idle_report(const struct sf_idle_case *idle);
 enum sf_stall_peer {
 	SF_STALL_PEER_RESTS,	  /* it does not call doca_pe_progress */
 	SF_STALL_PEER_BLOCKED,	  /* a callback of its own keeps it in a call */
-	SF_STALL_PEER_PROGRESSES, /* it progresses, but does not receive */
+	SF_STALL_PEER_PROGRESSES, /* it progresses, or has no engine, but does not answer or receive */
 };
 
 /* Reports the rule that a stall breaks. cause and fix are the two halves of the stall's line. */

@@ -197,12 +197,20 @@ static void add_blocked(struct line *line, pid_t pid)
 	    (int)pid);
 }
 
-/* Adds what the peer must do. */
-static void add_peer(struct line *line, const struct peer *peer, uint64_t stalled_ms)
+/* Returns whether the context's peers are a daemon and its workers, which have no progress engine. */
+static bool is_urom(const char *type)
+{
+	return strncmp(type, "urom ", strlen("urom ")) == 0;
+}
+
+/* Adds what the peer must do. type: of the context. */
+static void add_peer(struct line *line, const struct peer *peer, const char *type, uint64_t stalled_ms)
 {
 	add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
 	if (peer->is_stopped)
 		add(line, "is stopped by a signal or a debugger: continue it (kill -CONT %d)", (int)peer->pid);
+	else if (!peer->has_page && is_urom(type))
+		add(line, "does not answer: see its log");
 	else if (!peer->has_page)
 		add(line, "runs no context on a progress engine: start one there, and call doca_pe_progress");
 	else if (!peer->was_called)
@@ -294,7 +302,9 @@ static void rule_break(const struct sf_stall_case *stall, const struct peer *pee
 
 	if (!is_own && stall->num_peers != 0 && (peer->pid == 0 || peer->is_stopped))
 		return;
-	if (peer->was_called && peer->last_ms < stall->stalled_ms / 2)
+	if (is_urom(stall->type) && !peer->has_page)
+		does = SF_STALL_PEER_PROGRESSES;
+	else if (peer->was_called && peer->last_ms < stall->stalled_ms / 2)
 		does = peer->inside_ms >= stall->stalled_ms / 2 ? SF_STALL_PEER_BLOCKED : SF_STALL_PEER_PROGRESSES;
 	line->text[cause_len - strlen(": ")] = '\0';
 	sf_stall_break_rule(stall, does, line->text, line->text + cause_len);
@@ -325,7 +335,7 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 	} else {
 		peer_choose(&peer, stall, page, own);
 		if (peer.pid != 0)
-			add_peer(&line, &peer, stall->stalled_ms);
+			add_peer(&line, &peer, stall->type, stall->stalled_ms);
 		else
 			add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}

@@ -104,13 +104,42 @@ const char *ps_user(uint32_t user, char text[PS_TEXT_MAX])
 	return text;
 }
 
-const struct ps_process *ps_find(const struct ps_list *list, pid_t pid)
+static const struct ps_process *process_find(const struct ps_list *list, pid_t pid)
 {
 	for (size_t i = 0; pid != 0 && i < list->num; i++) {
 		if (list->all[i].pid == pid)
 			return &list->all[i];
 	}
 	return NULL;
+}
+
+/* Of a process without a page, such as a worker of UROM. Empty if it is not visible. */
+static void comm_read(pid_t pid, char text[SF_STATUS_TEXT_MAX])
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	text[0] = '\0';
+	if (file != NULL && fgets(text, SF_STATUS_TEXT_MAX, file) == NULL)
+		text[0] = '\0';
+	if (file != NULL)
+		fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	make_printable(text);
+}
+
+const char *ps_program(const struct ps_list *list, pid_t pid, char text[SF_STATUS_TEXT_MAX])
+{
+	const struct ps_process *process = process_find(list, pid);
+
+	if (process != NULL)
+		return process->page->head.program;
+	text[0] = '\0';
+	if (pid != 0)
+		comm_read(pid, text);
+	return text[0] != '\0' ? text : NULL;
 }
 
 /* ---- table ---- */
@@ -212,13 +241,13 @@ static void connection_row(struct table *table, const struct ps_list *list, cons
 			   const struct sf_status_connection *it)
 {
 	const struct sf_status_context *context = &process->page->contexts[it->context];
-	const struct ps_process *peer = ps_find(list, (pid_t)it->pid);
+	char program[SF_STATUS_TEXT_MAX];
 	char pid[PS_TEXT_MAX], peer_pid[PS_TEXT_MAX], age[PS_TEXT_MAX];
 
 	snprintf(peer_pid, sizeof(peer_pid), "%u", it->pid);
 	table_row(table, pid_text(process, pid), context->kind, context->name, it->is_ready ? "connected" : "connecting",
 		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL,
-		  peer != NULL ? peer->page->head.program : NULL);
+		  ps_program(list, (pid_t)it->pid, program));
 }
 
 static void print_connections(const struct ps_list *list)

@@ -34,7 +34,7 @@ static struct json_object *json_connections(const struct ps_list *list, const st
 
 	for (uint32_t i = 0; i < page->head.num_connections; i++) {
 		const struct sf_status_connection *it = &page->connections[i];
-		const struct ps_process *peer = ps_find(list, (pid_t)it->pid);
+		char program[SF_STATUS_TEXT_MAX];
 		struct json_object *object;
 
 		if (it->context != context)
@@ -44,7 +44,7 @@ static struct json_object *json_connections(const struct ps_list *list, const st
 		add_age(object, "age_ms", list, it->since_ns);
 		if (it->pid != 0)
 			json_add_number(object, "peer", it->pid);
-		json_add_text_if_any(object, "program", peer != NULL ? peer->page->head.program : NULL);
+		json_add_text_if_any(object, "program", ps_program(list, (pid_t)it->pid, program));
 	}
 	return array;
 }
