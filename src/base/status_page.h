@@ -51,7 +51,7 @@ struct sf_status_context {
 	uint32_t state;	 /* enum doca_ctx_states */
 	uint64_t since_ns;
 	uint64_t num_inflight, num_allocated, num_configured;
-	uint64_t num_owed; /* tasks in flight, except those that may wait for ever, such as receives */
+	uint64_t num_owed;  /* tasks in flight, except those that may wait for ever, such as receives */
 	uint64_t oldest_ms; /* age of the oldest of those, at least, when the page was written; 0 if it is not known yet */
 	uint64_t num_submitted, num_again;
 	uint64_t again_since_ns; /* since then every submit has returned AGAIN; or 0 */

@@ -18,7 +18,7 @@
 #define SF_STALL_MAX_MS 3600000
 #define SF_STALL_OLD_FACTOR 3  /* on the limit, of a task while others of its engine move: it may be a large one */
 #define SF_STALL_CALL_FACTOR 4 /* on the limit, of a call whose thread runs: it may copy much */
-#define SF_STALL_CASES_MAX 8 /* per tick; the others follow at the next */
+#define SF_STALL_CASES_MAX 8   /* per tick; the others follow at the next */
 #define SF_STALL_PEERS_MAX 16
 #define SF_STALL_TEXT_MAX 256
 

@@ -49,7 +49,7 @@ static const char *plural(uint64_t num)
 struct peer {
 	pid_t pid;
 	bool has_page, is_stopped, was_called;
-	uint64_t last_ms; /* time since its last progress call, at least */
+	uint64_t last_ms;   /* time since its last progress call, at least */
 	uint64_t inside_ms; /* in one progress call, at least */
 	char program[SF_STATUS_TEXT_MAX];
 };
@@ -192,7 +192,8 @@ static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, c
 static void add_blocked(struct line *line, pid_t pid)
 {
 	add(line,
-	    "must return from a callback, for doca_pe_progress has not returned: gdb -p %d -batch -ex 'thread apply all bt' shows "
+	    "must return from a callback, for doca_pe_progress has not returned: gdb -p %d -batch -ex 'thread apply all bt' "
+	    "shows "
 	    "where it is",
 	    (int)pid);
 }

@@ -222,8 +222,8 @@ static uint64_t owed_look(const struct doca_ctx *ctx, uint32_t tick_ms, uint64_t
 }
 
 /*
- * How long the engine has been in the same call, and how long its thread has slept there: the library does not sleep in a call, so
- * a callback does. If the thread is unknown, all of the process's threads must sleep.
+ * How long the engine has been in the same call, and how long its thread has slept there: the library does not sleep in a call,
+ * so a callback does. If the thread is unknown, all of the process's threads must sleep.
  */
 static void call_sample(struct sf_status_pe *status, bool is_long, uint64_t passed_ms)
 {

@@ -51,8 +51,8 @@ struct sf_status_ctx {
 	/* used by the status thread: its last samples, and durations */
 	uint64_t num_submitted, num_ended, num_again, num_owed, num_allocated;
 	uint64_t state_ms, quiet_ms, again_ms;
-	uint64_t oldest_ms; /* age of the oldest of num_owed tasks, at least */
-	bool is_in_call; /* a progress call polls it, or runs its callback */
+	uint64_t oldest_ms;	    /* age of the oldest of num_owed tasks, at least */
+	bool is_in_call;	    /* a progress call polls it, or runs its callback */
 	uint32_t reported;	    /* enum sf_stall */
 	bool has_reported_receives; /* reported that no receive was posted: pe_checks.c */
 };
@@ -60,9 +60,9 @@ struct sf_status_ctx {
 /* Part of a progress engine. Guarded by the status lock. */
 struct sf_status_pe {
 	bool is_listed;
-	uint32_t place; /* index in the status page */
-	int thread;		/* that progressed it, or last started a context on it */
-	bool has_progressed;	/* thread was seen in a progress call */
+	uint32_t place;			  /* index in the status page */
+	int thread;			  /* that progressed it, or last started a context on it */
+	bool has_progressed;		  /* thread was seen in a progress call */
 	uint64_t num_calls, last_call_ns; /* as last sampled */
 	bool is_still;			  /* no call since the last sample */
 	bool is_armed;			  /* a notification was requested */

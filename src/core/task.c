@@ -88,9 +88,8 @@ static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *c
 
 void sf_task_pool_free(struct sf_task_pool *pool)
 {
+	sf_task_checks_end(pool);
 	free(pool->memory);
-	sf_task_checks_free(pool->checks);
-	pool->checks = NULL;
 	pool->memory = NULL;
 	pool->num_built = pool->num_begun = 0;
 	pool->free = NULL;

@@ -28,8 +28,8 @@ static uint64_t looks_of(uint32_t marks)
 }
 
 /*
- * The engine's thread runs concurrently, and writes the byte without reading it. If it does so meanwhile, the exchange fails, or is
- * overwritten. ThreadSanitizer must ignore this function.
+ * The engine's thread runs concurrently, and writes the byte without reading it. If it does so meanwhile, the exchange fails, or
+ * is overwritten. ThreadSanitizer must ignore this function.
  */
 __attribute__((no_sanitize("thread"), noinline)) static uint32_t marks_after_look(struct doca_task *task, uint64_t number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long tasks have been in flight, without a word or an instruction on the data path. The status thread looks at the tasks at
- * each tick and counts up the state of those in flight, from SF_TASK_INFLIGHT on. The next submit or completion overwrites it. The
- * count grows more slowly the higher it is, because a byte has to do.
+ * each tick and counts up the state of those in flight, from SF_TASK_INFLIGHT on. The next submit or completion overwrites it.
+ * The count grows more slowly the higher it is, because a byte has to do.
  */
 #ifndef SF_CORE_TASK_AGE_H
 #define SF_CORE_TASK_AGE_H

@@ -70,8 +70,12 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (__builtin_expect(!is_head(buf) || buf->refcount == 0, 0))
-		return refcount_refused(buf, "doca_buf_dec_refcount");
+	/* One comparison for both: the last reference is checked while the validation layer is on. */
+	if (__builtin_expect(!is_head(buf) || buf->refcount <= sf_validation_is_on, 0)) {
+		if (!is_head(buf) || buf->refcount == 0)
+			return refcount_refused(buf, "doca_buf_dec_refcount");
+		sf_buf_check_release(buf);
+	}
 	if (refcount != NULL)
 		*refcount = buf->refcount;
 	if (buf->refcount > 1)

@@ -9,6 +9,9 @@
 /* The data section was set. */
 void sf_buf_check_data(const struct doca_buf *buf, const char *call);
 
+/* The last reference is released. */
+void sf_buf_check_release(const struct doca_buf *buf);
+
 /* For sf_task_class.inspect: a list that a task has, and one that it sends, in which there should be data. NULL is none. */
 SF_API void sf_buf_check_message(const struct doca_task *task, const struct doca_buf *buf);
 SF_API void sf_buf_check_list(const struct doca_task *task, const struct doca_buf *buf);

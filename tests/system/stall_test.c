@@ -397,9 +397,10 @@ static void task_that_is_stuck_while_others_move(void **state)
 		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 		(void)doca_pe_progress(stuck.pe);
 	}
-	assert_int_equal(num_matching("test \"stuck\" on dpu0/test has had a task in flight, while others ended or moved, for " AGE
-				      ": its engine is progressed and no peer is connected"),
-			 1);
+	assert_int_equal(
+		num_matching("test \"stuck\" on dpu0/test has had a task in flight, while others ended or moved, for " AGE
+			     ": its engine is progressed and no peer is connected"),
+		1);
 	all_reported(stuck.pe);
 	assert_int_equal(num_matching("stuck"), 1);
 	assert_int_equal(num_matching("moving"), 0);

@@ -107,7 +107,8 @@ static void a_stopped_daemon_is_named(void **state)
 
 	(void)state;
 	assert_false(has_line("urom worker", "has taken"));
-	snprintf(cause, sizeof(cause), "process %d (doca_urom_daemo) is stopped by a signal or a debugger: continue it (kill -CONT %d)",
+	snprintf(cause, sizeof(cause),
+		 "process %d (doca_urom_daemo) is stopped by a signal or a debugger: continue it (kill -CONT %d)",
 		 (int)rig.daemon.pid, (int)rig.daemon.pid);
 	kill(rig.daemon.pid, SIGSTOP);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);

@@ -169,8 +169,8 @@ static const char *age_text(const struct ps_list *list, uint64_t since_ns, char 
 }
 
 /* Calls just before the page's last update count as current. */
-static const char *call_text(const struct ps_list *list, const struct sf_status_head *head,
-			     const struct sf_status_engine *engine, char text[PS_TEXT_MAX])
+static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, const struct sf_status_engine *engine,
+			     char text[PS_TEXT_MAX])
 {
 	uint64_t last_call_ns = engine->last_call_ns;
 	char age[PS_TEXT_MAX];
@@ -217,8 +217,7 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 	snprintf(queue, sizeof(queue), "%llu of %llu", (unsigned long long)it->num_allocated,
 		 (unsigned long long)it->num_configured);
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
-		  age_text(list, it->since_ns, age), tasks,
-		  oldest_ns != 0 ? age_text(list, oldest_ns, oldest) : NULL, queue,
+		  age_text(list, it->since_ns, age), tasks, oldest_ns != 0 ? age_text(list, oldest_ns, oldest) : NULL, queue,
 		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
 		  call_text(list, &process->page->head, engine, call));
 }
@@ -246,8 +245,7 @@ static void connection_row(struct table *table, const struct ps_list *list, cons
 
 	snprintf(peer_pid, sizeof(peer_pid), "%u", it->pid);
 	table_row(table, pid_text(process, pid), context->kind, context->name, it->is_ready ? "connected" : "connecting",
-		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL,
-		  ps_program(list, (pid_t)it->pid, program));
+		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL, ps_program(list, (pid_t)it->pid, program));
 }
 
 static void print_connections(const struct ps_list *list)
