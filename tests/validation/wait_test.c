@@ -240,9 +240,10 @@ static void callback_that_waits(bool wrong)
 static const struct scenario scenarios[] = {
 	SCENARIO(no_progress, "SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for "
 			      "T s; fix: call doca_pe_progress on its progress engine (it was never called)"),
-	SCENARIO(graph_without_progress,
-		 "SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for T s; fix: call "
-		 "doca_pe_progress on its progress engine (it was never called)"),
+	SCENARIO(
+		graph_without_progress,
+		"SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for T s; fix: call "
+		"doca_pe_progress on its progress engine (it was never called)"),
 	SCENARIO(start_lost_in_an_event_loop,
 		 "SF-PE-005: test \"worker\" (0x): doca_pe_progress: connect of test has taken T s, and nothing wakes the "
 		 "program to "
