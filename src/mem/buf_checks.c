@@ -7,6 +7,8 @@
 
 #define LIST_MAX 4096 /* elements of a list that are looked at */
 
+uint16_t sf_buf_refs_checked;
+
 void sf_buf_check_data(const struct doca_buf *buf, const char *call)
 {
 	uintptr_t offset = (uintptr_t)buf->data - (uintptr_t)buf->head;
