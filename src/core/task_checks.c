@@ -118,9 +118,10 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 	/* Not an exchange, which costs as much as the task. If two threads miss each other here, a later submit detects them. */
 	__atomic_store_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
 	check_thread(task, before == NULL || before == &own_thread);
-	check_of(task)->num_submits++;
-	if (checks->cls->inspect != NULL)
+	if (checks->cls->inspect != NULL) {
+		check_of(task)->num_submits++;
 		checks->cls->inspect(task);
+	}
 	doca_error_t result = checks->cls->submit(task, flags);
 	__atomic_store_n(&checks->inside, NULL, __ATOMIC_RELAXED);
 	answer_note(checks, task, result);

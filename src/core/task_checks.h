@@ -13,7 +13,7 @@ struct sf_task_check {
 	uint64_t refused_ns;  /* 0: its last submit succeeded, or it was freed since */
 	uint32_t answer;      /* doca_error_t of that submit */
 	bool is_reported;     /* used by the status thread */
-	uint32_t num_submits; /* of the task, since the start */
+	uint32_t num_submits; /* of the task, since the start, if its class has inspect */
 };
 
 struct sf_task_checks {
