@@ -69,7 +69,7 @@ static bool pool_uses_key(const struct sf_task_pool *pool, const struct doca_aes
 		const struct aes_gcm_task *task =
 			(const struct aes_gcm_task *)((const char *)pool->memory + pool->slot_built * i);
 
-		if (task->base.state == SF_TASK_INFLIGHT && task->key == key)
+		if (sf_task_is_inflight(&task->base) && task->key == key)
 			return true;
 	}
 	return false;

@@ -4,10 +4,20 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
+#include "mem/buf_checks.h"
+
+static void aes_gcm_inspect(const struct doca_task *base)
+{
+	const struct aes_gcm_task *task = (const struct aes_gcm_task *)base;
+
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
+}
 
 #define CLASS(called, type)                                                                                                      \
 	{                                                                                                                        \
-		.name = called, .size = sizeof(type), .submit = aes_gcm_submit, .validate = aes_gcm_validate                     \
+		.name = called, .size = sizeof(type), .submit = aes_gcm_submit, .validate = aes_gcm_validate,                    \
+		.inspect = aes_gcm_inspect                                                                                       \
 	}
 
 static const struct sf_task_class classes[AES_GCM_POOLS] = {
@@ -89,7 +99,7 @@ doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const st
 
 static bool may_set(const struct aes_gcm_task *task, const char *setter)
 {
-	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	SF_LOG_ERR("%s: %s", setter, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;

@@ -40,7 +40,8 @@ static enum sf_process_state state_of_letter(char letter)
 	return letter == 'R' || letter == 'D' ? SF_PROCESS_ACTIVE : SF_PROCESS_IDLE;
 }
 
-enum sf_process_state sf_process_state(pid_t pid)
+/* Of the process's threads but the one with the name except, or NULL. */
+static enum sf_process_state threads_state(pid_t pid, const char *except)
 {
 	enum sf_process_state state = SF_PROCESS_UNSEEN;
 	struct dirent *entry;
@@ -54,13 +55,27 @@ enum sf_process_state sf_process_state(pid_t pid)
 	if (dir == NULL)
 		return SF_PROCESS_UNSEEN;
 	while (state != SF_PROCESS_ACTIVE && (entry = readdir(dir)) != NULL) {
-		char letter = entry->d_name[0] == '.' ? '\0' : thread_state(dirfd(dir), entry->d_name);
+		bool is_left_out = entry->d_name[0] == '.' || (except != NULL && strcmp(entry->d_name, except) == 0);
+		char letter = is_left_out ? '\0' : thread_state(dirfd(dir), entry->d_name);
 
 		if (letter != '\0')
 			state = state_of_letter(letter);
 	}
 	closedir(dir);
 	return state;
+}
+
+enum sf_process_state sf_process_state(pid_t pid)
+{
+	return threads_state(pid, NULL);
+}
+
+bool sf_process_rests(void)
+{
+	char own[16];
+
+	snprintf(own, sizeof(own), "%d", (int)gettid());
+	return threads_state(getpid(), own) == SF_PROCESS_IDLE;
 }
 
 bool sf_process_is_stopped(pid_t pid)
@@ -72,7 +87,7 @@ bool sf_process_is_stopped(pid_t pid)
 	return letter == 'T' || letter == 't';
 }
 
-static enum sf_process_state own_thread_state(pid_t tid)
+enum sf_process_state sf_thread_state(pid_t tid)
 {
 	char path[64];
 
@@ -112,5 +127,5 @@ bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns
 
 bool sf_liveness_thread_lost(struct sf_liveness *liveness, pid_t tid, uint64_t limit_ns)
 {
-	return liveness_is_lost(liveness, own_thread_state, tid, limit_ns);
+	return liveness_is_lost(liveness, sf_thread_state, tid, limit_ns);
 }

@@ -61,6 +61,12 @@ enum sf_process_state {
 
 enum sf_process_state SF_API sf_process_state(pid_t pid);
 
+/* Of a thread of this process. */
+enum sf_process_state sf_thread_state(pid_t tid);
+
+/* Returns whether all threads of this process but the calling one sleep. */
+bool sf_process_rests(void);
+
 /* By a signal or a debugger. False also for a process that is gone, or not ours to see. */
 bool sf_process_is_stopped(pid_t pid);
 

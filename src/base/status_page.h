@@ -16,7 +16,7 @@
 #include "base/visibility.h"
 
 #define SF_STATUS_MAGIC "SFSTATUS"
-#define SF_STATUS_VERSION 1
+#define SF_STATUS_VERSION 2
 #define SF_STATUS_ENGINES_MAX 32
 #define SF_STATUS_CONTEXTS_MAX 128
 #define SF_STATUS_CONNECTIONS_MAX 256
@@ -39,10 +39,11 @@ struct sf_status_head {
 };
 
 struct sf_status_engine {
-	uint32_t thread;    /* id of the thread that last started a context on it */
+	uint32_t thread;    /* id of the thread that progresses it, or else last started a context on it */
 	uint32_t is_armed;  /* a notification was requested: the program may sleep */
 	uint64_t num_calls; /* of doca_pe_progress */
 	uint64_t last_call_ns;
+	uint64_t inside_since_ns; /* the same call has run at least since then; or 0 */
 };
 
 struct sf_status_context {
@@ -50,7 +51,8 @@ struct sf_status_context {
 	uint32_t state;	 /* enum doca_ctx_states */
 	uint64_t since_ns;
 	uint64_t num_inflight, num_allocated, num_configured;
-	uint64_t num_owed; /* tasks in flight, except those that may wait for ever, such as receives */
+	uint64_t num_owed;  /* tasks in flight, except those that may wait for ever, such as receives */
+	uint64_t oldest_ms; /* age of the oldest of those, at least, when the page was written; 0 if it is not known yet */
 	uint64_t num_submitted, num_again;
 	uint64_t again_since_ns; /* since then every submit has returned AGAIN; or 0 */
 	char kind[SF_STATUS_KIND_MAX], device[SF_STATUS_TEXT_MAX], name[SF_STATUS_TEXT_MAX];

@@ -39,6 +39,8 @@ enum sf_trace_kind {
 	SF_TRACE_WORK_END,
 	SF_TRACE_CONTEXT,  /* when the timeline begins: object, value and name as of STATE; other: ns since that state began */
 	SF_TRACE_INFLIGHT, /* as SUBMIT, of a task in flight when the timeline begins */
+	SF_TRACE_CALL, /* at each tick: a progress call has not returned. object, name: the context that it is in; other: ns since
+			* it began, at least; value: id of the thread, or 0 */
 	SF_TRACE_KINDS,
 };
 

@@ -6,6 +6,7 @@
 #include "base/profile.h"
 #include "compress/compress.h"
 #include "core/dev.h"
+#include "mem/buf_checks.h"
 
 static struct doca_compress *task_compress(const struct compress_task *task)
 {
@@ -168,9 +169,18 @@ static doca_error_t compress_validate(const struct doca_task *base)
 											  : DOCA_ERROR_INVALID_VALUE;
 }
 
+static void compress_inspect(const struct doca_task *base)
+{
+	const struct compress_task *task = (const struct compress_task *)base;
+
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
+}
+
 #define CLASS(called, type)                                                                                                      \
 	{                                                                                                                        \
-		.name = called, .size = sizeof(type), .submit = compress_submit, .validate = compress_validate                   \
+		.name = called, .size = sizeof(type), .submit = compress_submit, .validate = compress_validate,                  \
+		.inspect = compress_inspect                                                                                      \
 	}
 #define CLASSES(type)                                                                                                            \
 	{                                                                                                                        \
@@ -255,7 +265,7 @@ doca_error_t compress_task_alloc(struct doca_compress *compress, enum compress_k
 
 bool compress_task_may_set(const struct compress_task *task, const void *value, const char *setter)
 {
-	if (task != NULL && value != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && value != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	if (task == NULL || value == NULL)
 		SF_LOG_ERR("%s: %s is NULL; nothing is set", setter, task == NULL ? "task" : "the buffer");

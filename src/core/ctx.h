@@ -146,7 +146,14 @@ SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
 
 /* ---- tasks ---- */
 
-enum __attribute__((packed)) sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT, SF_TASK_CLAIMED };
+/* One byte. A task in flight has SF_TASK_INFLIGHT or a higher value: the status thread counts it up, see task_age.h. */
+enum __attribute__((packed)) sf_task_state {
+	SF_TASK_FREE,
+	SF_TASK_ALLOCATED,
+	SF_TASK_CLAIMED,
+	SF_TASK_INFLIGHT,
+	SF_TASK_INFLIGHT_MAX = 255,
+};
 
 /*
  * The owner of a claimed task (a graph instance in flight) submits it instead of the program, and is notified of its end instead
@@ -184,6 +191,11 @@ struct doca_task {
 	bool free_later;	     /* freed while in flight: done after its callback, unless it is in flight again then */
 	struct sf_task_claim *claim; /* or NULL: the program's own */
 };
+
+static inline bool sf_task_is_inflight(const struct doca_task *task)
+{
+	return task->state >= SF_TASK_INFLIGHT;
+}
 
 /* The tasks of one type in one ctx: configured while IDLE, allocated by doca_ctx_start before ops->start, freed by sf_ctx_fini
  * (so that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */

@@ -183,6 +183,11 @@ static void pe_notify(struct doca_pe *pe)
 	sf_doorbell_ring(pe->event_fd); /* peers also have this descriptor */
 }
 
+bool sf_pe_is_inside_here(const struct doca_pe *pe)
+{
+	return in_progress == pe;
+}
+
 bool sf_pe_is_in_no_progress(void)
 {
 	return in_progress == NULL;

@@ -49,6 +49,9 @@ void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx);
 /* Reports work that no arm detects: wakes a waiter on the handle, and makes the next request fire immediately. */
 SF_API void sf_pe_kick(struct doca_pe *pe);
 
+/* Returns whether this thread is in a progress call of this engine, and in no inner one. */
+bool sf_pe_is_inside_here(const struct doca_pe *pe);
+
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd);
 void sf_pe_unwatch_fd(struct doca_pe *pe, int fd);
 

@@ -158,8 +158,12 @@ void sf_idle_report(const struct sf_idle_case *idle)
 
 /* ---- stalls ---- */
 
-static enum sf_rule rule_of(const struct sf_stall_case *stall, bool peer_progresses)
+static enum sf_rule rule_of(const struct sf_stall_case *stall, enum sf_stall_peer peer)
 {
+	if (stall->stall == SF_STALL_CALL)
+		return SF_RULE_PE_007;
+	if (stall->is_blocked) /* that is reported */
+		return SF_RULES;
 	if (stall->is_idle)
 		return stall->stall == SF_STALL_STARTING && __atomic_load_n(&is_event_driven, __ATOMIC_RELAXED) ? SF_RULE_PE_005
 														: SF_RULE_PE_004;
@@ -167,14 +171,14 @@ static enum sf_rule rule_of(const struct sf_stall_case *stall, bool peer_progres
 		return SF_RULE_TASK_006;
 	if (stall->num_peers == 0) /* without a peer, the tasks may simply take long */
 		return stall->stall == SF_STALL_STOPPING || stall->stall == SF_STALL_STARTING ? SF_RULE_CTX_006 : SF_RULES;
-	if (!peer_progresses)
-		return SF_RULE_PE_004;
+	if (peer != SF_STALL_PEER_PROGRESSES)
+		return peer == SF_STALL_PEER_BLOCKED ? SF_RULE_PE_007 : SF_RULE_PE_004;
 	return strcmp(stall->type, "comch producer") == 0 ? SF_RULE_COMCH_001 : SF_RULE_CTX_006;
 }
 
-void sf_stall_break_rule(const struct sf_stall_case *stall, bool peer_progresses, const char *cause, const char *fix)
+void sf_stall_break_rule(const struct sf_stall_case *stall, enum sf_stall_peer peer, const char *cause, const char *fix)
 {
-	enum sf_rule rule = rule_of(stall, peer_progresses);
+	enum sf_rule rule = rule_of(stall, peer);
 
 	if (rule == SF_RULE_PE_005)
 		sf_rule_broken(

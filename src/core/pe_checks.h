@@ -39,8 +39,14 @@ uint32_t sf_idle_collect(struct sf_idle_case *cases, uint32_t limit_ms);
 /* Call without the status lock. */
 void sf_idle_report(const struct sf_idle_case *idle);
 
-/* Reports the rule that a stall breaks. cause and fix are the two halves of the stall's line. peer_progresses: the peer
- * progresses but does not receive. */
-void sf_stall_break_rule(const struct sf_stall_case *stall, bool peer_progresses, const char *cause, const char *fix);
+/* What the peer that a stall waits for does. */
+enum sf_stall_peer {
+	SF_STALL_PEER_RESTS,	  /* it does not call doca_pe_progress */
+	SF_STALL_PEER_BLOCKED,	  /* a callback of its own keeps it in a call */
+	SF_STALL_PEER_PROGRESSES, /* it progresses, or has no engine, but does not answer or receive */
+};
+
+/* Reports the rule that a stall breaks. cause and fix are the two halves of the stall's line. */
+void sf_stall_break_rule(const struct sf_stall_case *stall, enum sf_stall_peer peer, const char *cause, const char *fix);
 
 #endif

@@ -36,6 +36,12 @@ static bool is_readable(const struct doca_pe *pe)
 	return poll(&handle, 1, 0) == 1;
 }
 
+/* Returns whether a callback keeps a progress call from returning. A thread that runs may also copy a large message. */
+static bool is_blocked(const struct sf_status_pe *status, uint32_t limit_ms)
+{
+	return status->asleep_ms >= limit_ms || status->inside_ms >= SF_STALL_CALL_FACTOR * (uint64_t)limit_ms;
+}
+
 /* A program that requested a notification may sleep until it arrives. */
 static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, uint32_t limit_ms)
 {
@@ -44,6 +50,7 @@ static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, u
 	stall->was_called = status->last_call_ns != 0;
 	stall->last_ms = status->idle_ms;
 	stall->is_idle = status->idle_ms >= limit_ms && (!status->is_armed || is_readable(pe));
+	stall->is_blocked = is_blocked(status, limit_ms);
 }
 
 /* ---- peers ---- */
@@ -94,18 +101,29 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 	peers_fill(stall, status);
 }
 
+/* How long the program has been in one call that polls the context, if a callback blocks there, else 0. */
+static uint64_t call_ms(const struct sf_status_ctx *status, uint32_t limit_ms)
+{
+	const struct sf_status_pe *pe = &sf_status_ctx_of((struct sf_status_ctx *)(uintptr_t)status)->pe->status;
+
+	return is_blocked(pe, limit_ms) && status->is_in_call ? pe->inside_ms : 0;
+}
+
 /* The context's first unreported stall, or 0. */
 static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit_ms, uint64_t *stalled_ms)
 {
+	bool is_running = status->state == DOCA_CTX_STATE_RUNNING;
 	const struct {
 		enum sf_stall stall;
 		bool is_on;
 		uint64_t ms;
 	} all[] = {
+		{SF_STALL_CALL, true, call_ms(status, limit_ms)},
 		{SF_STALL_STOPPING, status->state == DOCA_CTX_STATE_STOPPING, status->state_ms},
 		{SF_STALL_STARTING, status->state == DOCA_CTX_STATE_STARTING, status->state_ms},
-		{SF_STALL_TASKS, status->state == DOCA_CTX_STATE_RUNNING, status->quiet_ms},
-		{SF_STALL_AGAIN, status->state == DOCA_CTX_STATE_RUNNING, status->again_ms},
+		{SF_STALL_TASKS, is_running && (status->reported & SF_STALL_OLD_TASK) == 0, status->quiet_ms},
+		{SF_STALL_OLD_TASK, is_running, status->oldest_ms / SF_STALL_OLD_FACTOR},
+		{SF_STALL_AGAIN, is_running, status->again_ms},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -151,7 +169,11 @@ uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms)
 		} else if (stall != 0) {
 			case_fill(&cases[num++], stall, status, stalled_ms, limit_ms);
 			status->reported |= stall;
-			/* A loop on AGAIN also leaves tasks in flight, but the loop is the cause to report. */
+			/* One cause may show in several ways, of which one is reported. */
+			if (stall == SF_STALL_OLD_TASK)
+				cases[num - 1].stalled_ms = status->oldest_ms;
+			else if (stall == SF_STALL_TASKS || stall == SF_STALL_AGAIN)
+				status->reported |= SF_STALL_OLD_TASK;
 			if (stall == SF_STALL_TASKS && status->again_ms >= limit_ms)
 				status->reported |= SF_STALL_AGAIN;
 		}

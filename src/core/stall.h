@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stalls: operations that do not end within SOFTFIELD_STALL_MS. There are four kinds: a context in STOPPING, a connection or
- * context that is being established, a task in flight while no task of its context ends, and submits that only return AGAIN.
+ * Stalls: operations that do not end within SOFTFIELD_STALL_MS. There are five kinds: a context in STOPPING, a connection or
+ * context that is being established, a task in flight while no task of its context ends, submits that only return AGAIN, and a
+ * progress call that does not return because a callback sleeps in it.
  * Tasks that may wait for ever (sf_task_class.may_wait) do not count, nor does a program that sleeps for an event while nothing
  * is due.
  *
@@ -15,7 +16,9 @@
 
 #define SF_STALL_DEFAULT_MS 5000
 #define SF_STALL_MAX_MS 3600000
-#define SF_STALL_CASES_MAX 8 /* per tick; the others follow at the next */
+#define SF_STALL_OLD_FACTOR 3  /* on the limit, of a task while others of its engine move: it may be a large one */
+#define SF_STALL_CALL_FACTOR 4 /* on the limit, of a call whose thread runs: it may copy much */
+#define SF_STALL_CASES_MAX 8   /* per tick; the others follow at the next */
 #define SF_STALL_PEERS_MAX 16
 #define SF_STALL_TEXT_MAX 256
 
@@ -30,6 +33,7 @@ struct sf_stall_case {
 	bool is_idle;	  /* it was not progressed meanwhile, although it should be */
 	bool was_called;  /* ever */
 	uint64_t last_ms; /* time since its last call */
+	bool is_blocked;  /* it is in one call for as long, or sleeps in one */
 	uint32_t num_peers;
 	int peers[SF_STALL_PEERS_MAX]; /* processes that may be the cause; 0: one that is not visible from here */
 	/* for the validation layer */

@@ -49,7 +49,8 @@ static const char *plural(uint64_t num)
 struct peer {
 	pid_t pid;
 	bool has_page, is_stopped, was_called;
-	uint64_t last_ms; /* time since its last progress call, at least */
+	uint64_t last_ms;   /* time since its last progress call, at least */
+	uint64_t inside_ms; /* in one progress call, at least */
 	char program[SF_STATUS_TEXT_MAX];
 };
 
@@ -92,6 +93,11 @@ static const struct sf_status_engine *engine_find(const struct sf_status_page *p
 	return found;
 }
 
+static uint64_t age_ms(uint64_t since_ns, uint64_t now_ns)
+{
+	return since_ns < now_ns ? (now_ns - since_ns) / 1000000 : 0;
+}
+
 static void page_take(struct peer *peer, const struct sf_status_page *page, const char *name)
 {
 	const struct sf_status_engine *engine = engine_find(page, name);
@@ -102,7 +108,8 @@ static void page_take(struct peer *peer, const struct sf_status_page *page, cons
 		return;
 	peer->has_page = true;
 	peer->was_called = engine->last_call_ns != 0;
-	peer->last_ms = engine->last_call_ns < now_ns ? (now_ns - engine->last_call_ns) / 1000000 : 0;
+	peer->last_ms = age_ms(engine->last_call_ns, now_ns);
+	peer->inside_ms = engine->inside_since_ns != 0 ? age_ms(engine->inside_since_ns, now_ns) : 0;
 }
 
 static bool page_seen(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page)
@@ -163,7 +170,7 @@ static bool is_worse(const struct peer *peer, const struct peer *than)
 		return peer->is_stopped;
 	if (peer->was_called != than->was_called)
 		return !peer->was_called;
-	return peer->last_ms > than->last_ms;
+	return peer->last_ms + peer->inside_ms > than->last_ms + than->inside_ms;
 }
 
 static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, const struct sf_status_page *own_page,
@@ -181,24 +188,46 @@ static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, c
 	}
 }
 
-/* Adds what the peer must do. */
-static void add_peer(struct line *line, const struct peer *peer, uint64_t stalled_ms)
+/* Adds what a process must do whose progress call does not return. */
+static void add_blocked(struct line *line, pid_t pid)
+{
+	add(line,
+	    "must return from a callback, for doca_pe_progress has not returned: gdb -p %d -batch -ex 'thread apply all bt' "
+	    "shows "
+	    "where it is",
+	    (int)pid);
+}
+
+/* Returns whether the context's peers are a daemon and its workers, which have no progress engine. */
+static bool is_urom(const char *type)
+{
+	return strncmp(type, "urom ", strlen("urom ")) == 0;
+}
+
+/* Adds what the peer must do. type: of the context. */
+static void add_peer(struct line *line, const struct peer *peer, const char *type, uint64_t stalled_ms)
 {
 	add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
 	if (peer->is_stopped)
 		add(line, "is stopped by a signal or a debugger: continue it (kill -CONT %d)", (int)peer->pid);
+	else if (!peer->has_page && is_urom(type))
+		add(line, "does not answer: see its log");
 	else if (!peer->has_page)
 		add(line, "runs no context on a progress engine: start one there, and call doca_pe_progress");
 	else if (!peer->was_called)
 		add(line, "never called doca_pe_progress: call it there");
+	else if (peer->inside_ms >= stalled_ms / 2)
+		add_blocked(line, peer->pid);
 	else if (peer->last_ms >= stalled_ms / 2)
 		add(line, "must call doca_pe_progress");
 	else
 		add(line, "progresses, but does not take them: it must post receives, or accept");
 	if (peer->has_page && peer->was_called) {
-		add(line, " (last call ");
-		add_age(line, peer->last_ms);
-		add(line, " ago)");
+		bool is_inside = peer->inside_ms >= stalled_ms / 2;
+
+		add(line, is_inside ? " (the call has taken " : " (last call ");
+		add_age(line, is_inside ? peer->inside_ms : peer->last_ms);
+		add(line, is_inside ? ")" : " ago)");
 	}
 }
 
@@ -217,13 +246,19 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
 		    plural(stall->num_owed));
 		break;
+	case SF_STALL_OLD_TASK:
+		add(line, "%s has had a task in flight, while others ended or moved, for ", stall->what);
+		break;
 	case SF_STALL_AGAIN:
 		add(line, "submit to %s answers AGAIN for ", stall->what);
+		break;
+	case SF_STALL_CALL:
+		add(line, "doca_pe_progress is in %s and has not returned for ", stall->what);
 		break;
 	}
 	add_age(line, stall->stalled_ms);
 	add(line, ": ");
-	if (stall->num_inflight > 0 && stall->stall != SF_STALL_TASKS)
+	if (stall->num_inflight > 0 && (stall->stall & (SF_STALL_STOPPING | SF_STALL_STARTING | SF_STALL_AGAIN)) != 0)
 		add(line, "%llu task%s in flight; ", (unsigned long long)stall->num_inflight,
 		    stall->num_inflight == 1 ? " is" : "s are");
 }
@@ -263,12 +298,17 @@ static void add_timeline(struct line *line)
 /* Reports a broken rule, unless the cause is a peer that is stopped or not visible. */
 static void rule_break(const struct sf_stall_case *stall, const struct peer *peer, struct line *line, size_t cause_len)
 {
-	bool progresses = peer->was_called && peer->last_ms < stall->stalled_ms / 2;
+	bool is_own = stall->is_idle || stall->stall == SF_STALL_CALL;
+	enum sf_stall_peer does = SF_STALL_PEER_RESTS;
 
-	if (!stall->is_idle && stall->num_peers != 0 && (peer->pid == 0 || peer->is_stopped))
+	if (!is_own && stall->num_peers != 0 && (peer->pid == 0 || peer->is_stopped))
 		return;
+	if (is_urom(stall->type) && !peer->has_page)
+		does = SF_STALL_PEER_PROGRESSES;
+	else if (peer->was_called && peer->last_ms < stall->stalled_ms / 2)
+		does = peer->inside_ms >= stall->stalled_ms / 2 ? SF_STALL_PEER_BLOCKED : SF_STALL_PEER_PROGRESSES;
 	line->text[cause_len - strlen(": ")] = '\0';
-	sf_stall_break_rule(stall, progresses, line->text, line->text + cause_len);
+	sf_stall_break_rule(stall, does, line->text, line->text + cause_len);
 }
 
 void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_page *page, const struct sf_status_file *own)
@@ -279,7 +319,14 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 
 	add_begin(&line, stall);
 	cause_len = line.len;
-	if (stall->is_idle) {
+	if (stall->stall == SF_STALL_CALL) {
+		add(&line,
+		    "a callback blocks in it: return from it, and wait elsewhere; gdb -p %d -batch -ex 'thread "
+		    "apply all bt' shows where it is",
+		    (int)getpid());
+	} else if (stall->is_blocked) {
+		add(&line, "a callback that doca_pe_progress runs must return");
+	} else if (stall->is_idle) {
 		add_own_call(&line, stall);
 	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
 		add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
@@ -289,7 +336,7 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 	} else {
 		peer_choose(&peer, stall, page, own);
 		if (peer.pid != 0)
-			add_peer(&line, &peer, stall->stalled_ms);
+			add_peer(&line, &peer, stall->type, stall->stalled_ms);
 		else
 			add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}

@@ -8,11 +8,15 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "base/liveness.h"
 #include "base/thread_safety.h"
 #include "core/status_private.h"
+#include "core/task_age.h"
 #include "core/task_trace.h"
 
 #define WALK_MAX 4096 /* maximum tasks of a context that are read */
+
+static uint64_t num_looks; /* samples; GUARDED_BY(sf_status_lock) */
 
 pthread_mutex_t sf_status_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sf_status_pes sf_status_pes = LIST_HEAD_INITIALIZER(sf_status_pes);
@@ -57,6 +61,15 @@ void sf_status_pe_remove(struct doca_pe *pe)
 	pthread_mutex_unlock(&sf_status_lock);
 }
 
+/* Notes this thread as the engine's. is_inside: it is in a progress call. */
+static void thread_note(struct sf_status_pe *pe, bool is_inside)
+{
+	int thread = gettid();
+
+	pe->has_progressed = is_inside || (pe->has_progressed && pe->thread == thread);
+	pe->thread = thread;
+}
+
 void sf_status_ctx_add(struct doca_ctx *ctx)
 {
 	struct sf_status_ctx *status = &ctx->status;
@@ -64,7 +77,7 @@ void sf_status_ctx_add(struct doca_ctx *ctx)
 
 	pthread_mutex_lock(&sf_status_lock);
 	first = LIST_EMPTY(&sf_status_ctxs);
-	ctx->pe->status.thread = gettid();
+	thread_note(&ctx->pe->status, sf_pe_is_inside_here(ctx->pe));
 	status->state = DOCA_CTX_STATE_STARTING; /* the caller sets the actual state next */
 	status->since_ns = sf_now_ns();
 	status->num_submitted = status->num_ended = status->num_again = status->num_owed = 0;
@@ -121,6 +134,8 @@ void sf_status_ctx_state(struct doca_ctx *ctx, enum doca_ctx_states state)
 	if (!status->is_listed) /* only this thread writes it */
 		return;
 	pthread_mutex_lock(&sf_status_lock);
+	if (sf_pe_is_inside_here(ctx->pe))
+		thread_note(&ctx->pe->status, true);
 	status->state = state;
 	status->since_ns = sf_now_ns();
 	status->state_ms = 0;
@@ -189,44 +204,48 @@ SAMPLES static void counts_sample(const struct doca_ctx *ctx, struct sf_status_c
 	to->num_again = *(const volatile uint64_t *)&ctx->num_again;
 }
 
-/* The number of the pool's tasks in flight. The pool's memory stays valid while the context is not IDLE. */
-SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t *left)
-{
-	uint32_t begun = *(const volatile uint32_t *)&pool->num_begun;
-	uint64_t num = 0;
-
-	if (begun > *left)
-		begun = *left;
-	*left -= begun;
-	for (uint32_t i = 0; i < begun; i++) {
-		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
-
-		num += *(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT;
-	}
-	return num;
-}
-
-/* The number of tasks in flight, except those that may wait for ever. Counts tasks of pools only. */
-SAMPLES static uint64_t num_owed(const struct doca_ctx *ctx)
+/* Counts the tasks in flight, except those that may wait for ever, and finds the age of the oldest. Looks at tasks of pools only,
+ * whose memory stays valid while the context is not IDLE. */
+static uint64_t owed_look(const struct doca_ctx *ctx, uint32_t tick_ms, uint64_t *oldest_ms)
 {
 	uint32_t left = WALK_MAX;
-	uint64_t num = 0;
+	uint64_t num = 0, looks = 0;
 
 	for (uint32_t i = 0; i < ctx->num_pools; i++) {
 		const struct sf_task_pool *pool = &ctx->pools[i];
 
 		if (pool->num_built != 0 && pool->cls != NULL && !pool->cls->may_wait)
-			num += pool_inflight(pool, &left);
+			num += sf_task_ages_look(pool, num_looks, &left, &looks);
 	}
+	*oldest_ms = looks * tick_ms;
 	return num;
+}
+
+/*
+ * How long the engine has been in the same call, and how long its thread has slept there: the library does not sleep in a call,
+ * so a callback does. If the thread is unknown, all of the process's threads must sleep.
+ */
+static void call_sample(struct sf_status_pe *status, bool is_long, uint64_t passed_ms)
+{
+	if (!is_long || !status->is_inside) {
+		status->inside_ms = status->asleep_ms = 0;
+	} else {
+		bool is_asleep = status->has_progressed ? sf_thread_state(status->thread) == SF_PROCESS_IDLE : sf_process_rests();
+
+		status->inside_ms += passed_ms;
+		status->asleep_ms = is_asleep ? status->asleep_ms + passed_ms : 0;
+	}
 }
 
 static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *to, uint64_t now_ns, uint64_t passed_ms)
 {
 	const struct doca_pe *pe = sf_status_pe_of(status);
 	uint64_t num_calls = engine_calls(pe), passed = num_calls - status->num_calls;
-	bool is_long = passed == 0 && engine_is_inside(pe); /* still in the same call */
+	bool is_inside = engine_is_inside(pe);
+	bool is_long = passed == 0 && is_inside; /* still in the same call */
 
+	call_sample(status, is_long, passed_ms);
+	status->is_inside = is_inside;
 	status->has_moved = passed >= SF_PE_MOVED || is_long;
 	status->num_calls_all += passed / SF_PE_MOVED + passed % SF_PE_MOVED;
 	to->num_calls = status->num_calls_all;
@@ -242,6 +261,15 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 	status->is_armed = engine_is_armed(pe);
 	to->is_armed = status->is_armed;
 	to->last_call_ns = status->last_call_ns;
+	to->inside_since_ns = status->inside_ms != 0 ? now_ns - status->inside_ms * 1000000 : 0;
+}
+
+/* Of the oldest task. It is a stall anew when another task is the oldest, which is younger. */
+static void oldest_note(struct sf_status_ctx *status, uint64_t oldest_ms)
+{
+	if (oldest_ms < status->oldest_ms || oldest_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_OLD_TASK;
+	status->oldest_ms = oldest_ms;
 }
 
 static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *ctx, const struct sf_status_context *to,
@@ -250,7 +278,6 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 	uint64_t ended = to->num_submitted - to->num_inflight;
 	bool moved = ended != status->num_ended || to->num_inflight == 0 || ctx->pe->status.has_moved;
 
-	status->num_owed = moved ? 0 : num_owed(ctx);
 	status->quiet_ms = moved || status->num_owed == 0 ? 0 : status->quiet_ms + passed_ms;
 	if (to->num_submitted != status->num_submitted || to->num_again < status->num_again)
 		status->again_ms = 0;
@@ -262,6 +289,9 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 	status->num_ended = ended;
 	status->num_again = to->num_again;
 	status->num_allocated = to->num_allocated;
+	status->is_in_call = is_inside(ctx);
+	if (ctx->pe->status.inside_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_CALL;
 	if (status->quiet_ms == 0)
 		status->reported &= ~(uint32_t)SF_STALL_TASKS;
 	if (status->again_ms == 0)
@@ -272,7 +302,6 @@ static void context_sample(struct sf_status_ctx *status, struct sf_status_contex
 {
 	const struct doca_ctx *ctx = sf_status_ctx_of(status);
 
-	counts_sample(ctx, to);
 	context_timers(status, ctx, to, passed_ms);
 	to->engine = ctx->pe->status.place;
 	to->state = status->state;
@@ -313,6 +342,7 @@ void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t pas
 	struct sf_status_ctx *ctx;
 
 	assert(sf_is_locked(&sf_status_lock));
+	num_looks++;
 	page->head.num_engines = page->head.num_contexts = page->head.num_connections = page->head.num_left_out = 0;
 	LIST_FOREACH (pe, &sf_status_pes, entry) {
 		pe->place = page->head.num_engines;
@@ -325,6 +355,9 @@ void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t pas
 		struct sf_status_context *to = fits ? &page->contexts[page->head.num_contexts] : &no_context;
 
 		memset(to, 0, sizeof(*to));
+		counts_sample(sf_status_ctx_of(ctx), to);
+		ctx->num_owed = owed_look(sf_status_ctx_of(ctx), page->head.tick_ms, &to->oldest_ms);
+		oldest_note(ctx, to->oldest_ms);
 		context_sample(ctx, to, now_ns, passed_ms);
 		connections_sample(ctx, page, fits ? page->head.num_contexts : SF_STATUS_CONTEXTS_MAX, passed_ms);
 		page->head.num_contexts += fits;

@@ -24,6 +24,8 @@ enum sf_stall {
 	SF_STALL_STARTING = 1 << 1,
 	SF_STALL_TASKS = 1 << 2,
 	SF_STALL_AGAIN = 1 << 3,
+	SF_STALL_CALL = 1 << 4,
+	SF_STALL_OLD_TASK = 1 << 5,
 };
 
 /* A connection of a context. Guarded by the status lock. */
@@ -49,6 +51,8 @@ struct sf_status_ctx {
 	/* used by the status thread: its last samples, and durations */
 	uint64_t num_submitted, num_ended, num_again, num_owed, num_allocated;
 	uint64_t state_ms, quiet_ms, again_ms;
+	uint64_t oldest_ms;	    /* age of the oldest of num_owed tasks, at least */
+	bool is_in_call;	    /* a progress call polls it, or runs its callback */
 	uint32_t reported;	    /* enum sf_stall */
 	bool has_reported_receives; /* reported that no receive was posted: pe_checks.c */
 };
@@ -56,14 +60,18 @@ struct sf_status_ctx {
 /* Part of a progress engine. Guarded by the status lock. */
 struct sf_status_pe {
 	bool is_listed;
-	uint32_t place; /* index in the status page */
-	int thread;
+	uint32_t place;			  /* index in the status page */
+	int thread;			  /* that progressed it, or last started a context on it */
+	bool has_progressed;		  /* thread was seen in a progress call */
 	uint64_t num_calls, last_call_ns; /* as last sampled */
 	bool is_still;			  /* no call since the last sample */
 	bool is_armed;			  /* a notification was requested */
 	uint64_t num_calls_all;		  /* sum of both halves */
 	bool has_moved;			  /* since the last sample; or a call has not returned, which may copy much */
 	uint64_t idle_ms;		  /* without a call, while the status thread ran */
+	bool is_inside;			  /* a call was running */
+	uint64_t inside_ms;		  /* of that, in the same call */
+	uint64_t asleep_ms;		  /* of that, while its thread slept */
 	/* Written by the engine's thread while the validation layer is on: */
 	uint64_t requested_ns, requested_at; /* the last request of a notification, and num_calls then; 0: none */
 	uint64_t reported_ns;		     /* the request that was reported; used by the status thread */

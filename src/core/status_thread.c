@@ -134,6 +134,8 @@ static void trace_look(const struct sf_status_file *own)
 		sf_status_trace_follow();
 	if (request != 0 && request != last && !sf_trace_sees_all())
 		sf_trace_snapshot();
+	if (request != 0 && !sf_trace_sees_all()) /* else the callback has an event */
+		sf_trace_calls();
 	last = request;
 }
 

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void sf_task_end(struct doca_task *
 		sf_task_end_claimed(task);
 		return;
 	}
-	assert(task->state == SF_TASK_INFLIGHT);
+	assert(sf_task_is_inflight(task));
 	task->state = SF_TASK_ALLOCATED;
 	if (__builtin_expect(status == DOCA_SUCCESS, 1))
 		SF_SWITCHED(pool->completed)(task, task->user_data, ctx->user_data);

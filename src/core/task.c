@@ -88,9 +88,8 @@ static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *c
 
 void sf_task_pool_free(struct sf_task_pool *pool)
 {
+	sf_task_checks_end(pool);
 	free(pool->memory);
-	sf_task_checks_free(pool->checks);
-	pool->checks = NULL;
 	pool->memory = NULL;
 	pool->num_built = pool->num_begun = 0;
 	pool->free = NULL;
@@ -179,7 +178,7 @@ static __attribute__((cold)) void free_later(struct doca_task *task)
 		if (!task->cls->may_wait) /* valid for receives, before their context is stopped */
 			SF_BROKEN_TYPE(TASK_003, task, task->cls->name, "doca_task_free",
 				       "it is in flight, and is freed when it ends");
-		assert(task->state == SF_TASK_INFLIGHT);
+		assert(sf_task_is_inflight(task));
 		task->free_later = true;
 		task->claim = &freed;
 	}
@@ -214,12 +213,14 @@ __attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task
 	}
 	static const char *const names[] = {
 		[SF_TASK_FREE] = "not allocated",
-		[SF_TASK_INFLIGHT] = "in flight",
 		[SF_TASK_CLAIMED] = "part of a graph instance in flight",
+		[SF_TASK_INFLIGHT] = "in flight",
 	};
 	if (task->state != SF_TASK_ALLOCATED) {
-		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, names[task->state]);
-		SF_BROKEN_TYPE(TASK_001, task, task->cls->name, "doca_task_submit", "it is %s", names[task->state]);
+		const char *name = names[sf_task_is_inflight(task) ? SF_TASK_INFLIGHT : task->state];
+
+		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, name);
+		SF_BROKEN_TYPE(TASK_001, task, task->cls->name, "doca_task_submit", "it is %s", name);
 	} else {
 		SF_LOG_ERR("%s task cannot be submitted: its %s is not running; start it, after a failed task once it is IDLE",
 			   task->cls->name, task->ctx->ops->name);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/task_checks.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
+#include "base/thread_safety.h"
 #include "core/pe_checks.h"
 #include "validation/validation.h"
 
@@ -21,6 +24,61 @@ static struct sf_task_check *check_of(const struct doca_task *task)
 	size_t index = (size_t)((const char *)task - (const char *)pool->memory) / pool->slot_built;
 
 	return &pool->checks->tasks[index];
+}
+
+/* ---- what tasks use ---- */
+
+#define USES 4096 /* slots; a power of two */
+
+struct use {
+	const void *object;
+	const struct doca_task *task;
+	uint32_t num_submits; /* of the task, then: a later submit may use something else */
+};
+
+static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct use uses[USES] GUARDED_BY(uses_lock);
+
+SF_FORK_LOCK(SF_FORK_TABLE, &uses_lock, NULL);
+
+static struct use *use_of(const void *object) REQUIRES(uses_lock)
+{
+	return &uses[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52 & (USES - 1)];
+}
+
+void sf_task_use_note(const struct doca_task *task, const void *object)
+{
+	if (task->pool->checks == NULL || task->cls->may_wait) /* programs release buffers of receives that they cancel */
+		return;
+	pthread_mutex_lock(&uses_lock);
+	*use_of(object) = (struct use){object, task, check_of(task)->num_submits};
+	pthread_mutex_unlock(&uses_lock);
+}
+
+const char *sf_task_use_find(const void *object)
+{
+	const char *name = NULL;
+	struct use *use;
+
+	pthread_mutex_lock(&uses_lock);
+	use = use_of(object);
+	if (use->object == object && sf_task_is_inflight(use->task) && check_of(use->task)->num_submits == use->num_submits)
+		name = use->task->cls->name;
+	pthread_mutex_unlock(&uses_lock);
+	return name;
+}
+
+/* The pool's tasks end, and perhaps their memory. */
+static void uses_forget(const struct sf_task_pool *pool)
+{
+	uintptr_t begin = (uintptr_t)pool->memory, end = begin + pool->slot_built * pool->num_built;
+
+	pthread_mutex_lock(&uses_lock);
+	for (uint32_t i = 0; i < USES; i++) {
+		if ((uintptr_t)uses[i].task >= begin && (uintptr_t)uses[i].task < end)
+			uses[i] = (struct use){.object = NULL};
+	}
+	pthread_mutex_unlock(&uses_lock);
 }
 
 /* ---- submit ---- */
@@ -60,8 +118,10 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 	/* Not an exchange, which costs as much as the task. If two threads miss each other here, a later submit detects them. */
 	__atomic_store_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
 	check_thread(task, before == NULL || before == &own_thread);
-	if (checks->cls->inspect != NULL)
+	if (checks->cls->inspect != NULL) {
+		check_of(task)->num_submits++;
 		checks->cls->inspect(task);
+	}
 	doca_error_t result = checks->cls->submit(task, flags);
 	__atomic_store_n(&checks->inside, NULL, __ATOMIC_RELAXED);
 	answer_note(checks, task, result);
@@ -91,17 +151,25 @@ static struct sf_task_checks *checks_new(uint32_t num_tasks, size_t extent)
 	return checks;
 }
 
+static void checks_free(struct sf_task_checks *checks)
+{
+	if (checks != NULL)
+		free(checks->copy);
+	free(checks);
+}
+
 struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool)
 {
 	struct sf_task_checks *checks = pool->checks;
 	size_t extent = extent_of(pool->cls);
 
 	if (checks == NULL || checks->num_tasks != pool->num_tasks || checks->extent != extent) {
-		sf_task_checks_free(checks);
+		checks_free(checks);
 		checks = checks_new(pool->num_tasks, extent);
 	}
 	if (checks == NULL)
 		return NULL;
+	uses_forget(pool);
 	memset(checks->tasks, 0, checks->num_tasks * sizeof(checks->tasks[0]));
 	checks->was_refused = false;
 	checks->cls = pool->cls;
@@ -111,11 +179,13 @@ struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool)
 	return checks;
 }
 
-void sf_task_checks_free(struct sf_task_checks *checks)
+void sf_task_checks_end(struct sf_task_pool *pool)
 {
-	if (checks != NULL)
-		free(checks->copy);
-	free(checks);
+	if (pool->checks == NULL)
+		return;
+	uses_forget(pool);
+	checks_free(pool->checks);
+	pool->checks = NULL;
 }
 
 void sf_task_checks_freed(const struct doca_task *task)
@@ -131,7 +201,7 @@ struct sf_task_census sf_task_census_count(const struct sf_task_pool *pool)
 	for (uint32_t i = 0; i < pool->num_begun; i++) {
 		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
 
-		census.num_inflight += task->state == SF_TASK_INFLIGHT;
+		census.num_inflight += sf_task_is_inflight(task);
 		census.num_idle += task->state == SF_TASK_ALLOCATED;
 	}
 	return census;

@@ -10,9 +10,10 @@
 
 /* The record of a failed submit. Written by the context's thread. */
 struct sf_task_check {
-	uint64_t refused_ns; /* 0: its last submit succeeded, or it was freed since */
-	uint32_t answer;     /* doca_error_t of that submit */
-	bool is_reported;    /* used by the status thread */
+	uint64_t refused_ns;  /* 0: its last submit succeeded, or it was freed since */
+	uint32_t answer;      /* doca_error_t of that submit */
+	bool is_reported;     /* used by the status thread */
+	uint32_t num_submits; /* of the task, since the start, if its class has inspect */
 };
 
 struct sf_task_checks {
@@ -28,10 +29,19 @@ struct sf_task_checks {
 /* Returns the checks for the pool's new tasks. Reuses the existing ones if they fit, because the status thread may still read
  * them. NULL without memory; then tasks are not checked. */
 struct sf_task_checks *sf_task_checks_renew(const struct sf_task_pool *pool);
-void sf_task_checks_free(struct sf_task_checks *checks);
+/* Frees the checks of a pool whose memory is still there. */
+void sf_task_checks_end(struct sf_task_pool *pool);
 
 /* Called when the task was freed. */
 void sf_task_checks_freed(const struct doca_task *task);
+
+/*
+ * What tasks in flight use, such as buffers: a task's submit notes it. Of objects that share a slot of the table only the last
+ * one is known. Any thread.
+ */
+SF_API void sf_task_use_note(const struct doca_task *task, const void *object);
+/* Returns the name of the type of a task in flight that uses the object, and may not wait for ever, or NULL. */
+const char *sf_task_use_find(const void *object);
 
 /* How many of the pool's tasks are in flight, and how many have ended. */
 struct sf_task_census {

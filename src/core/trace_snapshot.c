@@ -39,7 +39,7 @@ __attribute__((no_sanitize("thread"), noinline)) static void pool_collect(struct
 		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
 		const struct item item = {SF_TRACE_INFLIGHT, task, (uintptr_t)ctx, value, pool->cls->name};
 
-		if (*(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT)
+		if (*(const volatile enum sf_task_state *)&task->state >= SF_TASK_INFLIGHT)
 			item_add(to, &item);
 	}
 }
@@ -54,6 +54,38 @@ static void context_collect(struct snapshot *to, const struct doca_ctx *ctx, uin
 		if (ctx->pools[i].num_built != 0 && ctx->pools[i].cls != NULL)
 			pool_collect(to, ctx, &ctx->pools[i]);
 	}
+}
+
+static void snapshot_record(const struct snapshot *snapshot, uint64_t ticks)
+{
+	for (uint32_t i = 0; i < snapshot->num; i++) {
+		const struct item *item = &snapshot->items[i];
+
+		sf_trace_record_at(ticks, item->kind, item->object, item->other, item->value, item->name);
+	}
+}
+
+static void call_collect(struct snapshot *to, const struct doca_ctx *ctx)
+{
+	const struct sf_status_pe *pe = &ctx->pe->status;
+	const struct item item = {SF_TRACE_CALL, ctx, pe->inside_ms * 1000000, pe->has_progressed ? (uint32_t)pe->thread : 0,
+				  ctx->ops->name};
+
+	if (pe->inside_ms != 0 && ctx->status.is_in_call)
+		item_add(to, &item);
+}
+
+void sf_trace_calls(void)
+{
+	static struct snapshot snapshot; /* used by the status thread only */
+	struct sf_status_ctx *status;
+
+	snapshot.num = 0;
+	pthread_mutex_lock(&sf_status_lock);
+	LIST_FOREACH (status, &sf_status_ctxs, entry)
+		call_collect(&snapshot, sf_status_ctx_of(status));
+	pthread_mutex_unlock(&sf_status_lock);
+	snapshot_record(&snapshot, sf_trace_ticks());
 }
 
 void sf_trace_snapshot(void)
@@ -71,9 +103,5 @@ void sf_trace_snapshot(void)
 			context_collect(&snapshot, sf_status_ctx_of(status), now_ns);
 	}
 	pthread_mutex_unlock(&sf_status_lock);
-	for (uint32_t i = 0; i < snapshot.num; i++) {
-		const struct item *item = &snapshot.items[i];
-
-		sf_trace_record_at(ticks, item->kind, item->object, item->other, item->value, item->name);
-	}
+	snapshot_record(&snapshot, ticks);
 }

@@ -6,4 +6,7 @@
  * it without the lock. */
 void sf_trace_snapshot(void);
 
+/* Records which progress calls have not returned since the last tick. Only the status thread calls it. */
+void sf_trace_calls(void);
+
 #endif

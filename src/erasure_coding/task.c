@@ -6,6 +6,7 @@
 #include "base/profile.h"
 #include "core/dev.h"
 #include "erasure_coding/erasure_coding.h"
+#include "mem/buf_checks.h"
 
 static struct doca_ec *task_ec(const struct ec_task *task)
 {
@@ -219,9 +220,17 @@ static doca_error_t ec_validate(const struct doca_task *base)
 	return take_apart(task_ec(task), task, &blocks) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
+static void ec_inspect(const struct doca_task *base)
+{
+	const struct ec_task *task = (const struct ec_task *)base;
+
+	sf_buf_check_list(base, task->src);
+	sf_buf_check_list(base, task->dst);
+}
+
 #define CLASS(called, type)                                                                                                      \
 	{                                                                                                                        \
-		.name = called, .size = sizeof(type), .submit = ec_submit, .validate = ec_validate                               \
+		.name = called, .size = sizeof(type), .submit = ec_submit, .validate = ec_validate, .inspect = ec_inspect        \
 	}
 #define CLASSES(type)                                                                                                            \
 	{                                                                                                                        \
@@ -291,7 +300,7 @@ doca_error_t ec_task_alloc(struct doca_ec *ec, int pool, const struct doca_ec_ma
 
 static bool may_set(const struct ec_task *task, const char *what)
 {
-	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && !sf_task_is_inflight(&task->base))
 		return true;
 	SF_LOG_ERR("%s: %s", what, task == NULL ? "task is NULL" : "the task is in flight: wait for its callback");
 	return false;

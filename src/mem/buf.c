@@ -64,23 +64,39 @@ static void list_give_back(struct doca_buf *head)
 	}
 }
 
+static inline __attribute__((always_inline)) doca_error_t reference_drop(struct doca_buf *buf, uint16_t *refcount)
+{
+	uint16_t before = buf->refcount;
+
+	if (refcount != NULL)
+		*refcount = before;
+	if (before > 1)
+		buf->refcount = before - 1;
+	else if (buf->next == NULL)
+		sf_buf_give_back(buf);
+	else
+		list_give_back(buf);
+	return DOCA_SUCCESS;
+}
+
+/* The call is wrong, or it is the last reference and the validation layer is on. */
+static __attribute__((noinline, cold)) doca_error_t dec_refcount_checked(struct doca_buf *buf, uint16_t *refcount)
+{
+	if (!is_head(buf) || buf->refcount == 0)
+		return refcount_refused(buf, "doca_buf_dec_refcount");
+	sf_buf_check_release(buf);
+	return reference_drop(buf, refcount);
+}
+
 doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 {
 	doca_error_t result = check_args(buf, buf);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (__builtin_expect(!is_head(buf) || buf->refcount == 0, 0))
-		return refcount_refused(buf, "doca_buf_dec_refcount");
-	if (refcount != NULL)
-		*refcount = buf->refcount;
-	if (buf->refcount > 1)
-		buf->refcount--;
-	else if (buf->next == NULL)
-		sf_buf_give_back(buf);
-	else
-		list_give_back(buf);
-	return DOCA_SUCCESS;
+	if (__builtin_expect(!is_head(buf) || buf->refcount <= __atomic_load_n(&sf_buf_refs_checked, __ATOMIC_RELAXED), 0))
+		return dec_refcount_checked(buf, refcount);
+	return reference_drop(buf, refcount);
 }
 
 doca_error_t doca_buf_get_refcount(const struct doca_buf *buf, uint16_t *refcount)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mem/buf_checks.h"
 
+#include "core/task_checks.h"
 #include "mem/mmap_private.h"
 #include "validation/validation.h"
 
 #define LIST_MAX 4096 /* elements of a list that are looked at */
+
+uint16_t sf_buf_refs_checked;
 
 void sf_buf_check_data(const struct doca_buf *buf, const char *call)
 {
@@ -13,6 +16,18 @@ void sf_buf_check_data(const struct doca_buf *buf, const char *call)
 	if (offset > buf->len || buf->data_len > buf->len - offset)
 		SF_BROKEN(BUF_001, buf, call, "data of %zu bytes at %p passes its end: it has %zu bytes at %p", buf->data_len,
 			  (void *)buf->data, buf->len, (void *)buf->head);
+}
+
+void sf_buf_check_release(const struct doca_buf *buf)
+{
+	for (uint32_t i = 0; buf != NULL && i < LIST_MAX; i++, buf = buf->next) {
+		const char *user = sf_task_use_find(buf);
+
+		if (user == NULL)
+			continue;
+		SF_BROKEN(BUF_008, buf, "doca_buf_dec_refcount", "a %s task in flight has it", user);
+		return;
+	}
 }
 
 /* Whether the buf may be looked into further. */
@@ -37,6 +52,7 @@ static size_t check_list(const struct doca_task *task, const struct doca_buf *bu
 		*is_sound = check_life(task, buf);
 		if (!*is_sound)
 			return 0;
+		sf_task_use_note(task, buf);
 		len += buf->data_len;
 	}
 	return len;

@@ -7,6 +7,7 @@
 #include <doca_buf_inventory.h>
 
 #include "base/log.h"
+#include "mem/buf_checks.h"
 #include "mem/buf_source.h"
 #include "validation/validation.h"
 
@@ -31,6 +32,8 @@ void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, 
 			(struct doca_buf){.source = source, .mmap = &sf_buf_no_mmap, .first = &elements[i], .next = source->free};
 		source->free = &elements[i];
 	}
+	if (sf_validation_is_on) /* before there is a buffer */
+		__atomic_store_n(&sf_buf_refs_checked, 1, __ATOMIC_RELAXED);
 	source->num_elements += num;
 	source->num_free += num;
 }

@@ -282,7 +282,7 @@ doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algori
 
 doca_error_t sha_task_check_setter(const struct sha_task *task, const void *value, const char *what)
 {
-	if (task != NULL && value != NULL && task->base.state != SF_TASK_INFLIGHT)
+	if (task != NULL && value != NULL && !sf_task_is_inflight(&task->base))
 		return DOCA_SUCCESS;
 	if (task == NULL || value == NULL)
 		SF_LOG_ERR("%s: %s is NULL", what, task == NULL ? "task" : "the buffer");

@@ -50,8 +50,11 @@ static doca_error_t service_start(struct doca_ctx *ctx)
 	if (result != DOCA_SUCCESS) {
 		urom_service_disconnect(service);
 		close(service->wake_fd);
+		return result;
 	}
-	return result;
+	service->process = sf_comm_process(service->peer);
+	sf_status_conn_open(&service->status_conn, ctx, service->process, true);
+	return DOCA_SUCCESS;
 }
 
 static void service_cancel(struct doca_ctx *ctx)
@@ -217,6 +220,7 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct
 	if (service->dev != NULL)
 		sf_dev_release(service->dev);
 	service->dev = dev;
+	service->ctx.status.device = sf_dev_desc(dev)->key;
 	return DOCA_SUCCESS;
 }
 

@@ -50,6 +50,8 @@ struct doca_urom_service {
 	struct urom_service_entry entry;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;
+	int process; /* the daemon's; 0: not visible from here */
+	struct sf_status_conn status_conn;
 	struct sockaddr_storage reached; /* the address that answered */
 	socklen_t reached_len;
 	enum urom_session session;

@@ -181,6 +181,7 @@ static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 
 	service->peer = NULL;
+	sf_status_conn_close(&service->status_conn);
 	if (service->session == UROM_SESSION_OPEN)
 		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);
 	else if (why == DOCA_ERROR_NOT_PERMITTED && service->has_key)
@@ -194,6 +195,7 @@ const struct sf_comm_handler urom_service_handler = {.message = peer_message, .l
 void urom_service_disconnect(struct doca_urom_service *service)
 {
 	urom_requests_fail_all(service);
+	sf_status_conn_close(&service->status_conn);
 	if (service->comm != NULL)
 		sf_comm_close(service->comm);
 	service->comm = NULL;

@@ -54,6 +54,7 @@ static doca_error_t pack_spawn(struct doca_urom_worker *worker)
 static void release_all(struct doca_urom_worker *worker)
 {
 	urom_worker_end_join(worker);
+	sf_status_conn_close(&worker->status_conn);
 	if (worker->comm != NULL)
 		sf_comm_close(worker->comm);
 	worker->comm = NULL;
@@ -114,6 +115,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 	worker->request.kind = UROM_SPAWN;
 	worker->request.wake_fd = worker->wake_fd;
 	worker->request.subject = worker->wanted_id;
+	sf_status_conn_open(&worker->status_conn, ctx, worker->service->process, false);
 	urom_request_post(worker->service, &worker->request);
 	return DOCA_ERROR_IN_PROGRESS;
 }
@@ -127,6 +129,7 @@ static void release_process(struct doca_urom_worker *worker)
 	worker->request.kind = UROM_RELEASE;
 	worker->request.subject = worker->id;
 	worker->request.body_len = 0;
+	sf_status_conn_open(&worker->status_conn, &worker->ctx, worker->service->process, false);
 	urom_request_post(worker->service, &worker->request);
 }
 
@@ -327,6 +330,7 @@ doca_error_t doca_urom_worker_set_service(struct doca_urom_worker *worker, struc
 	if (worker->service != NULL)
 		atomic_fetch_sub(&worker->service->num_workers, 1);
 	worker->service = service;
+	worker->ctx.status.device = service->ctx.status.device;
 	return DOCA_SUCCESS;
 }
 

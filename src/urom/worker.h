@@ -54,6 +54,7 @@ struct doca_urom_worker {
 	struct urom_request request;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;
+	struct sf_status_conn status_conn; /* to the daemon while its answer is awaited, else to the process */
 	size_t message_max;
 	uint8_t *payloads; /* of all tasks: for each, message_max bytes of the command, then as many of the response */
 	struct doca_task *ended;

@@ -24,6 +24,7 @@ static doca_error_t begin_join(struct doca_urom_worker *worker)
 
 	sf_liveness_begin(&worker->join);
 	worker->phase = UROM_WORKER_JOINING;
+	sf_status_conn_open(&worker->status_conn, &worker->ctx, worker->request.process, false);
 	worker->join_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (worker->join_fd < 0)
 		return DOCA_ERROR_OPERATING_SYSTEM;
@@ -51,6 +52,7 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
 	worker->logged = true;
 	urom_worker_end_join(worker);
+	sf_status_conn_close(&worker->status_conn);
 	worker->phase = UROM_WORKER_LOST;
 	sf_ctx_kick(&worker->ctx);
 	urom_domains_kick(worker);
@@ -84,6 +86,7 @@ static void handle_joined(struct doca_urom_worker *worker, const struct urom_hea
 		memcpy(worker->addresses, body, len);
 		worker->addresses_len = len;
 		worker->phase = UROM_WORKER_ON;
+		sf_status_conn_open(&worker->status_conn, &worker->ctx, worker->request.process, true);
 		sf_ctx_started(&worker->ctx);
 		return;
 	}

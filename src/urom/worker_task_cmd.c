@@ -118,7 +118,7 @@ static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_
 	if (index >= worker->pool.num_begun)
 		return NULL;
 	cmd_task *task = task_at(worker, index);
-	return task->number == number && task->base.state >= SF_TASK_INFLIGHT ? task : NULL;
+	return task->number == number && sf_task_is_inflight(&task->base) ? task : NULL;
 }
 
 void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, size_t len)
@@ -150,7 +150,7 @@ void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status)
 	for (uint32_t i = worker->pool.num_begun; i > 0; i--) {
 		struct doca_task *task = &task_at(worker, i - 1)->base;
 
-		if (task->state < SF_TASK_INFLIGHT)
+		if (!sf_task_is_inflight(task))
 			continue;
 		assert(task->ctx == &worker->ctx);
 		task->status = status;

@@ -13,6 +13,14 @@ shows() {
 	"$softfield" ps --json | python3 -c 'import json, sys; p = json.load(sys.stdin)["processes"]; assert eval(sys.argv[1])' "$1"
 }
 
+# Compares the members of the last JSON with docs/status.md.
+check_members() {
+	cp "$work/out" "$work/members.json"
+	check 'docs/status.md tells of each member' python3 -c 'import re, sys
+members, text = set(re.findall(r"\"(\w+)\":", open(sys.argv[1]).read())), open(sys.argv[2]).read()
+sys.exit(", ".join(m for m in sorted(members - {"processes"}) if f"`{m}`" not in text) or None)' "$work/members.json" "$(dirname "$0")/../../docs/status.md"
+}
+
 expect 'without a folder' 0 "$softfield" ps
 out_has "^No process in the runtime folder $work/runtime runs a context"
 expect 'without a folder, JSON' 0 "$softfield" ps --json
@@ -43,14 +51,11 @@ json_has "{(q['pid'], k['peer'], k['program'], k['state']) for q in t['processes
 {($server, $client, 'status_peer', 'connected'), ($client, $server, 'status_peer', 'connected')}"
 json_has 'all(c["in_flight"] == 0 and c["configured"] > 0 and c["device"].count("/") == 1 for q in t["processes"] for c in q["contexts"])'
 json_has 'all(set(c) >= {"kind", "state", "age_ms", "in_flight", "allocated", "configured"} for q in t["processes"] for c in q["contexts"])'
-cp "$work/out" "$work/two.json"
-check 'docs/status.md tells of each member' python3 -c 'import re, sys
-members, text = set(re.findall(r"\"(\w+)\":", open(sys.argv[1]).read())), open(sys.argv[2]).read()
-sys.exit(", ".join(m for m in sorted(members - {"processes"}) if f"`{m}`" not in text) or None)' "$work/two.json" "$(dirname "$0")/../../docs/status.md"
+check_members
 expect 'two processes' 0 "$softfield" ps
 out_has "^  $server +status_peer +$(id -un) +all +1 +1 +[0-9.]+ (s|min)"
 out_has "^  $client +status_peer +$(id -un) +host0 +1 +1 +[0-9.]+ (s|min)"
-out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ (s|min) +0 +0 of [0-9]+ +- +0 +(now|[0-9.]+ (s|min))\$"
+out_has "^  $server +comch server +a name +dpu0/[^ ]+ +RUNNING +[0-9.]+ (s|min) +0 +- +0 of [0-9]+ +- +0 +(now|[0-9.]+ (s|min))\$"
 out_has "^  $client +comch client +a name +host0/[^ ]+ +RUNNING"
 out_has "^  $client +comch client +a name +connected +[0-9.]+ (s|min) +$server +status_peer"
 
@@ -60,6 +65,16 @@ watch=$!
 await 'ps --watch repeats its report' wait_until sh -c '[ "$(grep -c "^{.*}$" "$1")" -ge 2 ]' sh "$work/watched"
 kill "$watch"
 wait "$watch" 2>/dev/null # else it may remove the page below
+
+# The server's callback sleeps: its call does not return.
+kill -USR2 "$client"
+await 'a call that does not return' wait_until shows "any(q['pid'] == $server and q['engines'][0].get('inside_ms', 0) > 0 for q in p)"
+expect 'a callback that sleeps' 0 "$softfield" ps
+out_has "^  $server +comch server +a name .* inside, [0-9.]+ (s|min)\$"
+out_has "^  $client +comch client +a name .* (now|[0-9.]+ (s|min))\$"
+expect 'a callback that sleeps, JSON' 0 "$softfield" ps --json
+json_has "[q['pid'] for q in t['processes'] if 'inside_ms' in q['engines'][0]] == [$server]"
+check_members
 
 # The page of a killed process is removed by the next ps; a process that exits removes its own.
 kill -9 "$client"

@@ -131,6 +131,28 @@ exec 4>&- 3>&-
 wait "$server"
 check 'a process removes its file in the runtime folder' [ ! -e "$work/runtime/trace.$server" ]
 
+# A callback that sleeps since before the timeline began is named all the same.
+"$peer" server 'a name' <"$work/server" >"$work/server.out" &
+server=$!
+exec 3>"$work/server"
+await 'a server starts again' await_line "$server" "$work/server.out" started
+"$peer" client 'a name' <"$work/client" >"$work/client.out" 3>&- &
+client=$!
+exec 4>"$work/client"
+await 'its client connects' await_line "$client" "$work/client.out" connected
+kill -USR2 "$client"
+await "the server's callback sleeps" await_line "$server" "$work/server.out" asleep
+await 'its call is seen' wait_until sh -c '"$1" ps | grep -q " inside, "' sh "$softfield"
+expect 'a timeline that begins in a callback' 0 "$softfield" trace --all -t 2 -o "$work/asleep.pftrace"
+out_has "^process $server \(status_peer\): doca_pe_progress is in comch server and has not returned for [0-9.]+ s\$"
+out_lacks "^process $client"
+shown 'it can be read' "$work/asleep.pftrace"
+json_has 't["names"].get("INSTANT doca_pe_progress is in comch server and has not returned", 0) >= 1'
+exec 3>&-
+wait "$server"
+exec 4>&-
+wait "$client"
+
 # has_events NUM: true if each timeline in the runtime folder has that many events in one of its first rings.
 has_events() {
 	for timeline in "$work"/runtime/trace.*; do

@@ -378,6 +378,131 @@ static void submit_loop_on_again(void **state)
 	own_fini(&other);
 }
 
+/* Two contexts of one engine: one ends a task in each call, the other has a task that does not end. */
+static void task_that_is_stuck_while_others_move(void **state)
+{
+	struct own stuck;
+	struct test_ctx moving;
+	struct doca_task *task;
+
+	(void)state;
+	own_init(&stuck, "stuck", 1, false);
+	test_ctx_init(&moving);
+	moving.base.status.name = "moving";
+	assert_int_equal(doca_pe_connect_ctx(stuck.pe, &moving.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&moving, task_ended, task_ended, 1), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(&moving.base), DOCA_SUCCESS);
+	for (uint64_t end = sf_now_ms() + DEADLINE_S * 1000; !line_came("stuck", PROGRESS_MS) && sf_now_ms() < end;) {
+		assert_int_equal(test_task_alloc(&moving, &task), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+		(void)doca_pe_progress(stuck.pe);
+	}
+	assert_int_equal(
+		num_matching("test \"stuck\" on dpu0/test has had a task in flight, while others ended or moved, for " AGE
+			     ": its engine is progressed and no peer is connected"),
+		1);
+	all_reported(stuck.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("moving"), 0);
+	(void)doca_ctx_stop(&moving.base);
+	while (moving.base.state != DOCA_CTX_STATE_IDLE)
+		(void)doca_pe_progress(stuck.pe);
+	assert_int_equal(test_ctx_fini(&moving), DOCA_SUCCESS);
+	own_fini(&stuck);
+}
+
+/* ---- a callback that does not return ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool may_return;
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* Sleeps in the callback until the test lets it go. */
+static void task_sleeps(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task_user_data;
+	(void)ctx_user_data;
+	pthread_mutex_lock(&gate.lock);
+	while (!gate.may_return)
+		pthread_cond_wait(&gate.changed, &gate.lock);
+	pthread_mutex_unlock(&gate.lock);
+	doca_task_free(task);
+}
+
+/* Runs until the task's callback has returned. */
+static void *progress_main(void *argument)
+{
+	struct own *own = argument;
+
+	while (own->test.base.num_allocated != 0)
+		(void)doca_pe_progress(own->pe);
+	return NULL;
+}
+
+static void callback_that_sleeps(void **state)
+{
+	struct own stuck, other;
+	pthread_t thread;
+	char pattern[512];
+
+	(void)state;
+	gate.may_return = false;
+	own_init(&other, "other", 1, true);
+	own_init(&stuck, "stuck", 0, false);
+	stuck.test.pool.completed = stuck.test.pool.own_completed = task_sleeps;
+	stuck.test.hold_tasks = false;
+	assert_int_equal(test_task_alloc(&stuck.test, &stuck.tasks[0]), DOCA_SUCCESS);
+	assert_int_equal(doca_task_submit(stuck.tasks[0]), DOCA_SUCCESS);
+	assert_int_equal(pthread_create(&thread, NULL, progress_main, &stuck), 0);
+	snprintf(pattern, sizeof(pattern),
+		 "doca_pe_progress is in test \"stuck\" on dpu0/test and has not returned for " AGE
+		 ": a callback blocks in it: return from it, and wait elsewhere; gdb -p %d -batch -ex 'thread "
+		 "apply all bt' shows where it is",
+		 (int)getpid());
+	line_await(pattern, NULL);
+	all_reported(other.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("other"), 0);
+	pthread_mutex_lock(&gate.lock);
+	gate.may_return = true;
+	pthread_cond_signal(&gate.changed);
+	pthread_mutex_unlock(&gate.lock);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	own_fini(&stuck);
+	own_fini(&other);
+}
+
+static void connect_to_a_process_that_sleeps_in_a_callback(void **state)
+{
+	static struct program asleep;
+	static struct comch_side other, stuck;
+	char pattern[512];
+
+	(void)state;
+	peer_start(&asleep, "server", "asleep", "started\n");
+	side_init_client(&other, "asleep");
+	assert_int_equal(doca_ctx_start(other.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(other.connection != NULL, other.pe, NULL, NULL, NULL);
+	assert_int_equal(side_send(&other, "wait", 4), DOCA_SUCCESS);
+	SIDE_WAIT(other.num_sent == 1, other.pe, NULL, NULL, NULL);
+	assert_true(program_await(&asleep, "asleep\n"));
+	side_init_client(&stuck, "asleep");
+	assert_int_equal(doca_ctx_start(stuck.ctx), DOCA_ERROR_IN_PROGRESS);
+	snprintf(pattern, sizeof(pattern),
+		 "connect of comch client \"asleep\" on host0/[^ ]* has taken " AGE
+		 ": process %d \\(status_peer\\) must return from a callback, for doca_pe_progress has not returned: gdb -p %d "
+		 "-batch -ex 'thread apply all bt' shows where it is \\(the call has taken " AGE "\\)",
+		 (int)asleep.pid, (int)asleep.pid);
+	line_await(pattern, stuck.pe);
+	assert_int_equal(num_matching("asleep"), 1);
+	peer_kill(&asleep);
+	SIDE_WAIT(side_state(stuck.ctx) == DOCA_CTX_STATE_IDLE, stuck.pe, NULL, NULL, NULL);
+	side_fini(&stuck, NULL);
+	side_fini(&other, NULL);
+}
+
 /* ---- what is no stall ---- */
 
 /* A program sleeps for an event with nothing due: it waits for its peer. */
@@ -407,6 +532,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(task_whose_peer_is_stopped, lines_forget),
 		cmocka_unit_test_setup(connect_to_a_process_that_does_not_progress, lines_forget),
 		cmocka_unit_test_setup(submit_loop_on_again, lines_forget),
+		cmocka_unit_test_setup(task_that_is_stuck_while_others_move, lines_forget),
+		cmocka_unit_test_setup(callback_that_sleeps, lines_forget),
+		cmocka_unit_test_setup(connect_to_a_process_that_sleeps_in_a_callback, lines_forget),
 		cmocka_unit_test_setup(a_sleeper_is_not_to_blame, lines_forget),
 	};
 	char folder[] = "/tmp/stall_test.XXXXXX";

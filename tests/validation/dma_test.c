@@ -165,7 +165,27 @@ static void all_tasks_allocated(bool wrong)
 	copy_fini(&copy);
 }
 
+static void released_while_its_task_is_in_flight(bool wrong)
+{
+	struct copy copy;
+
+	copy_init(&copy, dev, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	CHECK_OK(softfield_validation_set_name(copy.dst, "result"));
+	CHECK_OK(doca_task_submit(copy.task));
+	if (wrong)
+		CHECK_OK(doca_buf_dec_refcount(copy.dst, NULL));
+	while (!copy.has_ended)
+		(void)doca_pe_progress(copy.pe);
+	copy_stop(&copy);
+	if (wrong) /* copy_fini releases it */
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(copy.inventory, copy.dst_mmap, to, BYTES, &copy.dst));
+	copy_fini(&copy);
+}
+
 static const struct scenario scenarios[] = {
+	SCENARIO(released_while_its_task_is_in_flight,
+		 "SF-BUF-008: buf \"result\" (0x): doca_buf_dec_refcount: a dma memcpy task in flight has it; fix: release it in "
+		 "the callback of the task"),
 	SCENARIO(destination_without_the_right,
 		 "SF-MMAP-004: mmap \"to\" (0x): doca_task_submit: a task has it as its destination, and its permissions, 0x0, "
 		 "lack DOCA_ACCESS_FLAG_LOCAL_READ_WRITE; fix: give the right in doca_mmap_set_permissions, on the side named"),

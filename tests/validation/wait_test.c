@@ -4,6 +4,8 @@
 
 #include <poll.h>
 
+#include <doca_graph.h>
+
 #include "base/clock.h"
 #include "support/test_ctx.h"
 
@@ -66,6 +68,45 @@ static void no_progress(bool wrong)
 		scenario_await(1);
 	(void)doca_pe_progress(rig.pe);
 	progress_on(&rig, wrong);
+	doca_task_free(task);
+	rig_fini(&rig);
+}
+
+static void graph_ended(struct doca_graph_instance *instance, union doca_data instance_user_data, union doca_data graph_user_data)
+{
+	(void)instance;
+	(void)instance_user_data;
+	*(bool *)graph_user_data.ptr = true;
+}
+
+/* A graph waits for a node, and nothing progresses that. */
+static void graph_without_progress(bool wrong)
+{
+	struct doca_graph_instance *instance;
+	struct doca_graph_node *node;
+	struct doca_graph *graph;
+	struct doca_task *task;
+	bool has_ended = false;
+	struct rig rig;
+
+	rig_init(&rig);
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(doca_graph_create(rig.pe, &graph));
+	CHECK_OK(doca_graph_set_conf(graph, graph_ended, graph_ended, 1));
+	CHECK_OK(doca_graph_set_user_data(graph, (union doca_data){.ptr = &has_ended}));
+	CHECK_OK(doca_graph_node_create_from_ctx(graph, &rig.test.base, &node));
+	CHECK_OK(doca_graph_start(graph));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_graph_instance_create(graph, &instance));
+	CHECK_OK(doca_graph_instance_set_ctx_node_data(instance, node, task));
+	CHECK_OK(doca_graph_instance_submit(instance));
+	if (wrong)
+		scenario_await(1);
+	while (!has_ended)
+		(void)doca_pe_progress(rig.pe);
+	CHECK_OK(doca_graph_instance_destroy(instance));
+	CHECK_OK(doca_graph_stop(graph));
+	CHECK_OK(doca_graph_destroy(graph));
 	doca_task_free(task);
 	rig_fini(&rig);
 }
@@ -173,9 +214,36 @@ static void wait_that_nobody_ends(bool wrong)
 	rig_fini(&rig);
 }
 
+static void wait_in_a_callback(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task_user_data;
+	if (*(bool *)ctx_user_data.ptr)
+		scenario_await(1);
+	doca_task_free(task);
+}
+
+static void callback_that_waits(bool wrong)
+{
+	struct doca_task *task;
+	struct rig rig;
+
+	rig_init(&rig);
+	CHECK_OK(test_task_set_conf(&rig.test, wait_in_a_callback, wait_in_a_callback, 1));
+	CHECK_OK(doca_ctx_set_user_data(&rig.test.base, (union doca_data){.ptr = &wrong}));
+	CHECK_OK(doca_ctx_start(&rig.test.base));
+	CHECK_OK(test_task_alloc(&rig.test, &task));
+	CHECK_OK(doca_task_submit(task));
+	progress_on(&rig, wrong);
+	rig_fini(&rig);
+}
+
 static const struct scenario scenarios[] = {
 	SCENARIO(no_progress, "SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for "
 			      "T s; fix: call doca_pe_progress on its progress engine (it was never called)"),
+	SCENARIO(
+		graph_without_progress,
+		"SF-PE-004: test \"worker\" (0x): doca_pe_progress: test has 1 task in flight, and none ended for T s; fix: call "
+		"doca_pe_progress on its progress engine (it was never called)"),
 	SCENARIO(start_lost_in_an_event_loop,
 		 "SF-PE-005: test \"worker\" (0x): doca_pe_progress: connect of test has taken T s, and nothing wakes the "
 		 "program to "
@@ -196,6 +264,10 @@ static const struct scenario scenarios[] = {
 							"STOPPING for T s; fix: free its 1 allocated task (doca_task_free)"),
 	SCENARIO(wait_that_nobody_ends, "SF-CTX-006: test \"worker\" (0x): doca_pe_progress: context test is in STOPPING for T "
 					"s; fix: destroy first what was made on it, as its producers and consumers"),
+	SCENARIO(callback_that_waits,
+		 "SF-PE-007: test \"worker\" (0x): doca_pe_progress: doca_pe_progress is in test and has not returned for T s; "
+		 "fix: a callback blocks in it: return from it, and wait elsewhere; gdb -p N -batch -ex 'thread "
+		 "apply all bt' shows where it is"),
 };
 
 int main(void)

@@ -86,6 +86,13 @@ uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns)
 	return since_ns < list->now_ns ? (list->now_ns - since_ns) / 1000000 : 0;
 }
 
+uint64_t ps_oldest_ns(const struct ps_process *process, const struct sf_status_context *it)
+{
+	uint64_t ms = process->page->head.sampled_ns / 1000000;
+
+	return it->oldest_ms == 0 || it->oldest_ms >= ms ? 0 : (ms - it->oldest_ms) * 1000000;
+}
+
 const char *ps_user(uint32_t user, char text[PS_TEXT_MAX])
 {
 	const struct passwd *entry = getpwuid(user);
@@ -97,13 +104,42 @@ const char *ps_user(uint32_t user, char text[PS_TEXT_MAX])
 	return text;
 }
 
-const struct ps_process *ps_find(const struct ps_list *list, pid_t pid)
+static const struct ps_process *process_find(const struct ps_list *list, pid_t pid)
 {
 	for (size_t i = 0; pid != 0 && i < list->num; i++) {
 		if (list->all[i].pid == pid)
 			return &list->all[i];
 	}
 	return NULL;
+}
+
+/* Of a process without a page, such as a worker of UROM. Empty if it is not visible. */
+static void comm_read(pid_t pid, char text[SF_STATUS_TEXT_MAX])
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	text[0] = '\0';
+	if (file != NULL && fgets(text, SF_STATUS_TEXT_MAX, file) == NULL)
+		text[0] = '\0';
+	if (file != NULL)
+		fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	make_printable(text);
+}
+
+const char *ps_program(const struct ps_list *list, pid_t pid, char text[SF_STATUS_TEXT_MAX])
+{
+	const struct ps_process *process = process_find(list, pid);
+
+	if (process != NULL)
+		return process->page->head.program;
+	text[0] = '\0';
+	if (pid != 0)
+		comm_read(pid, text);
+	return text[0] != '\0' ? text : NULL;
 }
 
 /* ---- table ---- */
@@ -133,9 +169,16 @@ static const char *age_text(const struct ps_list *list, uint64_t since_ns, char 
 }
 
 /* Calls just before the page's last update count as current. */
-static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, uint64_t last_call_ns,
+static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, const struct sf_status_engine *engine,
 			     char text[PS_TEXT_MAX])
 {
+	uint64_t last_call_ns = engine->last_call_ns;
+	char age[PS_TEXT_MAX];
+
+	if (engine->inside_since_ns != 0) {
+		snprintf(text, PS_TEXT_MAX, "inside, %.20s", age_text(list, engine->inside_since_ns, age));
+		return text;
+	}
 	if (last_call_ns == 0 || last_call_ns != head->sampled_ns || ps_age_ms(list, last_call_ns) > 2 * (uint64_t)head->tick_ms)
 		return age_text(list, last_call_ns, text);
 	return "now";
@@ -165,23 +208,24 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 			const struct sf_status_context *it)
 {
 	const struct sf_status_engine *engine = &process->page->engines[it->engine];
+	uint64_t oldest_ns = ps_oldest_ns(process, it);
 	char pid[PS_TEXT_MAX], age[PS_TEXT_MAX], tasks[PS_TEXT_MAX], queue[PS_TEXT_MAX], again[PS_TEXT_MAX];
-	char number[PS_TEXT_MAX], call[PS_TEXT_MAX];
+	char number[PS_TEXT_MAX], call[PS_TEXT_MAX], oldest[PS_TEXT_MAX];
 
 	snprintf(number, sizeof(number), "%u", it->engine);
 	snprintf(tasks, sizeof(tasks), "%llu", (unsigned long long)it->num_inflight);
 	snprintf(queue, sizeof(queue), "%llu of %llu", (unsigned long long)it->num_allocated,
 		 (unsigned long long)it->num_configured);
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
-		  age_text(list, it->since_ns, age), tasks, queue,
+		  age_text(list, it->since_ns, age), tasks, oldest_ns != 0 ? age_text(list, oldest_ns, oldest) : NULL, queue,
 		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
-		  call_text(list, &process->page->head, engine->last_call_ns, call));
+		  call_text(list, &process->page->head, engine, call));
 }
 
 static void print_contexts(const struct ps_list *list)
 {
 	struct table *table = table_create((const char *[]){"PID", "CONTEXT", "NAME", "DEVICE", "STATE", "AGE", "IN FLIGHT",
-							    "ALLOCATED", "AGAIN", "ENGINE", "LAST CALL", NULL});
+							    "OLDEST", "ALLOCATED", "AGAIN", "ENGINE", "LAST CALL", NULL});
 
 	for (size_t i = 0; i < list->num; i++) {
 		const struct sf_status_page *page = list->all[i].page;
@@ -196,13 +240,12 @@ static void connection_row(struct table *table, const struct ps_list *list, cons
 			   const struct sf_status_connection *it)
 {
 	const struct sf_status_context *context = &process->page->contexts[it->context];
-	const struct ps_process *peer = ps_find(list, (pid_t)it->pid);
+	char program[SF_STATUS_TEXT_MAX];
 	char pid[PS_TEXT_MAX], peer_pid[PS_TEXT_MAX], age[PS_TEXT_MAX];
 
 	snprintf(peer_pid, sizeof(peer_pid), "%u", it->pid);
 	table_row(table, pid_text(process, pid), context->kind, context->name, it->is_ready ? "connected" : "connecting",
-		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL,
-		  peer != NULL ? peer->page->head.program : NULL);
+		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL, ps_program(list, (pid_t)it->pid, program));
 }
 
 static void print_connections(const struct ps_list *list)

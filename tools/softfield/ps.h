@@ -25,9 +25,12 @@ struct ps_list {
 /* Returns the age in ms; 0 for a future time. */
 uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns);
 /* Returns the user's name, or number. */
+/* Since when the context's oldest task has been in flight, at least; 0: there is none, or it is not known yet. */
+uint64_t ps_oldest_ns(const struct ps_process *process, const struct sf_status_context *it);
+
 const char *ps_user(uint32_t user, char text[PS_TEXT_MAX]);
-/* Returns the process with that pid; NULL: none, or pid is 0. */
-const struct ps_process *ps_find(const struct ps_list *list, pid_t pid);
+/* The name of a process's program, perhaps in text. NULL: pid is 0, or the process is not visible. */
+const char *ps_program(const struct ps_list *list, pid_t pid, char text[SF_STATUS_TEXT_MAX]);
 
 /* one_line: one object per line. */
 void ps_print_json(const struct ps_list *list, bool one_line);

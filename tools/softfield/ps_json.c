@@ -22,6 +22,7 @@ static struct json_object *json_engines(const struct ps_list *list, const struct
 		json_add_number(object, "thread", page->engines[i].thread);
 		json_add_number(object, "calls", page->engines[i].num_calls);
 		add_age(object, "last_call_ms", list, page->engines[i].last_call_ns);
+		add_age(object, "inside_ms", list, page->engines[i].inside_since_ns);
 		json_add_bool(object, "armed", page->engines[i].is_armed != 0);
 	}
 	return array;
@@ -33,7 +34,7 @@ static struct json_object *json_connections(const struct ps_list *list, const st
 
 	for (uint32_t i = 0; i < page->head.num_connections; i++) {
 		const struct sf_status_connection *it = &page->connections[i];
-		const struct ps_process *peer = ps_find(list, (pid_t)it->pid);
+		char program[SF_STATUS_TEXT_MAX];
 		struct json_object *object;
 
 		if (it->context != context)
@@ -43,13 +44,14 @@ static struct json_object *json_connections(const struct ps_list *list, const st
 		add_age(object, "age_ms", list, it->since_ns);
 		if (it->pid != 0)
 			json_add_number(object, "peer", it->pid);
-		json_add_text_if_any(object, "program", peer != NULL ? peer->page->head.program : NULL);
+		json_add_text_if_any(object, "program", ps_program(list, (pid_t)it->pid, program));
 	}
 	return array;
 }
 
-static struct json_object *json_contexts(const struct ps_list *list, const struct sf_status_page *page)
+static struct json_object *json_contexts(const struct ps_list *list, const struct ps_process *process)
 {
+	const struct sf_status_page *page = process->page;
 	struct json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < page->head.num_contexts; i++) {
@@ -63,6 +65,7 @@ static struct json_object *json_contexts(const struct ps_list *list, const struc
 		add_age(object, "age_ms", list, it->since_ns);
 		json_add_number(object, "engine", it->engine);
 		json_add_number(object, "in_flight", it->num_inflight);
+		add_age(object, "oldest_task_ms", list, ps_oldest_ns(process, it));
 		json_add_number(object, "allocated", it->num_allocated);
 		json_add_number(object, "configured", it->num_configured);
 		json_add_number(object, "submitted", it->num_submitted);
@@ -89,7 +92,7 @@ static struct json_object *json_process(const struct ps_list *list, const struct
 	add_age(object, "seen_ms", list, head->sampled_ns);
 	json_add_number(object, "left_out", head->num_left_out);
 	json_object_object_add(object, "engines", json_engines(list, process->page));
-	json_object_object_add(object, "contexts", json_contexts(list, process->page));
+	json_object_object_add(object, "contexts", json_contexts(list, process));
 	return object;
 }
 

@@ -254,6 +254,20 @@ static void instant(struct conversion *to, const struct shown *shown, const stru
 	pftrace_event(to->out, &event);
 }
 
+static void call_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
+		      const struct sf_trace_event *event)
+{
+	struct inflight_task *context = inflight_at(&shown->contexts, event->object);
+	char name[SF_TRACE_NAME_MAX + 64];
+
+	snprintf(name, sizeof(name), "doca_pe_progress is in %s and has not returned", shown->names[event->name]);
+	instant(to, shown, item, "callback", name, "ns", event->other);
+	if (context == NULL)
+		return;
+	context->call_ns = event->other < item->ns ? item->ns - event->other : 0;
+	context->call_seen_ns = item->ns;
+}
+
 static void deliver_begin(struct conversion *to, struct shown *shown, const struct trace_item *item,
 			  const struct sf_trace_event *event)
 {
@@ -338,6 +352,9 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 		break;
 	case SF_TRACE_WORK:
 		work_begin(to, shown, item, event);
+		break;
+	case SF_TRACE_CALL:
+		call_show(to, shown, item, event);
 		break;
 	case SF_TRACE_KINDS:
 		break;

@@ -13,9 +13,9 @@ enum trace_result {
 	TRACE_NO_TIME, /* the tick length of a process is unknown */
 };
 
-/* A slice, task or context that was open at the end of a timeline. */
+/* A slice, task, context or progress call that was open at the end of a timeline. */
 struct trace_open {
-	enum { TRACE_OPEN_SLICE, TRACE_OPEN_TASKS, TRACE_OPEN_CONTEXT } kind;
+	enum { TRACE_OPEN_SLICE, TRACE_OPEN_TASKS, TRACE_OPEN_CONTEXT, TRACE_OPEN_CALL } kind;
 	uint32_t process, thread; /* indexes; thread only for a slice */
 	uint64_t ns;		  /* open for so long */
 	size_t num;		  /* number of tasks */

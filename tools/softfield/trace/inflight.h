@@ -14,9 +14,10 @@ struct inflight_task {
 	size_t submit; /* index of its submit among the events */
 	uint32_t lane;
 	uint64_t track, begin_ns;
-	uint32_t state; /* of a context */
-	bool may_wait;	/* without limit */
-	bool is_older;	/* began before the timeline */
+	uint32_t state;			/* of a context */
+	uint64_t call_ns, call_seen_ns; /* of a context: when the call began that was in it when last seen */
+	bool may_wait;			/* without limit */
+	bool is_older;			/* began before the timeline */
 };
 
 struct inflight {

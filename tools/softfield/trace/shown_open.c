@@ -7,7 +7,8 @@
 #include "base/status_page.h"
 #include "trace/shown.h"
 
-#define OPEN_MIN_NS 100000000 /* what has not ended for so long is told */
+#define CALL_SEEN_NS UINT64_C(2500000000) /* a call is noted each second while it runs */
+#define OPEN_MIN_NS 100000000		  /* what has not ended for so long is told */
 
 static struct trace_open *open_add(struct trace_count *count, uint32_t process, uint64_t ns)
 {
@@ -89,11 +90,38 @@ static void contexts_open(struct trace_count *count, const struct shown *shown, 
 	}
 }
 
+/* A slice says more: its callback began in the timeline. */
+static bool has_slice(const struct trace_count *count, uint32_t process)
+{
+	for (size_t i = 0; i < count->num_open; i++) {
+		if (count->open[i].process == process && count->open[i].kind == TRACE_OPEN_SLICE)
+			return true;
+	}
+	return false;
+}
+
+static void calls_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
+{
+	for (size_t i = 0; i < shown->contexts.num; i++) {
+		const struct inflight_task *context = &shown->contexts.all[i];
+		struct trace_open *open = NULL;
+
+		if (context->call_seen_ns != 0 && end_ns - context->call_seen_ns <= CALL_SEEN_NS)
+			open = open_add(count, process, end_ns - context->call_ns);
+		if (open == NULL)
+			continue;
+		open->kind = TRACE_OPEN_CALL;
+		snprintf(open->name, sizeof(open->name), "%s", shown->names[context->submit]);
+	}
+}
+
 void shown_open_find(const struct shown *shown, uint32_t process, uint64_t last_ns, struct trace_count *count)
 {
 	uint64_t end_ns = end_of(shown->process, last_ns);
 
 	slices_open(count, shown, process, end_ns);
+	if (!has_slice(count, process))
+		calls_open(count, shown, process, end_ns);
 	tasks_open(count, shown, process, end_ns);
 	contexts_open(count, shown, process, end_ns);
 }

@@ -53,6 +53,9 @@ static void print_open(const struct trace_process *process, const struct trace_o
 	else if (open->kind == TRACE_OPEN_TASKS)
 		printf("process %u (%s): %zu task%s \"%s\" in flight, the oldest for %s%s\n", process->head.pid, name, open->num,
 		       open->num == 1 ? "" : "s", open->name, open->is_older ? "more than " : "", seconds);
+	else if (open->kind == TRACE_OPEN_CALL)
+		printf("process %u (%s): doca_pe_progress is in %s and has not returned for %s\n", process->head.pid, name,
+		       open->name, seconds);
 	else
 		printf("process %u (%s): %s is in %s for %s\n", process->head.pid, name, open->name, open->state, seconds);
 }
