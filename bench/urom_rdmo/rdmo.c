@@ -288,7 +288,7 @@ static void serve(pid_t child)
 	int status;
 
 	must(urom_rig_open(&rig, NULL), "the service");
-	check(urom_rdmo_init(urom_rig_plugin(&rig, PLUGIN), 1), "the plugin");
+	check(urom_rdmo_init(urom_rig_plugin(&rig, PLUGIN), urom_rig_plugin_version(&rig, PLUGIN)), "the plugin");
 	worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
 	doca_cpu_set_t cpus;
 	DOCA_CPU_ZERO(&cpus);

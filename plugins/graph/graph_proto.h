@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-#define GRAPH_VERSION 1
+#include "../common/version.h"
+
+#define GRAPH_VERSION PLUGIN_VERSION(1)
 
 enum graph_command_type { GRAPH_LOOPBACK = 1 };
 

@@ -8,7 +8,9 @@
 
 #include <stdint.h>
 
-#define RDMO_VERSION 1
+#include "../common/version.h"
+
+#define RDMO_VERSION PLUGIN_VERSION(1)
 
 /* ---- commands ---- */
 

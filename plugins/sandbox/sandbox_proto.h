@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-#define SANDBOX_VERSION 1
+#include "../common/version.h"
+
+#define SANDBOX_VERSION PLUGIN_VERSION(1)
 
 /* Most bytes of a receive; the channel's limit is usually far lower. */
 #define SANDBOX_LEN_MAX (16u << 20)

@@ -18,6 +18,7 @@
 #include <doca_pe.h>
 #include <doca_urom.h>
 
+#include "../../plugins/common/version.h"
 #include "../../plugins/graph/urom_graph.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
 #include "../../plugins/sandbox/urom_sandbox.h"
@@ -435,8 +436,8 @@ static void prepare(void)
 	snprintf(path, sizeof(path), "%s/services", folder);
 	write_file(path, line);
 	setenv("DOCA_UROM_SERVICE_FILE", path, 1);
-	CHECK(urom_graph_init(1, 1) == DOCA_SUCCESS && urom_sandbox_init(2, 1) == DOCA_SUCCESS &&
-	      urom_rdmo_init(4, 1) == DOCA_SUCCESS);
+	CHECK(urom_graph_init(1, PLUGIN_VERSION(1)) == DOCA_SUCCESS && urom_sandbox_init(2, PLUGIN_VERSION(1)) == DOCA_SUCCESS &&
+	      urom_rdmo_init(4, PLUGIN_VERSION(1)) == DOCA_SUCCESS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -132,21 +132,36 @@ void urom_rig_close(struct urom_rig *rig)
 	memset(rig, 0, sizeof(*rig));
 }
 
-uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name)
+static const struct doca_urom_service_plugin_info *plugin_find(struct urom_rig *rig, const char *name)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
 
 	if (doca_urom_service_get_plugins_list(rig->service, &plugins, &num) != DOCA_SUCCESS)
-		return 0;
+		return NULL;
 	for (size_t i = 0; i < num; i++) {
-		if (strcmp(plugins[i].plugin_name, name) != 0)
-			continue;
-		if (strcmp(name, "worker_graph") == 0)
-			(void)urom_graph_init(plugins[i].id, plugins[i].version);
-		return plugins[i].id;
+		if (strcmp(plugins[i].plugin_name, name) == 0)
+			return &plugins[i];
 	}
-	return 0;
+	return NULL;
+}
+
+uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name)
+{
+	const struct doca_urom_service_plugin_info *plugin = plugin_find(rig, name);
+
+	if (plugin == NULL)
+		return 0;
+	if (strcmp(name, "worker_graph") == 0)
+		(void)urom_graph_init(plugin->id, plugin->version);
+	return plugin->id;
+}
+
+uint64_t urom_rig_plugin_version(struct urom_rig *rig, const char *name)
+{
+	const struct doca_urom_service_plugin_info *plugin = plugin_find(rig, name);
+
+	return plugin != NULL ? plugin->version : 0;
 }
 
 struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, const char *plugin)

@@ -15,6 +15,8 @@
 
 #define UROM_RIG_WAIT_NS UINT64_C(60000000000) /* only a hang takes longer, even on a busy machine */
 
+#define PUBLISHED_VERSION 1 /* of NVIDIA's plugins with the names of ours, whose messages have other forms */
+
 struct urom_rig {
 	char folder[64];
 	char service_file[96];
@@ -40,6 +42,8 @@ struct doca_urom_service *urom_rig_service(struct urom_rig *rig);
 struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, const char *plugin);
 /* Returns the plugin's id; 0: no such plugin. */
 uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name);
+/* Returns the plugin's version; 0: no such plugin. */
+uint64_t urom_rig_plugin_version(struct urom_rig *rig, const char *name);
 
 /* Progresses until the context has that state. False: the deadline passed. */
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state);

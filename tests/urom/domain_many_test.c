@@ -39,7 +39,7 @@ static bool start_workers(void)
 		if (workers[i] == NULL || !urom_rig_start_worker(&rig, workers[i]))
 			return false;
 	}
-	return urom_sandbox_init(urom_rig_plugin(&rig, SANDBOX), 1) == DOCA_SUCCESS;
+	return urom_sandbox_init(urom_rig_plugin(&rig, SANDBOX), urom_rig_plugin_version(&rig, SANDBOX)) == DOCA_SUCCESS;
 }
 
 static int open_rig(void **state)
@@ -231,7 +231,8 @@ static struct doca_urom_domain *join_shared(int wait_fd, int say_fd, struct urom
 	if (rig.service == NULL || doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
 		_exit(1);
 	workers[0] = urom_rig_worker(&rig, SHARED_ID, SANDBOX);
-	if (workers[0] == NULL || urom_sandbox_init(urom_rig_plugin(&rig, SANDBOX), 1) != DOCA_SUCCESS ||
+	if (workers[0] == NULL ||
+	    urom_sandbox_init(urom_rig_plugin(&rig, SANDBOX), urom_rig_plugin_version(&rig, SANDBOX)) != DOCA_SUCCESS ||
 	    !urom_rig_start_worker(&rig, workers[0]) || write(say_fd, &byte, 1) != 1)
 		_exit(1);
 	deal(players, MANY);

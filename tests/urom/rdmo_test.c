@@ -190,6 +190,7 @@ static bool init_plugin(void)
 	for (size_t i = 0; i < num; i++) {
 		if (strcmp(plugins[i].plugin_name, RDMO) == 0)
 			return urom_rdmo_init(plugins[i].id, plugins[i].version + 1) == DOCA_ERROR_UNSUPPORTED_VERSION &&
+			       urom_rdmo_init(plugins[i].id, PUBLISHED_VERSION) == DOCA_ERROR_UNSUPPORTED_VERSION &&
 			       urom_rdmo_init(plugins[i].id, plugins[i].version) == DOCA_SUCCESS;
 	}
 	return false;

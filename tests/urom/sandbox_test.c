@@ -73,6 +73,7 @@ static bool init_sandbox(void)
 	for (size_t i = 0; i < num; i++) {
 		if (strcmp(plugins[i].plugin_name, SANDBOX) == 0)
 			return urom_sandbox_init(plugins[i].id, plugins[i].version + 1) == DOCA_ERROR_UNSUPPORTED_VERSION &&
+			       urom_sandbox_init(plugins[i].id, PUBLISHED_VERSION) == DOCA_ERROR_UNSUPPORTED_VERSION &&
 			       urom_sandbox_init(plugins[i].id, plugins[i].version) == DOCA_SUCCESS;
 	}
 	return false;

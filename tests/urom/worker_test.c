@@ -352,7 +352,7 @@ static void a_progress_call_completes_one_command(void **state)
 	uint32_t ended = 0;
 
 	(void)state;
-	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), 1), DOCA_SUCCESS);
+	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), urom_rig_plugin_version(&rig, GRAPH)), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	pid_t pid = urom_rig_process_of(&rig, worker);
 	kill(pid, SIGSTOP); /* so that it answers all at once */
@@ -370,13 +370,27 @@ static void a_progress_call_completes_one_command(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
+static void published_plugins_are_rejected_by_version(void **state)
+{
+	static const char *const names[] = {GRAPH, "worker_sandbox", "worker_rdmo"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_not_equal(urom_rig_plugin(&rig, names[i]), 0);
+		assert_int_not_equal(urom_rig_plugin_version(&rig, names[i]), PUBLISHED_VERSION);
+	}
+	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), PUBLISHED_VERSION), DOCA_ERROR_UNSUPPORTED_VERSION);
+}
+
 static void an_answer_that_cannot_be_packed_fails_its_task(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, "worker_unpackable");
 
 	(void)state;
 	assert_non_null(worker);
-	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, "worker_unpackable"), 1), DOCA_SUCCESS);
+	assert_int_equal(
+		urom_graph_init(urom_rig_plugin(&rig, "worker_unpackable"), urom_rig_plugin_version(&rig, "worker_unpackable")),
+		DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(urom_rig_loopback(&rig, worker, 1), DOCA_ERROR_TOO_BIG);
 	assert_true(urom_rig_stop_worker(&rig, worker));
@@ -435,6 +449,7 @@ int main(void)
 		WITH_RIG(a_stop_flushes_what_is_in_flight),
 		WITH_RIG(a_progress_call_completes_one_command),
 		WITH_RIG(an_answer_that_cannot_be_packed_fails_its_task),
+		WITH_RIG(published_plugins_are_rejected_by_version),
 		WITH_RIG(a_plugin_that_is_not_there),
 		WITH_RIG(a_killed_client_takes_its_workers_along),
 	};
