@@ -26,7 +26,8 @@
  * before their connection ends; otherwise their tasks fail and they go to STOPPING.
  *
  * Queues: recv_queue_size bounds the messages that wait at a receiver, over all its connections. While the peer's queue is full,
- * submit returns DOCA_ERROR_AGAIN. If the connection has ended, it returns DOCA_ERROR_NOT_CONNECTED.
+ * submit returns DOCA_ERROR_AGAIN. If the connection has ended, it returns DOCA_ERROR_NOT_CONNECTED. While all send tasks are in
+ * flight, *_task_send_alloc_init() returns DOCA_ERROR_NO_MEMORY.
  *
  * A server or client, its connections and its tasks belong to the thread of their progress engine. Producers and consumers may
  * belong to other threads. The library owns connections and event objects. A connection is valid until its disconnection
@@ -134,7 +135,7 @@ doca_error_t doca_comch_server_set_max_msg_size(struct doca_comch_server *comch_
 DOCA_STABLE
 doca_error_t doca_comch_server_get_max_msg_size(const struct doca_comch_server *comch_server, uint32_t *size);
 
-/** @param size messages, 1 to doca_comch_cap_get_max_recv_queue_size(); 16 by default */
+/** @param size messages, 1 to doca_comch_cap_get_max_recv_queue_size(); by default as many as send tasks, at least 16 */
 DOCA_STABLE
 doca_error_t doca_comch_server_set_recv_queue_size(struct doca_comch_server *comch_server, uint32_t size);
 

@@ -95,7 +95,7 @@ static const struct sf_ep_handler client_handler = {
 static doca_error_t connect_server(struct doca_comch_client *client)
 {
 	struct comch_endpoint *endpoint = &client->endpoint;
-	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	const struct comch_handshake own = {endpoint->max_msg_size, comch_endpoint_recv_queue_size(endpoint)};
 	struct doca_comch_connection *connection;
 	uint8_t handshake[COMCH_HANDSHAKE_SIZE];
 	doca_error_t result;
@@ -286,7 +286,7 @@ doca_error_t doca_comch_client_get_recv_queue_size(const struct doca_comch_clien
 		SF_LOG_ERR("%s is NULL", client == NULL ? "comch_client" : "size");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*size = client->endpoint.recv_queue_size;
+	*size = comch_endpoint_recv_queue_size(&client->endpoint);
 	return DOCA_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "comch/task_send.h"
 
 struct comch_out {
 	struct sf_op op;
@@ -100,6 +101,7 @@ void comch_connection_lost(struct doca_comch_connection *connection)
 	uint32_t id;
 
 	connection->ending = true;
+	connection->lost = true;
 	endpoint->num_ending++;
 	connection_bury(connection);
 	comch_endpoint_flush(endpoint);
@@ -114,7 +116,7 @@ void comch_connection_lost(struct doca_comch_connection *connection)
 
 bool comch_connection_close(struct doca_comch_connection *connection)
 {
-	if (connection->num_ops > 0)
+	if (connection->num_ops > 0 || connection->waiting_first != NULL)
 		return false;
 	sf_conn_close(connection->conn);
 	connection->conn = NULL;
@@ -201,6 +203,64 @@ static void push_back_out(struct doca_comch_connection *connection, struct comch
 	pthread_mutex_unlock(&connection->lock);
 }
 
+/* ---- messages that wait ---- */
+
+void comch_connection_wait(struct doca_comch_connection *connection, struct doca_task *task)
+{
+	task->next = NULL;
+	if (connection->waiting_last != NULL)
+		connection->waiting_last->next = task;
+	else
+		connection->waiting_first = task;
+	connection->waiting_last = task;
+	atomic_fetch_add(&connection->endpoint->num_out, 1);
+}
+
+static void waiting_pop(struct doca_comch_connection *connection, struct doca_task *next)
+{
+	assert(connection->waiting_first != NULL);
+	connection->waiting_first = next;
+	if (next == NULL)
+		connection->waiting_last = NULL;
+	atomic_fetch_sub(&connection->endpoint->num_out, 1);
+}
+
+/* False if some still wait. */
+static bool waiting_send(struct doca_comch_connection *connection, uint32_t *sent)
+{
+	struct doca_task *task;
+
+	while (connection->conn != NULL && (task = connection->waiting_first) != NULL) {
+		struct doca_comch_task_send *message = (struct doca_comch_task_send *)task;
+		struct doca_task *next = task->next;
+		doca_error_t result;
+
+		message->op.status = DOCA_SUCCESS;
+		connection->num_ops++;
+		result = sf_conn_submit(connection->conn, &message->op);
+		if (result != DOCA_SUCCESS) { /* if the connection has ended, its closed callback reports it */
+			connection->num_ops--;
+			connection->peer_is_full = result == DOCA_ERROR_AGAIN && message->op.status == DOCA_ERROR_EMPTY;
+			return false;
+		}
+		waiting_pop(connection, next);
+		(*sent)++;
+	}
+	return true;
+}
+
+uint32_t comch_connection_fail_waiting(struct doca_comch_connection *connection)
+{
+	struct doca_task *task;
+	uint32_t failed = 0;
+
+	for (; (task = connection->waiting_first) != NULL; failed++) {
+		waiting_pop(connection, task->next);
+		sf_task_complete(task, connection->lost ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
+	}
+	return failed;
+}
+
 bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *sent)
 {
 	struct comch_out *out;
@@ -222,12 +282,13 @@ bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *
 		}
 		connection->num_ops--;
 		if (result == DOCA_ERROR_AGAIN) {
+			connection->peer_is_full = out->op.status == DOCA_ERROR_EMPTY;
 			push_back_out(connection, out);
 			return false;
 		}
 		free(out); /* the connection has ended: its closed callback reports it */
 	}
-	return true;
+	return waiting_send(connection, sent);
 }
 
 /* ---- messages from the peer ---- */

@@ -42,6 +42,9 @@ struct doca_comch_connection {
 	bool established;      /* the client's: the server accepted */
 	bool maps;	       /* either side can map what the other exports: then a GPU's GPU queues need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
+	bool lost;	       /* by the peer */
+	struct doca_task *waiting_first, *waiting_last; /* messages in flight for which the fabric's queue has no room yet */
+	bool peer_is_full;				/* why the last flush ended: the peer lacks receives */
 	struct comch_traffic traffic, snapshot;
 	struct comch_pace pace;
 	struct sf_status_conn status;
@@ -80,6 +83,11 @@ void comch_connection_disconnect(struct doca_comch_connection *connection);
 void comch_connection_show(struct doca_comch_connection *connection);
 /* The peer is gone: expired-consumer events, and the children learn of it. */
 void comch_connection_lost(struct doca_comch_connection *connection);
+/* Adds a message behind those that the fabric's queue has no room for. comch_connection_flush submits it. */
+void comch_connection_wait(struct doca_comch_connection *connection, struct doca_task *task);
+/* Ends the messages that still wait on a connection that ends: BAD_STATE, or CONNECTION_ABORTED if it is lost. From the context's
+ * progress only: runs the program's callbacks. Returns how many. */
+uint32_t comch_connection_fail_waiting(struct doca_comch_connection *connection);
 /* Closes the connection if nothing is in flight on it; true when it is closed. Not from a callback. */
 bool comch_connection_close(struct doca_comch_connection *connection);
 

@@ -46,7 +46,6 @@ void comch_endpoint_init(struct comch_endpoint *endpoint, const struct sf_ctx_op
 	endpoint->dev = dev;
 	endpoint->is_server = is_server;
 	endpoint->max_msg_size = COMCH_MSG_SIZE_MAX;
-	endpoint->recv_queue_size = COMCH_RECV_QUEUE_DEFAULT;
 	assert(strlen(name) < COMCH_NAME_MAX);
 	strcpy(endpoint->name, name);
 	atomic_init(&endpoint->num_out, 0);
@@ -127,7 +126,7 @@ static uint32_t slot_size(const struct comch_endpoint *endpoint)
 
 doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_ep_handler *handler)
 {
-	uint32_t num_recvs = endpoint->recv_queue_size + COMCH_INTERNAL_RECVS;
+	uint32_t num_recvs = comch_endpoint_recv_queue_size(endpoint) + COMCH_INTERNAL_RECVS;
 	struct sf_domain *domain;
 	doca_error_t result;
 
@@ -203,11 +202,13 @@ void comch_endpoint_send_pending(struct comch_endpoint *endpoint)
 static uint32_t connections_reap(struct comch_endpoint *endpoint)
 {
 	struct doca_comch_connection **slot = &endpoint->connections;
-	uint32_t closed = 0;
+	uint32_t moved = 0;
 
 	while (*slot != NULL) {
 		struct doca_comch_connection *connection = *slot;
 
+		if (connection->ending)
+			moved += comch_connection_fail_waiting(connection);
 		if (!connection->ending || !comch_connection_close(connection)) {
 			slot = &connection->next;
 			continue;
@@ -216,11 +217,11 @@ static uint32_t connections_reap(struct comch_endpoint *endpoint)
 		assert(endpoint->num_connections > 0 && endpoint->num_ending > 0);
 		endpoint->num_connections--;
 		endpoint->num_ending--;
-		closed++;
+		moved++;
 		comch_task_send_forget(endpoint, connection);
 		comch_connection_unref(connection);
 	}
-	return closed;
+	return moved;
 }
 
 bool comch_endpoint_progress(struct comch_endpoint *endpoint)
@@ -287,6 +288,17 @@ doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint,
 	if (result == DOCA_SUCCESS)
 		endpoint->recv_queue_size = size;
 	return result;
+}
+
+uint32_t comch_endpoint_recv_queue_size(const struct comch_endpoint *endpoint)
+{
+	uint32_t num_tasks = endpoint->send_pool.num_tasks;
+
+	if (endpoint->recv_queue_size != 0)
+		return endpoint->recv_queue_size;
+	if (num_tasks < COMCH_RECV_QUEUE_MIN_DEFAULT)
+		return COMCH_RECV_QUEUE_MIN_DEFAULT;
+	return num_tasks < COMCH_RECV_QUEUE_MAX ? num_tasks : COMCH_RECV_QUEUE_MAX;
 }
 
 doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback,

@@ -46,7 +46,7 @@ struct comch_endpoint {
 
 	/* configuration */
 	uint32_t max_msg_size;
-	uint32_t recv_queue_size;
+	uint32_t recv_queue_size; /* 0: not set by the program */
 	struct sf_task_pool send_pool;
 	struct sf_task_class send_class; /* its size depends on max_msg_size: the message lies in the task */
 	doca_comch_event_msg_recv_cb_t msg_recv;
@@ -96,6 +96,8 @@ void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason);
 /* Setters shared by the two sides; what is the public function's name, for the log. */
 doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
 doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
+/* The program's, or the number of send tasks: published programs set only those, and both sides set the same. */
+uint32_t comch_endpoint_recv_queue_size(const struct comch_endpoint *endpoint);
 doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback,
 					 const char *what);
 doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint, doca_comch_event_consumer_cb_t new_consumer,

@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-#define COMCH_NAME_MAX 120	   /* a server's name, with its NUL */
-#define COMCH_MSG_SIZE_MAX 4080	   /* one control message, bytes */
-#define COMCH_RECV_QUEUE_MAX 12288 /* control messages that wait in a server or client */
-#define COMCH_RECV_QUEUE_DEFAULT 16
-#define COMCH_INTERNAL_RECVS 16	   /* receives beyond the user's, for the library's own messages */
-#define COMCH_CLIENTS_MAX 8192	   /* clients of one server */
-#define COMCH_SEND_TASKS_MAX 65536 /* control send tasks of one server or client */
+#define COMCH_NAME_MAX 120		/* a server's name, with its NUL */
+#define COMCH_MSG_SIZE_MAX 4080		/* one control message, bytes */
+#define COMCH_RECV_QUEUE_MAX 12288	/* control messages that wait in a server or client */
+#define COMCH_RECV_QUEUE_MIN_DEFAULT 16 /* if the program sets no size: at least so many, and as many as its send tasks */
+#define COMCH_INTERNAL_RECVS 16		/* receives beyond the user's, for the library's own messages */
+#define COMCH_CLIENTS_MAX 8192		/* clients of one server */
+#define COMCH_SEND_TASKS_MAX 65536	/* control send tasks of one server or client */
 
 #define COMCH_CONSUMERS_MAX 1024 /* living consumers of one side of a connection */
 #define COMCH_PRODUCERS_MAX 1024

@@ -53,7 +53,7 @@ static doca_error_t check_request(const struct comch_endpoint *endpoint, const v
 static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_listener *listener, struct sf_request *request,
 				  struct doca_comch_connection *connection)
 {
-	const struct comch_handshake own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	const struct comch_handshake own = {endpoint->max_msg_size, comch_endpoint_recv_queue_size(endpoint)};
 	uint8_t handshake[COMCH_HANDSHAKE_SIZE];
 	doca_error_t result;
 
@@ -286,7 +286,7 @@ doca_error_t doca_comch_server_get_recv_queue_size(const struct doca_comch_serve
 		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "size");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*size = server->endpoint.recv_queue_size;
+	*size = comch_endpoint_recv_queue_size(&server->endpoint);
 	return DOCA_SUCCESS;
 }
 

@@ -26,6 +26,16 @@ static void send_done(struct sf_op *op)
 	sf_task_complete(&task->base, op->status);
 }
 
+/* AGAIN means that the peer has no room. A full queue of our own keeps the task in flight, so that allocation fails in the end.
+ */
+static doca_error_t wait_or_reject(struct doca_comch_task_send *task, bool peer_is_full)
+{
+	if (peer_is_full)
+		return DOCA_ERROR_AGAIN;
+	comch_connection_wait(task->connection, &task->base);
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_comch_task_send *task = (struct doca_comch_task_send *)base;
@@ -33,6 +43,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	uint32_t sent = 0;
 	doca_error_t result;
 
+	(void)flags;
 	if (connection == NULL || connection->ending || connection->conn == NULL) {
 		SF_LOG_ERR_LIMITED("the connection has ended, so the message is not sent");
 		return DOCA_ERROR_NOT_CONNECTED;
@@ -40,15 +51,16 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	/* The peer must know a consumer that was started before, because the message may name it. */
 	if (atomic_load_explicit(&connection->endpoint->num_out, memory_order_acquire) > 0 &&
 	    !comch_connection_flush(connection, &sent))
-		return DOCA_ERROR_AGAIN;
+		return wait_or_reject(task, connection->peer_is_full);
+	task->op.status = DOCA_SUCCESS;
 	connection->num_ops++;
 	result = sf_conn_submit(connection->conn, &task->op);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	connection->num_ops--;
-	if (result != DOCA_ERROR_AGAIN)
-		SF_LOG_ERR_LIMITED("a control message of %zu bytes could not be sent: %s", task->iov.len,
-				   doca_error_get_name(result));
+	if (result == DOCA_ERROR_AGAIN)
+		return wait_or_reject(task, task->op.status == DOCA_ERROR_EMPTY);
+	SF_LOG_ERR_LIMITED("a control message of %zu bytes could not be sent: %s", task->iov.len, doca_error_get_name(result));
 	return result;
 }
 
@@ -94,6 +106,7 @@ void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size
 	*cls = (struct sf_task_class){
 		.name = "comch send",
 		.size = sizeof(struct doca_comch_task_send) + max_msg_size,
+		.fills_up = true,
 		.submit = send_submit,
 		.inspect = send_inspect,
 	};

@@ -168,6 +168,7 @@ struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
 	bool may_wait;	  /* may wait for ever, as a receive does: being in flight for long is no stall */
+	bool fills_up;	  /* programs allocate until none is free, and wait then: that is no error line */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);

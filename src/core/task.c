@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "core/ctx.h"
 #include "core/ctx_private.h"
 #include "core/submit.h"
@@ -125,6 +126,9 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 			report_exhausted(ctx, pool);
 		if (pool->num_tasks == 0)
 			SF_LOG_ERR("%s: no tasks of this type were configured before start", ctx->ops->name);
+		else if (pool->cls->fills_up)
+			SF_LOG_INFO_LIMITED("all %u %s tasks are allocated: make progress until one is complete", pool->num_tasks,
+					    pool->cls->name);
 		else
 			SF_LOG_ERR("all %u %s tasks are allocated: free one, or configure more", pool->num_tasks,
 				   pool->cls->name);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/comch_side.h"
+#include "support/log_lines.h"
 #include "support/test_dev.h"
 
 static struct comch_side server, client;
@@ -254,8 +255,10 @@ static void a_full_peer_makes_submit_return_again(void **state)
 	assert_int_equal(doca_comch_server_set_recv_queue_size(server.server, 4), DOCA_SUCCESS);
 	side_init_client(&client, "control");
 	side_connect(&server, &client);
-	while ((result = submit_once(&client, &task)) == DOCA_SUCCESS && num < 60)
+	while ((result = submit_once(&client, &task)) == DOCA_SUCCESS) {
 		num++;
+		SIDE_WAIT(client.num_sent == num, client.pe, NULL, NULL, NULL); /* it has arrived */
+	}
 	assert_int_equal(result, DOCA_ERROR_AGAIN);
 	assert_true(num >= 4);
 	SIDE_WAIT(server.num_msgs == num, server.pe, NULL, NULL, NULL);
@@ -263,6 +266,108 @@ static void a_full_peer_makes_submit_return_again(void **state)
 			 DOCA_SUCCESS); /* cleared by the peer; this side does not poll */
 	SIDE_WAIT(server.num_msgs == num + 1, server.pe, client.pe, NULL, NULL);
 	end_both();
+}
+
+static uint32_t recv_queue_size(void)
+{
+	uint32_t size;
+
+	assert_int_equal(doca_comch_server_get_recv_queue_size(server.server, &size), DOCA_SUCCESS);
+	return size;
+}
+
+#define TASKS 1024
+
+static uint32_t num_ended, num_failed;
+static doca_error_t failure; /* of the last one that failed */
+
+static void task_ended(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	doca_error_t status = doca_task_get_status(doca_comch_task_send_as_task(task));
+
+	(void)task_data;
+	(void)ctx_data;
+	num_ended++;
+	if (status != DOCA_SUCCESS) {
+		num_failed++;
+		failure = status;
+	}
+	doca_task_free(doca_comch_task_send_as_task(task));
+}
+
+/* A pair with TASKS tasks, all of the client's in flight. */
+static void connect_and_submit_all(void)
+{
+	struct doca_comch_task_send *task;
+
+	num_ended = num_failed = 0;
+	side_init_server(&server, "control");
+	assert_int_equal(doca_comch_server_task_send_set_conf(server.server, task_ended, task_ended, TASKS), DOCA_SUCCESS);
+	side_init_client(&client, "control");
+	assert_int_equal(doca_comch_client_task_send_set_conf(client.client, task_ended, task_ended, TASKS), DOCA_SUCCESS);
+	side_connect(&server, &client);
+	for (uint32_t i = 0; i < TASKS; i++)
+		assert_int_equal(submit_once(&client, &task), DOCA_SUCCESS);
+}
+
+/* Published programs set the number of tasks, and take a submit that fails while a task is free for an error. */
+static void a_peer_has_room_for_as_many_messages_as_tasks(void **state)
+{
+	struct doca_comch_task_send *none;
+
+	(void)state;
+	connect_and_submit_all();
+	log_lines_open();
+	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, client.connection, "x", 1, &none),
+			 DOCA_ERROR_NO_MEMORY);
+	assert_int_equal(log_lines_num, 0);
+	SIDE_WAIT(server.num_msgs == TASKS && num_ended == TASKS, server.pe, client.pe, NULL, NULL);
+	assert_int_equal(num_failed, 0);
+	end_both();
+}
+
+static void messages_that_wait_end_with_a_stop(void **state)
+{
+	(void)state;
+	connect_and_submit_all();
+	(void)doca_ctx_stop(client.ctx);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, NULL, NULL);
+	assert_int_equal(num_ended, TASKS);
+	assert_int_equal(server.num_msgs, TASKS - num_failed);
+	assert_true(num_failed == 0 || failure == DOCA_ERROR_BAD_STATE);
+	end_both();
+}
+
+static void messages_that_wait_end_with_their_connection(void **state)
+{
+	(void)state;
+	connect_and_submit_all();
+	side_fini(&server, NULL);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE, client.pe, NULL, NULL, NULL);
+	assert_int_equal(num_ended, TASKS);
+	assert_true(num_failed == 0 || failure == DOCA_ERROR_CONNECTION_ABORTED);
+	side_fini(&client, NULL);
+}
+
+static void a_default_queue_has_a_place_for_each_task(void **state)
+{
+	(void)state;
+	side_init_server(&server, "control");
+	assert_int_equal(doca_comch_server_task_send_set_conf(server.server, task_ended, task_ended, 1), DOCA_SUCCESS);
+	assert_int_equal(recv_queue_size(), 16);
+	assert_int_equal(doca_comch_server_task_send_set_conf(server.server, task_ended, task_ended, TASKS), DOCA_SUCCESS);
+	assert_int_equal(recv_queue_size(), TASKS);
+	side_fini(&server, NULL);
+}
+
+static void a_queue_of_its_own_size(void **state)
+{
+	(void)state;
+	side_init_server(&server, "control");
+	assert_int_equal(doca_comch_server_set_recv_queue_size(server.server, 4), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_server_task_send_set_conf(server.server, task_ended, task_ended, TASKS), DOCA_SUCCESS);
+	assert_int_equal(recv_queue_size(), 4);
+	side_fini(&server, NULL);
 }
 
 static void client_stop_is_a_disconnect_event(void **state)
@@ -502,6 +607,11 @@ int main(void)
 		cmocka_unit_test(lower_message_size_of_both_sides_holds),
 		cmocka_unit_test(message_size_grows_between_two_runs),
 		cmocka_unit_test(a_full_peer_makes_submit_return_again),
+		cmocka_unit_test(a_peer_has_room_for_as_many_messages_as_tasks),
+		cmocka_unit_test(messages_that_wait_end_with_a_stop),
+		cmocka_unit_test(messages_that_wait_end_with_their_connection),
+		cmocka_unit_test(a_default_queue_has_a_place_for_each_task),
+		cmocka_unit_test(a_queue_of_its_own_size),
 		cmocka_unit_test(client_stop_is_a_disconnect_event),
 		cmocka_unit_test(connection_events_by_their_name_of_2_6),
 		cmocka_unit_test(server_stop_takes_the_client_to_idle),
