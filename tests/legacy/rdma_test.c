@@ -200,7 +200,7 @@ static void reads_and_writes_reach_the_peers_memory(void **state)
 
 	assert_ok(doca_workq_submit(a.f.workq, &job.base));
 	assert_ok(event_await(&a, &b, &event));
-	assert_string_equal(b.f.memory + 512, "written");
+	assert_memory_equal(b.f.memory + 512, "written", sizeof("written"));
 	memset(b.f.memory + 512, 0, 8);
 	release(remote);
 	job.dst_buff = remote = remote_room_at(&a, &b, 512, LEN);
@@ -210,7 +210,7 @@ static void reads_and_writes_reach_the_peers_memory(void **state)
 	assert_ok(event_await(&b, NULL, &event));
 	assert_int_equal(b.result.opcode, DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM);
 	assert_int_equal(b.result.immediate_data, IMMEDIATE);
-	assert_string_equal(b.f.memory + 512, "written");
+	assert_memory_equal(b.f.memory + 512, "written", sizeof("written"));
 	assert_ok(event_await(&a, &b, &event));
 	memcpy(b.f.memory + 2048, "read", 5);
 	job = (struct doca_rdma_job_read_write){.base = base_of(&a, DOCA_RDMA_JOB_READ, 3), .dst_buff = room, .src_buff = source};
