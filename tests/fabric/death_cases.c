@@ -428,7 +428,7 @@ static void importing_script(int sock)
 	hear(sock, descriptor, sizeof(descriptor));
 	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
 	say_word(sock, 'i');
-	for (uint32_t i = 0;; i++) { /* until killed */
+	for (;;) { /* until killed */
 		fill(end.memory, 300000, 9);
 		one_sided_set(&send, SF_OP_WRITE, import, import->addr + 100, end.memory, 300000);
 		CHECK_OK(submit_wait(conn, &send));
