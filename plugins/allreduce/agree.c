@@ -56,7 +56,7 @@ static void judge(struct vector *vector)
 	vector->parties[vector->command.rank].judged = true;
 	vector->num_judged++;
 	vector->refused |= !good;
-	vector_tell_all(vector, ALLREDUCE_VERDICT, good ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED, NULL, 0);
+	vector_send_all(vector, ALLREDUCE_VERDICT, good ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED, NULL, 0);
 }
 
 static void check_judged(struct vector *vector)
@@ -81,7 +81,7 @@ static void begin_proof(struct vector *vector)
 			continue;
 		party->asked = true;
 		vector->num_asked++;
-		vector_tell(vector, rank, ALLREDUCE_CHALLENGE, DOCA_SUCCESS, number, ALLREDUCE_NUMBER_SIZE);
+		vector_send(vector, rank, ALLREDUCE_CHALLENGE, DOCA_SUCCESS, number, ALLREDUCE_NUMBER_SIZE);
 	}
 	judge(vector);
 	check_judged(vector);
@@ -118,12 +118,12 @@ static void answer_challenge(struct vector *vector, uint32_t rank)
 	doca_error_t result = vector->host != NULL ? host_write_number(vector->host, rank, vector->parties[rank].challenge)
 						   : DOCA_ERROR_NOT_SUPPORTED;
 
-	vector_tell(vector, rank, ALLREDUCE_PROOF, result, NULL, 0);
+	vector_send(vector, rank, ALLREDUCE_PROOF, result, NULL, 0);
 }
 
 /* ---- messages ---- */
 
-static void take_offer(struct vector *vector, struct party *party, const struct inbound *inbound)
+static void offer_handle(struct vector *vector, struct party *party, const struct inbound *inbound)
 {
 	if (party->offered)
 		return;
@@ -133,14 +133,14 @@ static void take_offer(struct vector *vector, struct party *party, const struct 
 		vector->mismatched = true;
 }
 
-static void take(struct vector *vector, struct party *party, const struct inbound *inbound)
+static void message_handle(struct vector *vector, struct party *party, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 	bool good = message->number == DOCA_SUCCESS;
 
 	switch (message->kind) {
 	case ALLREDUCE_OFFER:
-		take_offer(vector, party, inbound);
+		offer_handle(vector, party, inbound);
 		check_offers(vector);
 		break;
 	case ALLREDUCE_CHALLENGE:
@@ -172,14 +172,14 @@ static void take(struct vector *vector, struct party *party, const struct inboun
 	}
 }
 
-void agree_take(struct vector *vector, const struct inbound *inbound)
+void agree_handle_message(struct vector *vector, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 	bool own = vector->stage != VECTOR_AWAITED && message->source == vector->command.rank;
 
 	vector->mismatched |= memcmp(&message->shape, &vector->shape, sizeof(vector->shape)) != 0;
 	if (!vector->mismatched && !own)
-		take(vector, &vector->parties[message->source], inbound);
+		message_handle(vector, &vector->parties[message->source], inbound);
 	else
 		check_offers(vector);
 }
@@ -193,10 +193,10 @@ void agree_offer(struct vector *vector)
 	own->offer = (struct allreduce_offer){.known = digest_of_known(vector), .place = vector->place};
 	if (vector->host != NULL) {
 		own->offer.attachment = vector->host->attachment;
-		own->offer.process = (uint64_t)vector->host->reach.pid;
+		own->offer.process = (uint64_t)vector->host->memory.pid;
 		own->offer.board = vector->host->board;
 	}
-	vector_tell_all(vector, ALLREDUCE_OFFER, DOCA_SUCCESS, &own->offer, sizeof(own->offer));
+	vector_send_all(vector, ALLREDUCE_OFFER, DOCA_SUCCESS, &own->offer, sizeof(own->offer));
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks && !vector->ended; rank++) {
 		if (vector->parties[rank].challenges)
 			answer_challenge(vector, rank);

@@ -65,7 +65,8 @@ static bool is_range(uint64_t address, uint64_t len)
 static bool is_place(const struct allreduce_place *place, uint64_t total)
 {
 	return is_range(place->send, total) && is_range(place->receive, total) &&
-	       is_range(place->gate, sizeof(struct allreduce_gate)) && place->gate % sizeof(uint64_t) == 0 && place->serial != 0;
+	       is_range(place->guard, sizeof(struct allreduce_guard)) && place->guard % sizeof(uint64_t) == 0 &&
+	       place->serial != 0;
 }
 
 static bool is_process(uint64_t process, uint64_t board)
@@ -160,7 +161,7 @@ static bool is_message(const struct allreduce_message *message, size_t data_len)
 	const struct allreduce_shape *shape = &message->shape;
 
 	switch (message->kind) {
-	case ALLREDUCE_HELLO:
+	case ALLREDUCE_HANDSHAKE:
 		return data_len == 0;
 	case ALLREDUCE_DATA: /* a part of a piece, possibly empty */
 		return is_shape(shape) && shape->algorithm <= ALLREDUCE_RING && message->source < shape->num_ranks &&

@@ -41,7 +41,7 @@ struct allreduce_shape {
  * Guards a vector that workers may access. A worker first writes its process id to busy, then checks that serial has the
  * expected value; the rank first changes serial, then waits for busy to clear. After that no worker accesses the vector.
  */
-struct allreduce_gate {
+struct allreduce_guard {
 	uint64_t serial;
 	uint32_t busy[ALLREDUCE_DIRECT_RANKS_MAX + 1]; /* by rank; the last: the rank's own worker if there are more ranks */
 	uint32_t reserved;
@@ -50,7 +50,7 @@ struct allreduce_gate {
 struct allreduce_board {
 	uint8_t numbers[ALLREDUCE_DIRECT_RANKS_MAX + 1]
 		       [ALLREDUCE_NUMBER_SIZE]; /* by rank; the last: the rank's answer to an attach */
-	struct allreduce_gate gates[ALLREDUCE_INFLIGHT_MAX];
+	struct allreduce_guard guards[ALLREDUCE_INFLIGHT_MAX];
 };
 
 /* ---- commands ---- */
@@ -59,7 +59,7 @@ enum allreduce_command_kind {
 	ALLREDUCE_PIECE = 1, /* a piece of a vector, which follows; the answer is the piece's result */
 	ALLREDUCE_CANCEL,    /* fails the operation with this tag; the answer is empty */
 	ALLREDUCE_ATTACH,    /* announces the rank's process; the answer is a struct allreduce_attached */
-	ALLREDUCE_PROVE,     /* the worker's number is on the board; the answer is empty: its status tells whether the worker can
+	ALLREDUCE_PROVE,     /* the worker's number is on the board; the answer is empty: its status says whether the worker can
 				access the rank's memory */
 	ALLREDUCE_DETACH,    /* revokes ATTACH */
 	ALLREDUCE_VECTOR,    /* a whole vector; the answer is a struct allreduce_done */
@@ -85,10 +85,10 @@ struct allreduce_attached {
 	uint64_t worker, daemon;	       /* ids of the processes that request access to the rank's memory */
 };
 
-/* Addresses of a vector and its gate. */
+/* Addresses of a vector and its guard. */
 struct allreduce_place {
 	uint64_t send, receive;
-	uint64_t gate, serial;
+	uint64_t guard, serial;
 };
 
 struct allreduce_vector {
@@ -105,7 +105,7 @@ struct allreduce_done {
 /* ---- messages between workers ---- */
 
 enum allreduce_message_kind {
-	ALLREDUCE_HELLO = 1,
+	ALLREDUCE_HANDSHAKE = 1,
 	ALLREDUCE_DATA,	     /* of a step of a piece; the data follow */
 	ALLREDUCE_ABORT,     /* of all operations with the tag; number: the reason */
 	ALLREDUCE_OFFER,     /* the sender has its vector: struct allreduce_offer follows */

@@ -19,10 +19,10 @@
 
 DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 
-#define LEAVE_NS UINT64_C(2000000000) /* for a worker to leave a gate: longer than its work there takes */
+#define LEAVE_NS UINT64_C(2000000000) /* for a worker to leave a guard: longer than its work there takes */
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
-/* ---- boards: a late worker may still write to a gate of a failed allreduce, so boards are reused but never freed ---- */
+/* ---- boards: a late worker may still write to a guard of a failed allreduce, so boards are reused but never freed ---- */
 
 struct free_board {
 	struct allreduce_board board; /* first */
@@ -32,7 +32,7 @@ struct free_board {
 static pthread_mutex_t boards_lock = PTHREAD_MUTEX_INITIALIZER;
 static SLIST_HEAD(, free_board) boards = SLIST_HEAD_INITIALIZER(boards);
 
-static struct allreduce_board *take_board(void)
+static struct allreduce_board *board_alloc(void)
 {
 	pthread_mutex_lock(&boards_lock);
 	struct free_board *taken = SLIST_FIRST(&boards);
@@ -44,7 +44,7 @@ static struct allreduce_board *take_board(void)
 	return taken != NULL ? &taken->board : NULL;
 }
 
-static void give_board(struct allreduce_board *board)
+static void board_free(struct allreduce_board *board)
 {
 	struct free_board *given = (struct free_board *)(void *)board;
 
@@ -55,27 +55,27 @@ static void give_board(struct allreduce_board *board)
 	pthread_mutex_unlock(&boards_lock);
 }
 
-/* ---- gates ---- */
+/* ---- guards ---- */
 
-struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm)
+struct allreduce_guard *guard_open(struct urom_allreduce_comm *comm)
 {
-	struct allreduce_gate *gate = comm->board->gates;
+	struct allreduce_guard *guard = comm->board->guards;
 
-	while (__atomic_load_n(&gate->serial, __ATOMIC_RELAXED) != 0)
-		gate++;
-	__atomic_store_n(&gate->serial, ++comm->serial != 0 ? comm->serial : ++comm->serial, __ATOMIC_SEQ_CST);
-	return gate;
+	while (__atomic_load_n(&guard->serial, __ATOMIC_RELAXED) != 0)
+		guard++;
+	__atomic_store_n(&guard->serial, ++comm->serial != 0 ? comm->serial : ++comm->serial, __ATOMIC_SEQ_CST);
+	return guard;
 }
 
-void gate_close(struct allreduce_gate *gate)
+void guard_close(struct allreduce_guard *guard)
 {
 	uint64_t until = 0;
 
-	__atomic_store_n(&gate->serial, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&guard->serial, 0, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i <= ALLREDUCE_DIRECT_RANKS_MAX; i++) {
-		for (uint32_t pid; (pid = __atomic_load_n(&gate->busy[i], __ATOMIC_SEQ_CST)) != 0;) {
+		for (uint32_t pid; (pid = __atomic_load_n(&guard->busy[i], __ATOMIC_SEQ_CST)) != 0;) {
 			if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
-				__atomic_store_n(&gate->busy[i], 0, __ATOMIC_SEQ_CST);
+				__atomic_store_n(&guard->busy[i], 0, __ATOMIC_SEQ_CST);
 				break;
 			}
 			until = until != 0 ? until : sf_now_ns() + LEAVE_NS;
@@ -97,7 +97,7 @@ static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind ki
 
 static void dispose(struct urom_allreduce_comm *comm)
 {
-	give_board(comm->board);
+	board_free(comm->board);
 	free(comm);
 }
 
@@ -256,7 +256,7 @@ doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_
 	comm->inflight_max = depth < UROM_ALLREDUCE_INFLIGHT_MAX ? depth : UROM_ALLREDUCE_INFLIGHT_MAX;
 	comm->share = depth / comm->inflight_max;
 	TAILQ_INIT(&comm->inflight);
-	comm->board = take_board();
+	comm->board = board_alloc();
 	if (comm->board == NULL || getrandom(&comm->serial, sizeof(comm->serial), 0) != sizeof(comm->serial)) {
 		dispose(comm);
 		return DOCA_ERROR_NO_MEMORY;

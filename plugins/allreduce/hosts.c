@@ -20,14 +20,14 @@ static uint64_t number_at(uint64_t board, uint32_t slot)
 	return board + offsetof(struct allreduce_board, numbers) + (uint64_t)slot * ALLREDUCE_NUMBER_SIZE;
 }
 
-static doca_error_t check_number(const struct reach *reach, uint64_t board, uint32_t slot, const uint8_t *number)
+static doca_error_t check_number(const struct process_memory *memory, uint64_t board, uint32_t slot, const uint8_t *number)
 {
 	uint8_t found[ALLREDUCE_NUMBER_SIZE];
-	doca_error_t result = reach_read(reach, found, number_at(board, slot), sizeof(found));
+	doca_error_t result = process_memory_read(memory, found, number_at(board, slot), sizeof(found));
 
 	if (result == DOCA_SUCCESS && memcmp(found, number, sizeof(found)) != 0)
 		result = DOCA_ERROR_NOT_FOUND;
-	return result == DOCA_SUCCESS && !reach_is_alive(reach) ? DOCA_ERROR_CONNECTION_ABORTED : result;
+	return result == DOCA_SUCCESS && !process_memory_is_alive(memory) ? DOCA_ERROR_CONNECTION_ABORTED : result;
 }
 
 /* ---- the worker's own ranks ---- */
@@ -54,7 +54,7 @@ static void drop(struct allreduce *allreduce, struct host *host)
 {
 	LIST_REMOVE(host, next);
 	allreduce->num_hosts--;
-	reach_close(&host->reach);
+	process_memory_close(&host->memory);
 	free(host);
 }
 
@@ -69,12 +69,12 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 	    getrandom(&made.attachment, sizeof(made.attachment), 0) != sizeof(made.attachment))
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	made.attachment |= 1; /* 0 means none */
-	doca_error_t result = reach_open(&made.reach, attach->process);
+	doca_error_t result = process_memory_open(&made.memory, attach->process);
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct host *host = (struct host *)malloc(sizeof(*host));
 	if (host == NULL) {
-		reach_close(&made.reach);
+		process_memory_close(&made.memory);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	*host = made;
@@ -91,7 +91,7 @@ doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t 
 
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	doca_error_t result = check_number(&host->reach, host->board, ALLREDUCE_DIRECT_RANKS_MAX, host->number);
+	doca_error_t result = check_number(&host->memory, host->board, ALLREDUCE_DIRECT_RANKS_MAX, host->number);
 	host->proven = result == DOCA_SUCCESS;
 	return result;
 }
@@ -123,13 +123,13 @@ void hosts_forget(struct allreduce *allreduce, uint64_t client)
 doca_error_t host_write_number(const struct host *host, uint32_t rank, const uint8_t number[ALLREDUCE_NUMBER_SIZE])
 {
 	return rank < ALLREDUCE_DIRECT_RANKS_MAX
-		       ? reach_write(&host->reach, number_at(host->board, rank), number, ALLREDUCE_NUMBER_SIZE)
+		       ? process_memory_write(&host->memory, number_at(host->board, rank), number, ALLREDUCE_NUMBER_SIZE)
 		       : DOCA_ERROR_INVALID_VALUE;
 }
 
 /* ---- other workers' ---- */
 
-static void refuse(struct process *process, uint32_t rank, doca_error_t why)
+static void process_reject(struct process *process, uint32_t rank, doca_error_t why)
 {
 	process->refused = true;
 	process->proven = false;
@@ -143,14 +143,14 @@ const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, con
 
 	if (process->attachment == offer->attachment) /* another vector may have challenged it */
 		return process->proven || process->refused ? NULL : process->number;
-	reach_close(&process->reach);
+	process_memory_close(&process->memory);
 	*process = (struct process){.attachment = offer->attachment, .board = offer->board};
-	doca_error_t result = reach_open(&process->reach, offer->process);
+	doca_error_t result = process_memory_open(&process->memory, offer->process);
 	if (result == DOCA_SUCCESS && getrandom(process->number, sizeof(process->number), 0) != sizeof(process->number))
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	if (result == DOCA_SUCCESS)
 		return process->number;
-	refuse(process, rank, result);
+	process_reject(process, rank, result);
 	return NULL;
 }
 
@@ -161,10 +161,10 @@ void process_check(struct allreduce *allreduce, uint32_t rank, uint32_t my_rank,
 	if (process->attachment == 0 || process->proven || process->refused)
 		return;
 	doca_error_t result =
-		status == DOCA_SUCCESS ? check_number(&process->reach, process->board, my_rank, process->number) : status;
+		status == DOCA_SUCCESS ? check_number(&process->memory, process->board, my_rank, process->number) : status;
 	process->proven = result == DOCA_SUCCESS;
 	if (result != DOCA_SUCCESS)
-		refuse(process, rank, result);
+		process_reject(process, rank, result);
 }
 
 bool process_is_proven(const struct allreduce *allreduce, uint32_t rank, uint64_t attachment)
@@ -178,6 +178,6 @@ void processes_close(struct allreduce *allreduce)
 {
 	for (uint32_t rank = 0; rank < ALLREDUCE_DIRECT_RANKS_MAX; rank++) {
 		if (allreduce->processes[rank].attachment != 0)
-			reach_close(&allreduce->processes[rank].reach);
+			process_memory_close(&allreduce->processes[rank].memory);
 	}
 }

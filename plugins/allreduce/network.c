@@ -32,14 +32,15 @@ static void keep(struct allreduce *allreduce, const struct allreduce_message *me
 
 /* Only keeps the message, because this runs inside UCX: in its TCP (1.13) a send from here can fail an assertion, if the
  * connection is broken and its events are pending. */
-static ucs_status_t take(void *arg, const void *head, size_t head_len, void *data, size_t len, const ucp_am_recv_param_t *param)
+static ucs_status_t message_receive(void *arg, const void *head, size_t head_len, void *data, size_t len,
+				    const ucp_am_recv_param_t *param)
 {
 	struct allreduce *allreduce = (struct allreduce *)arg;
 	struct allreduce_message message;
 
 	if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0 &&
 	    allreduce_message_parse(head, head_len, len, allreduce->network.id, &message) == DOCA_SUCCESS &&
-	    message.kind != ALLREDUCE_HELLO)
+	    message.kind != ALLREDUCE_HANDSHAKE)
 		keep(allreduce, &message, data, len);
 	return UCS_OK;
 }
@@ -54,7 +55,7 @@ doca_error_t network_open(struct allreduce *allreduce)
 			      UCP_AM_HANDLER_PARAM_FIELD_ARG,
 		.id = AM_ID,
 		.flags = UCP_AM_FLAG_WHOLE_MSG,
-		.cb = take,
+		.cb = message_receive,
 		.arg = allreduce,
 	};
 	struct network *network = &allreduce->network;
@@ -139,7 +140,7 @@ static doca_error_t open_endpoint(struct allreduce *allreduce, struct peer *peer
 
 doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank)
 {
-	const struct allreduce_message hello = {.kind = ALLREDUCE_HELLO};
+	const struct allreduce_message handshake = {.kind = ALLREDUCE_HANDSHAKE};
 	struct allreduce_address address;
 	const void *ucp;
 	struct peer *peer = make_peer(allreduce, rank);
@@ -152,7 +153,7 @@ doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank)
 	peer->id = address.id;
 	result = open_endpoint(allreduce, peer, ucp, address.len);
 	/* UCX connects with the first message, and detects the peer's end only then. */
-	return result == DOCA_SUCCESS ? network_send(allreduce, rank, &hello, NULL, 0, NULL) : result;
+	return result == DOCA_SUCCESS ? network_send(allreduce, rank, &handshake, NULL, 0, NULL) : result;
 }
 
 bool network_is_dead(const struct allreduce *allreduce, uint32_t rank)

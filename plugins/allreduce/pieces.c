@@ -153,14 +153,14 @@ static void run(struct piece *piece)
 	}
 }
 
-void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
+void pieces_handle_message(struct allreduce *allreduce, struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
 	doca_error_t failed = piece == NULL ? allreduce_failed(allreduce, message->tag) : DOCA_SUCCESS;
 
 	if (failed != DOCA_SUCCESS) { /* the sender may not know of the failure */
-		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
+		allreduce_send_abort(allreduce, message->source, message->tag, failed);
 		inbound_free(allreduce, inbound);
 		return;
 	}

@@ -9,46 +9,47 @@
 
 #define STEP_BYTES (4 * ALLREDUCE_CHUNK) /* bytes before the worker does other work */
 
-static const struct reach *reach_of(const struct vector *vector, uint32_t rank)
+static const struct process_memory *memory_of(const struct vector *vector, uint32_t rank)
 {
-	return rank == vector->command.rank ? &vector->host->reach : &vector->allreduce->processes[rank].reach;
+	return rank == vector->command.rank ? &vector->host->memory : &vector->allreduce->processes[rank].memory;
 }
 
-/* ---- gates ---- */
+/* ---- guards ---- */
 
 static uint64_t busy_at(const struct allreduce_place *place, uint32_t slot)
 {
-	return place->gate + offsetof(struct allreduce_gate, busy) + slot * sizeof(uint32_t);
+	return place->guard + offsetof(struct allreduce_guard, busy) + slot * sizeof(uint32_t);
 }
 
-static doca_error_t enter(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)
+static doca_error_t enter(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
 {
 	const uint32_t pid = (uint32_t)getpid(), nobody = 0;
 	uint64_t serial;
 
-	if (!reach_is_alive(reach))
+	if (!process_memory_is_alive(memory))
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	doca_error_t result = reach_write(reach, busy_at(place, slot), &pid, sizeof(pid));
+	doca_error_t result = process_memory_write(memory, busy_at(place, slot), &pid, sizeof(pid));
 	if (result == DOCA_SUCCESS)
-		result = reach_read(reach, &serial, place->gate + offsetof(struct allreduce_gate, serial), sizeof(serial));
+		result = process_memory_read(memory, &serial, place->guard + offsetof(struct allreduce_guard, serial),
+					     sizeof(serial));
 	if (result != DOCA_SUCCESS || serial == place->serial)
 		return result;
-	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
+	(void)process_memory_write(memory, busy_at(place, slot), &nobody, sizeof(nobody));
 	return DOCA_ERROR_CONNECTION_ABORTED; /* the rank has abandoned it */
 }
 
-static void leave(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)
+static void leave(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
 {
 	const uint32_t nobody = 0;
 
-	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
+	(void)process_memory_write(memory, busy_at(place, slot), &nobody, sizeof(nobody));
 }
 
 doca_error_t share_enter(struct vector *vector)
 {
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		struct party *party = &vector->parties[rank];
-		doca_error_t result = enter(reach_of(vector, rank), &party->offer.place, vector->command.rank);
+		doca_error_t result = enter(memory_of(vector, rank), &party->offer.place, vector->command.rank);
 
 		if (result != DOCA_SUCCESS)
 			return result;
@@ -63,14 +64,14 @@ void share_leave(struct vector *vector)
 		struct party *party = &vector->parties[rank];
 
 		if (party->entered)
-			leave(reach_of(vector, rank), &party->offer.place, vector->command.rank);
+			leave(memory_of(vector, rank), &party->offer.place, vector->command.rank);
 		party->entered = false;
 	}
 }
 
 doca_error_t own_enter(struct vector *vector)
 {
-	doca_error_t result = enter(&vector->host->reach, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+	doca_error_t result = enter(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
 
 	vector->entered = result == DOCA_SUCCESS;
 	return result;
@@ -79,7 +80,7 @@ doca_error_t own_enter(struct vector *vector)
 void own_leave(struct vector *vector)
 {
 	if (vector->entered)
-		leave(&vector->host->reach, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+		leave(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
 	vector->entered = false;
 }
 
@@ -91,13 +92,14 @@ static doca_error_t reduce_chunk(struct vector *vector, size_t len)
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++) {
-		result = reach_read(reach_of(vector, rank), rank == 0 ? sum : one,
-				    vector->parties[rank].offer.place.send + vector->at, len);
+		result = process_memory_read(memory_of(vector, rank), rank == 0 ? sum : one,
+					     vector->parties[rank].offer.place.send + vector->at, len);
 		if (rank != 0 && result == DOCA_SUCCESS)
 			reduce(vector->shape.type, vector->shape.op, sum, one, len);
 	}
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++)
-		result = reach_write(reach_of(vector, rank), vector->parties[rank].offer.place.receive + vector->at, sum, len);
+		result = process_memory_write(memory_of(vector, rank), vector->parties[rank].offer.place.receive + vector->at,
+					      sum, len);
 	return result;
 }
 

@@ -119,11 +119,11 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 		return DOCA_ERROR_TOO_BIG;
 	}
 	if (comm->way == UROM_ALLREDUCE_BY_MEMORY) {
-		allreduce->gate = gate_open(comm);
+		allreduce->guard = guard_open(comm);
 		vector.attachment = comm->attached.attachment;
 		vector.place =
 			(struct allreduce_place){(uint64_t)(uintptr_t)allreduce->send, (uint64_t)(uintptr_t)allreduce->receive,
-						 (uint64_t)(uintptr_t)allreduce->gate, allreduce->gate->serial};
+						 (uint64_t)(uintptr_t)allreduce->guard, allreduce->guard->serial};
 	}
 	memcpy(place + sizeof(*command), &vector, sizeof(vector));
 	result = submit(task, place, command, sizeof(vector), &pending, vector_done);
@@ -172,8 +172,8 @@ static void end_if_over(struct allreduce *allreduce)
 {
 	if (allreduce->outstanding != 0)
 		return;
-	if (allreduce->gate != NULL)
-		gate_close(allreduce->gate);
+	if (allreduce->guard != NULL)
+		guard_close(allreduce->guard);
 	TAILQ_REMOVE(&allreduce->comm->inflight, allreduce, next);
 	allreduce->comm->num_inflight--;
 	const struct allreduce ended = *allreduce;
@@ -342,8 +342,8 @@ doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_da
 			     (is_whole(allreduce) || allreduce->command.shape.total >= ALLREDUCE_IN_PLACE_MIN);
 	doca_error_t result = allreduce->waiting ? DOCA_SUCCESS : begin(allreduce);
 	if (result != DOCA_SUCCESS) {
-		if (allreduce->gate != NULL)
-			gate_close(allreduce->gate);
+		if (allreduce->guard != NULL)
+			guard_close(allreduce->guard);
 		free(allreduce);
 		return result;
 	}

@@ -3,7 +3,7 @@
  * Internals of the host's half.
  *
  *   urom_allreduce.c  allreduces and their commands
- *   comm.c            comms: access of the worker to this process's memory, and its gates
+ *   comm.c            comms: access of the worker to this process's memory, and its guards
  */
 #ifndef UROM_ALLREDUCE_PRIVATE_H
 #define UROM_ALLREDUCE_PRIVATE_H
@@ -20,9 +20,9 @@ struct allreduce {
 	struct allreduce_command command; /* of the next piece */
 	const uint8_t *send;
 	uint8_t *receive;
-	struct allreduce_gate *gate; /* NULL: commands carry the vector */
-	bool waiting;		     /* until the comm's way is known */
-	uint32_t outstanding;	     /* commands */
+	struct allreduce_guard *guard; /* NULL: commands carry the vector */
+	bool waiting;		       /* until the comm's way is known */
+	uint32_t outstanding;	       /* commands */
 	doca_error_t result;
 	urom_allreduce_finished finished;
 	union doca_data cookie;
@@ -37,7 +37,7 @@ struct urom_allreduce_comm {
 	enum urom_allreduce_way way;
 	struct allreduce_board *board;
 	struct allreduce_attached attached;
-	uint64_t serial; /* of the last gate */
+	uint64_t serial; /* of the last guard */
 	bool proving, admitted, destroyed, detaching;
 };
 
@@ -63,9 +63,9 @@ void begin_waiting(struct urom_allreduce_comm *comm);
 
 /* ---- comm.c ---- */
 
-/* Returns a gate for a vector; there is one for each allreduce in flight. */
-struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm);
+/* Returns a guard for a vector; there is one for each allreduce in flight. */
+struct allreduce_guard *guard_open(struct urom_allreduce_comm *comm);
 /* After this no worker accesses the vector. */
-void gate_close(struct allreduce_gate *gate);
+void guard_close(struct allreduce_guard *guard);
 
 #endif

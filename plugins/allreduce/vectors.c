@@ -89,7 +89,7 @@ void vector_fail(struct vector *vector, doca_error_t status)
 
 /* ---- messages to other workers ---- */
 
-void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
+void vector_send(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
 		 size_t len)
 {
 	const struct allreduce_message message = {
@@ -105,10 +105,10 @@ void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_ki
 		vector_fail(vector, result);
 }
 
-void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
+void vector_send_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
 {
 	for (uint32_t i = 1; i < vector->shape.num_ranks && !vector->ended; i++) /* each begins with another rank */
-		vector_tell(vector, (vector->command.rank + i) % vector->shape.num_ranks, kind, status, data, len);
+		vector_send(vector, (vector->command.rank + i) % vector->shape.num_ranks, kind, status, data, len);
 }
 
 /* ---- pieces ---- */
@@ -123,8 +123,9 @@ static void feed(struct vector *vector)
 		uint8_t *data = (uint8_t *)malloc(len);
 
 		command.offset = vector->at;
-		doca_error_t result = data != NULL ? reach_read(&vector->host->reach, data, vector->place.send + vector->at, len)
-						   : DOCA_ERROR_NO_MEMORY;
+		doca_error_t result =
+			data != NULL ? process_memory_read(&vector->host->memory, data, vector->place.send + vector->at, len)
+				     : DOCA_ERROR_NO_MEMORY;
 		vector->at += len;
 		if (result == DOCA_SUCCESS) {
 			vector->num_pieces++;
@@ -145,7 +146,7 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 		return;
 	vector->num_pieces--;
 	if (status == DOCA_SUCCESS) {
-		status = reach_write(&vector->host->reach, vector->place.receive + offset, data, len);
+		status = process_memory_write(&vector->host->memory, vector->place.receive + offset, data, len);
 		if (status != DOCA_SUCCESS)
 			vector_fail(vector, status);
 	}
@@ -252,7 +253,7 @@ static void share(struct vector *vector)
 	}
 	vector->stage = VECTOR_LEAVING;
 	vector->num_left++;
-	vector_tell_all(vector, ALLREDUCE_LEFT, DOCA_SUCCESS, NULL, 0);
+	vector_send_all(vector, ALLREDUCE_LEFT, DOCA_SUCCESS, NULL, 0);
 	vector_check_left(vector);
 }
 
@@ -291,7 +292,7 @@ static struct vector *await(struct allreduce *allreduce, const struct allreduce_
 	doca_error_t failed = allreduce_failed(allreduce, message->tag);
 
 	if (message->kind == ALLREDUCE_OFFER && failed != DOCA_SUCCESS) /* the sender may not know of the failure */
-		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
+		allreduce_send_abort(allreduce, message->source, message->tag, failed);
 	if (message->kind != ALLREDUCE_OFFER || failed != DOCA_SUCCESS)
 		return NULL;
 	if (allreduce->num_awaited == ALLREDUCE_AWAITED_MAX)
@@ -302,7 +303,7 @@ static struct vector *await(struct allreduce *allreduce, const struct allreduce_
 	return vector;
 }
 
-void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
+void vectors_handle_message(struct allreduce *allreduce, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 
@@ -315,7 +316,7 @@ void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 		vector = await(allreduce, message);
 	if (vector == NULL)
 		return;
-	agree_take(vector, inbound);
+	agree_handle_message(vector, inbound);
 }
 
 /* ---- start ---- */

@@ -46,7 +46,7 @@ static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t sta
 	set[0] = (struct failed){tag, status};
 }
 
-void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status)
+void allreduce_send_abort(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status)
 {
 	const struct allreduce_message message = {.kind = ALLREDUCE_ABORT, .tag = tag, .number = (uint32_t)status};
 
@@ -64,16 +64,16 @@ static void fail_here(struct allreduce *allreduce, uint64_t tag, doca_error_t st
 
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
 {
-	bool tell = num_ranks != 0;
+	bool notify = num_ranks != 0;
 
 	fail_here(allreduce, tag, status, &num_ranks);
-	for (uint32_t rank = 0; tell && rank < num_ranks; rank++)
-		allreduce_tell_failed(allreduce, rank, tag, status);
+	for (uint32_t rank = 0; notify && rank < num_ranks; rank++)
+		allreduce_send_abort(allreduce, rank, tag, status);
 }
 
-void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell)
+void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool notify)
 {
-	allreduce_fail_among(allreduce, tag, status, tell ? 1 : 0);
+	allreduce_fail_among(allreduce, tag, status, notify ? 1 : 0);
 }
 
 void inbound_free(struct allreduce *allreduce, struct inbound *inbound)
@@ -184,7 +184,7 @@ static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_
 	return result == DOCA_SUCCESS ? result : answer(allreduce, desc, result, NULL, 0);
 }
 
-static doca_error_t take(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc)
+static doca_error_t command_run(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc)
 {
 	struct allreduce_command command;
 	const void *body;
@@ -216,7 +216,7 @@ static doca_error_t allreduce_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_l
 
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
-		doca_error_t one = take(allreduce, desc);
+		doca_error_t one = command_run(allreduce, desc);
 
 		if (one != DOCA_SUCCESS)
 			result = one;
@@ -239,7 +239,7 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 
 /* The sender may die before it has notified all, so up to ALLREDUCE_DIRECT_RANKS_MAX ranks forward it. With more, each is
  * notified when it sends a message. */
-static void take_abort(struct allreduce *allreduce, const struct allreduce_message *message)
+static void abort_receive(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	doca_error_t status = allreduce_known_error(message->number);
 	bool is_new = allreduce_failed(allreduce, message->tag) == DOCA_SUCCESS;
@@ -247,21 +247,21 @@ static void take_abort(struct allreduce *allreduce, const struct allreduce_messa
 
 	fail_here(allreduce, message->tag, status, &num_ranks);
 	for (uint32_t rank = 0; is_new && num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX && rank < num_ranks; rank++)
-		allreduce_tell_failed(allreduce, rank, message->tag, status);
+		allreduce_send_abort(allreduce, rank, message->tag, status);
 }
 
-static void take_messages(struct allreduce *allreduce)
+static void messages_handle(struct allreduce *allreduce)
 {
 	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
 		STAILQ_REMOVE_HEAD(&allreduce->inbox, in_inbox);
 		if (inbound->message.kind == ALLREDUCE_DATA) {
-			pieces_take(allreduce, inbound);
+			pieces_handle_message(allreduce, inbound);
 			continue;
 		}
 		if (inbound->message.kind == ALLREDUCE_ABORT)
-			take_abort(allreduce, &inbound->message);
+			abort_receive(allreduce, &inbound->message);
 		else
-			vectors_take(allreduce, inbound);
+			vectors_handle_message(allreduce, inbound);
 		inbound_free(allreduce, inbound);
 	}
 	pieces_run(allreduce);
@@ -283,7 +283,7 @@ static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_lin
 
 	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
 		any = true;
-	take_messages(allreduce);
+	messages_handle(allreduce);
 	if (network_lost_any(allreduce)) {
 		check_peers(allreduce);
 		any = true;

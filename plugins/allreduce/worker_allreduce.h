@@ -6,7 +6,7 @@
  *   vectors.c           whole vectors                schedule.c  steps of ring and tree
  *   agree.c             agreement of the workers     reduce.c    sums, minima, maxima
  *   share.c             a worker's share of one      network.c   messages between workers
- *   hosts.c             accessible processes         reach.c     access to their memory
+ *   hosts.c             accessible processes         process_memory.c     access to their memory
  *
  * A vector arrives in pieces, inside commands, or stays in its rank's memory if the worker can access that. In the second
  * case the workers agree first (agree.c): if each can access all ranks' memories, each reduces its share there (share.c);
@@ -60,21 +60,21 @@ struct step schedule_step(const struct allreduce_shape *shape, uint32_t rank, ui
 /* into = into op from, element by element; from may lie at any address. */
 void reduce(uint8_t type, uint8_t op, void *into, const void *from, size_t len);
 
-/* ---- reach.c ---- */
+/* ---- process_memory.c ---- */
 
 /* Access to the memory of another process of this machine, if the kernel allows it. */
-struct reach {
+struct process_memory {
 	int pid;
 	int fd; /* pidfd: detects that the id was reused */
 };
 
 /* NOT_SUPPORTED: by this system, or UCX_TLS forbids it; NOT_FOUND: no such process. */
-doca_error_t reach_open(struct reach *reach, uint64_t process);
-void reach_close(struct reach *reach);
-bool reach_is_alive(const struct reach *reach);
+doca_error_t process_memory_open(struct process_memory *memory, uint64_t process);
+void process_memory_close(struct process_memory *memory);
+bool process_memory_is_alive(const struct process_memory *memory);
 /* NOT_PERMITTED; CONNECTION_ABORTED: the process has ended; INVALID_VALUE: the memory is unmapped or read-only. */
-doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size_t len);
-doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *from, size_t len);
+doca_error_t process_memory_read(const struct process_memory *memory, void *to, uint64_t from, size_t len);
+doca_error_t process_memory_write(const struct process_memory *memory, uint64_t to, const void *from, size_t len);
 
 /* ---- hosts.c ---- */
 
@@ -84,7 +84,7 @@ struct host {
 	uint64_t attachment, client;
 	uint64_t board;
 	uint8_t number[ALLREDUCE_NUMBER_SIZE];
-	struct reach reach;
+	struct process_memory memory;
 	bool proven;
 };
 
@@ -93,7 +93,7 @@ struct process {
 	uint64_t attachment; /* 0: none yet */
 	uint64_t board;
 	uint8_t number[ALLREDUCE_NUMBER_SIZE];
-	struct reach reach;
+	struct process_memory memory;
 	bool proven, refused;
 };
 
@@ -183,7 +183,7 @@ doca_error_t piece_start_of(struct vector *vector, const struct allreduce_comman
 bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset);
 void piece_sent(struct piece *piece);
 /* Handles ALLREDUCE_DATA. */
-void pieces_take(struct allreduce *allreduce, struct inbound *inbound);
+void pieces_handle_message(struct allreduce *allreduce, struct inbound *inbound);
 void pieces_run(struct allreduce *allreduce);
 /* Finds the tag of a piece that still needs a worker that has died. */
 bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag);
@@ -230,7 +230,7 @@ struct vector {
 
 doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
 			  const struct allreduce_command *command, const void *body, size_t len);
-void vectors_take(struct allreduce *allreduce, const struct inbound *inbound);
+void vectors_handle_message(struct allreduce *allreduce, const struct inbound *inbound);
 /* True when anything was done. */
 bool vectors_run(struct allreduce *allreduce);
 void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *data, size_t len, doca_error_t status);
@@ -241,9 +241,9 @@ void vectors_free(struct allreduce *allreduce);
 
 /* Fails the vector here and at the other ranks. */
 void vector_fail(struct vector *vector, doca_error_t status);
-void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
+void vector_send(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
 		 size_t len);
-void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len);
+void vector_send_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len);
 /* all_memories: each worker can access its rank's memory, so no command carries a piece. */
 void vector_go_in_pieces(struct vector *vector, bool all_memories);
 void vector_begin_share(struct vector *vector);
@@ -254,16 +254,16 @@ void vector_check_left(struct vector *vector);
 
 /* Called when the host has begun the vector: sends offers to all others. */
 void agree_offer(struct vector *vector);
-void agree_take(struct vector *vector, const struct inbound *inbound);
+void agree_handle_message(struct vector *vector, const struct inbound *inbound);
 
 /* ---- share.c ---- */
 
-/* Enters the gates of all ranks. */
+/* Enters the guards of all ranks. */
 doca_error_t share_enter(struct vector *vector);
 void share_leave(struct vector *vector);
 /* Reduces a part of the share. AGAIN: there is more. */
 doca_error_t share_step(struct vector *vector);
-/* The same for the own rank's gate only. */
+/* The same for the own rank's guard only. */
 doca_error_t own_enter(struct vector *vector);
 void own_leave(struct vector *vector);
 
@@ -294,12 +294,12 @@ struct allreduce {
 	ucs_list_link_t notifications;
 };
 
-/* Fails all operations with the tag, here and, if tell, at the other ranks, which would wait for this one. */
-void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell);
+/* Fails all operations with the tag, here and, if notify, at the other ranks, which would wait for this one. */
+void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool notify);
 /* The same among num_ranks ranks, even if nothing is in flight here. */
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks);
 /* Notifies one other rank. */
-void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status);
+void allreduce_send_abort(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status);
 /* SUCCESS: the tag has not failed recently. */
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag);
 void inbound_free(struct allreduce *allreduce, struct inbound *inbound);

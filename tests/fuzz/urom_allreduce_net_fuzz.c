@@ -21,7 +21,7 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 
 #define RANKS 3
 #define TAGS 3
-#define SLOTS 4 /* of a rank: a gate and its vectors */
+#define SLOTS 4 /* of a rank: a guard and its vectors */
 #define VECTOR 1024
 #define COMMANDS 1024
 #define CALM_TURNS 50000
@@ -33,7 +33,7 @@ enum slot_state { SLOT_FREE, SLOT_USED, SLOT_CLOSING };
 
 struct slot {
 	enum slot_state state;
-	bool gated;
+	bool guarded;
 	_Alignas(8) uint8_t send[VECTOR], receive[VECTOR];
 };
 
@@ -88,15 +88,15 @@ static void *find_vector(struct rank *rank, uint64_t address, size_t len)
 
 		if (address < begin || address - begin > VECTOR || len > VECTOR - (address - begin))
 			continue;
-		CHECK(!honest || (slot->state != SLOT_FREE && slot->gated)); /* else the rank has taken it back */
+		CHECK(!honest || (slot->state != SLOT_FREE && slot->guarded)); /* else the rank has taken it back */
 		return (i % 2 == 0 ? slot->send : slot->receive) + (address - begin);
 	}
 	return NULL;
 }
 
-static void *find_memory(const struct reach *reach, uint64_t address, size_t len, doca_error_t *why)
+static void *find_memory(const struct process_memory *memory, uint64_t address, size_t len, doca_error_t *why)
 {
-	struct rank *rank = find_process(reach->pid);
+	struct rank *rank = find_process(memory->pid);
 
 	*why = rank == NULL ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_INVALID_VALUE;
 	if (rank == NULL)
@@ -106,28 +106,28 @@ static void *find_memory(const struct reach *reach, uint64_t address, size_t len
 	return find_vector(rank, address, len);
 }
 
-doca_error_t reach_open(struct reach *reach, uint64_t process)
+doca_error_t process_memory_open(struct process_memory *memory, uint64_t process)
 {
-	*reach = (struct reach){.pid = -1, .fd = -1};
+	*memory = (struct process_memory){.pid = -1, .fd = -1};
 	if (find_process((int)process) == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	*reach = (struct reach){.pid = (int)process, .fd = 0};
+	*memory = (struct process_memory){.pid = (int)process, .fd = 0};
 	return DOCA_SUCCESS;
 }
 
-void reach_close(struct reach *reach)
+void process_memory_close(struct process_memory *memory)
 {
-	*reach = (struct reach){.pid = -1, .fd = -1};
+	*memory = (struct process_memory){.pid = -1, .fd = -1};
 }
-bool reach_is_alive(const struct reach *reach)
+bool process_memory_is_alive(const struct process_memory *memory)
 {
-	return find_process(reach->pid) != NULL;
+	return find_process(memory->pid) != NULL;
 }
 
-doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size_t len)
+doca_error_t process_memory_read(const struct process_memory *memory, void *to, uint64_t from, size_t len)
 {
 	doca_error_t why;
-	const void *place = find_memory(reach, from, len, &why);
+	const void *place = find_memory(memory, from, len, &why);
 
 	if (place == NULL)
 		return why;
@@ -135,10 +135,10 @@ doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size
 	return DOCA_SUCCESS;
 }
 
-doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *from, size_t len)
+doca_error_t process_memory_write(const struct process_memory *memory, uint64_t to, const void *from, size_t len)
 {
 	doca_error_t why;
-	void *place = find_memory(reach, to, len, &why);
+	void *place = find_memory(memory, to, len, &why);
 
 	if (place == NULL)
 		return why;
@@ -288,12 +288,12 @@ static void send_vector(struct rank *rank, uint32_t tag)
 	struct allreduce_vector body = {.attachment = 0};
 
 	if (rank->proven) {
-		slot->gated = true;
-		rank->board.gates[collective->slot].serial = ++rank->serial;
+		slot->guarded = true;
+		rank->board.guards[collective->slot].serial = ++rank->serial;
 		body.attachment = rank->attachment;
 		body.place = (struct allreduce_place){SEND + collective->slot * VECTOR, RECEIVE + collective->slot * VECTOR,
-						      BOARD + offsetof(struct allreduce_board, gates) +
-							      collective->slot * sizeof(struct allreduce_gate),
+						      BOARD + offsetof(struct allreduce_board, guards) +
+							      collective->slot * sizeof(struct allreduce_guard),
 						      rank->serial};
 	}
 	collective->outstanding++;
@@ -339,7 +339,7 @@ static void begin_collective(struct rank *rank, uint32_t tag)
 	for (size_t i = 0, size = allreduce_element_size(wanted->shape.type); i < wanted->shape.total / size; i++)
 		put_value(&wanted->shape, rank->slots[slot].send + i * size, value_of(what, me, i));
 	rank->slots[slot].state = SLOT_USED;
-	rank->slots[slot].gated = false;
+	rank->slots[slot].guarded = false;
 	collective->slot = slot;
 	collective->num++;
 	collective->active = true;
@@ -351,13 +351,13 @@ static void begin_collective(struct rank *rank, uint32_t tag)
 		send_pieces(rank, tag);
 }
 
-static void close_gates(struct rank *rank)
+static void close_guards(struct rank *rank)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		bool busy = false;
 
 		for (uint32_t k = 0; k <= ALLREDUCE_DIRECT_RANKS_MAX; k++)
-			busy |= rank->board.gates[i].busy[k] != 0;
+			busy |= rank->board.guards[i].busy[k] != 0;
 		if (rank->slots[i].state == SLOT_CLOSING && !busy)
 			rank->slots[i].state = SLOT_FREE;
 	}
@@ -368,10 +368,10 @@ static void end_collective(struct rank *rank, uint32_t tag)
 	struct collective *collective = &rank->collectives[tag];
 	struct slot *slot = &rank->slots[collective->slot];
 
-	rank->board.gates[collective->slot].serial = 0;
+	rank->board.guards[collective->slot].serial = 0;
 	slot->state = SLOT_CLOSING;
 	collective->active = false;
-	close_gates(rank);
+	close_guards(rank);
 	collective->num--; /* which made its data */
 	if (honest && !collective->failed)
 		check_result(&collective->command.shape, mix(tag, collective), slot->receive);
@@ -464,7 +464,7 @@ static bool progress(struct rank *rank)
 		free(desc);
 	}
 	for (int i = 0; i < RANKS; i++)
-		close_gates(&ranks[i]);
+		close_guards(&ranks[i]);
 	return any;
 }
 
@@ -503,10 +503,10 @@ static void die(struct rank *rank)
 		if (rank->collectives[tag].active)
 			end_collective(rank, tag);
 	}
-	for (int i = 0; i < RANKS * SLOTS; i++) /* whose process is at no gate any more */
-		ranks[i / SLOTS].board.gates[i % SLOTS].busy[rank - ranks] = 0;
+	for (int i = 0; i < RANKS * SLOTS; i++) /* whose process is at no guard any more */
+		ranks[i / SLOTS].board.guards[i % SLOTS].busy[rank - ranks] = 0;
 	for (int i = 0; i < SLOTS; i++)
-		rank->board.gates[i].busy[ALLREDUCE_DIRECT_RANKS_MAX] = 0;
+		rank->board.guards[i].busy[ALLREDUCE_DIRECT_RANKS_MAX] = 0;
 	rank->dest_id = ++last_dest_id;
 }
 
@@ -522,7 +522,7 @@ static void deliver_anything(void)
 		ranks[what / 16 % RANKS].process,
 		BOARD,
 		fake_byte(&input),
-		{SEND, RECEIVE, BOARD + offsetof(struct allreduce_board, gates), fake_byte(&input)}};
+		{SEND, RECEIVE, BOARD + offsetof(struct allreduce_board, guards), fake_byte(&input)}};
 	struct allreduce_address address;
 	struct allreduce_message message = {
 		.kind = fake_byte(&input) % (ALLREDUCE_MESSAGES + 1u),

@@ -215,7 +215,7 @@ static int claim(struct rank *rank, void *arg)
 	const struct allreduce_attach nowhere_at_all = {(uint64_t)getpid(), 4096};
 	struct allreduce_command command = {.kind = ALLREDUCE_ATTACH};
 	struct allreduce_vector vector = {.place = {(uint64_t)(uintptr_t)&victims_board, (uint64_t)(uintptr_t)&victims_board,
-						    (uint64_t)(uintptr_t)victims_board.gates, 1}};
+						    (uint64_t)(uintptr_t)victims_board.guards, 1}};
 	struct allreduce_attached attached;
 	const struct allreduce_attach *const wrong[] = {&other, &nowhere_at_all};
 
@@ -246,16 +246,16 @@ static int claim(struct rank *rank, void *arg)
 		.kind = ALLREDUCE_VECTOR,
 		.tag = 9,
 		.shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
-	own_board.gates[0].serial = 5;
-	vector = (struct allreduce_vector){attached.attachment, {4096, 4096, (uint64_t)(uintptr_t)&own_board.gates[0], 5}};
+	own_board.guards[0].serial = 5;
+	vector = (struct allreduce_vector){attached.attachment, {4096, 4096, (uint64_t)(uintptr_t)&own_board.guards[0], 5}};
 	CHECK(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
-	CHECK(own_board.gates[0].busy[0] == 0);
-	/* its gate is closed */
+	CHECK(own_board.guards[0].busy[0] == 0);
+	/* its guard is closed */
 	vector.place.serial = 6;
 	struct allreduce_command again = begin_it;
 	again.tag = 10;
 	CHECK(send_command(rank, &again, &vector, sizeof(vector), NULL) == DOCA_ERROR_CONNECTION_ABORTED);
-	CHECK(own_board.gates[0].busy[0] == 0);
+	CHECK(own_board.guards[0].busy[0] == 0);
 	return 0;
 }
 
@@ -380,7 +380,7 @@ static int catch_worker(struct rank *rank, void *arg)
 	(void)arg;
 	CHECK(open_comm(rank, &comm));
 	CHECK(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
-	uint32_t *busy = &comm->board->gates[0].busy[0], pid = 0;
+	uint32_t *busy = &comm->board->guards[0].busy[0], pid = 0;
 	for (uint64_t tag = 0; tag < 50; tag++) {
 		fill(&run, rank->index, tag, MANY, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_MAX, UROM_ALLREDUCE_DIRECT);
 		CHECK(begin(comm, &run) == DOCA_SUCCESS);

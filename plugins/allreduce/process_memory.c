@@ -12,30 +12,30 @@
 
 #include "worker_allreduce.h"
 
-doca_error_t reach_open(struct reach *reach, uint64_t process)
+doca_error_t process_memory_open(struct process_memory *memory, uint64_t process)
 {
-	*reach = (struct reach){.pid = -1, .fd = -1};
+	*memory = (struct process_memory){.pid = -1, .fd = -1};
 	if (!allreduce_tls_allows_memory(getenv("UCX_TLS")))
 		return DOCA_ERROR_NOT_SUPPORTED;
 	int fd = (int)syscall(SYS_pidfd_open, (int)process, 0);
 	if (fd < 0)
 		return errno == ENOSYS ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_NOT_FOUND;
-	*reach = (struct reach){.pid = (int)process, .fd = fd};
+	*memory = (struct process_memory){.pid = (int)process, .fd = fd};
 	return DOCA_SUCCESS;
 }
 
-void reach_close(struct reach *reach)
+void process_memory_close(struct process_memory *memory)
 {
-	if (reach->fd >= 0)
-		close(reach->fd);
-	*reach = (struct reach){.pid = -1, .fd = -1};
+	if (memory->fd >= 0)
+		close(memory->fd);
+	*memory = (struct process_memory){.pid = -1, .fd = -1};
 }
 
-bool reach_is_alive(const struct reach *reach)
+bool process_memory_is_alive(const struct process_memory *memory)
 {
-	struct pollfd ended = {.fd = reach->fd, .events = POLLIN};
+	struct pollfd ended = {.fd = memory->fd, .events = POLLIN};
 
-	return reach->fd >= 0 && poll(&ended, 1, 0) == 0;
+	return memory->fd >= 0 && poll(&ended, 1, 0) == 0;
 }
 
 static doca_error_t error_of(int error)
@@ -58,11 +58,11 @@ static doca_error_t error_of(int error)
 typedef ssize_t (*transfer)(pid_t pid, const struct iovec *here, unsigned long num_here, const struct iovec *there,
 			    unsigned long num_there, unsigned long flags);
 
-static doca_error_t move(const struct reach *reach, transfer way, void *here, uint64_t there, size_t len)
+static doca_error_t move(const struct process_memory *memory, transfer way, void *here, uint64_t there, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		const struct iovec local = {(uint8_t *)here + at, len - at}, remote = {(void *)(uintptr_t)(there + at), len - at};
-		ssize_t done = way(reach->pid, &local, 1, &remote, 1, 0);
+		ssize_t done = way(memory->pid, &local, 1, &remote, 1, 0);
 
 		if (done <= 0)
 			return done == 0 ? DOCA_ERROR_INVALID_VALUE : error_of(errno);
@@ -71,12 +71,12 @@ static doca_error_t move(const struct reach *reach, transfer way, void *here, ui
 	return DOCA_SUCCESS;
 }
 
-doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size_t len)
+doca_error_t process_memory_read(const struct process_memory *memory, void *to, uint64_t from, size_t len)
 {
-	return move(reach, process_vm_readv, to, from, len);
+	return move(memory, process_vm_readv, to, from, len);
 }
 
-doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *from, size_t len)
+doca_error_t process_memory_write(const struct process_memory *memory, uint64_t to, const void *from, size_t len)
 {
-	return move(reach, process_vm_writev, (void *)(uintptr_t)from, to, len);
+	return move(memory, process_vm_writev, (void *)(uintptr_t)from, to, len);
 }
