@@ -63,8 +63,8 @@ static void client_left(struct doca_comch_event_connection_status_changed *event
 {
 }
 
-static void told_server(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len,
-			struct doca_comch_connection *connection)
+static void message_ignored(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len,
+			    struct doca_comch_connection *connection)
 {
 }
 
@@ -76,7 +76,7 @@ static doca_error_t server_start(struct directory *directory)
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_server_task_send_set_conf(directory->server, task_sent, task_sent, SENDS_MAX);
 	if (result == DOCA_SUCCESS)
-		result = doca_comch_server_event_msg_recv_register(directory->server, told_server);
+		result = doca_comch_server_event_msg_recv_register(directory->server, message_ignored);
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_server_event_connection_status_changed_register(directory->server, client_connected,
 										    client_left);

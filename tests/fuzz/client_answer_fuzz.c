@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	latency_reset(&latency);
 	connection.answers = messages.echoed;
-	connection.begun = connection.granted = data[0] % (DEPTH + 1);
+	connection.begun = connection.credits = data[0] % (DEPTH + 1);
 	bursts[0] = (struct burst){.upto = connection.begun, .time_ns = 1};
 	connection.burst_tail = connection.begun > 0;
 	length = 1 + data[1];

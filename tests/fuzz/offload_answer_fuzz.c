@@ -100,7 +100,7 @@ static void check_queued(const struct connection *connection, uint32_t frames)
 	CHECK(at == len);
 }
 
-static void take(struct worker *worker, uint32_t frames, size_t len)
+static void answers_receive(struct worker *worker, uint32_t frames, size_t len)
 {
 	struct connection *connection;
 	int fds[2];
@@ -144,6 +144,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	len = prepare(data + 2, size - 2, frames);
 	len -= data[1] % 16 == 0 ? data[1] / 16 % len : 0;
 	for (int round = 0; round < ROUNDS; round++)
-		take(&worker, frames, len);
+		answers_receive(&worker, frames, len);
 	return 0;
 }

@@ -132,7 +132,7 @@ enum connection_status connection_send(struct connection *connection, const stru
 	uint64_t ring_size = (uint64_t)messages->count * messages->request_size;
 
 	for (;;) {
-		uint64_t wanted = connection->granted * messages->request_size - connection->sent_bytes;
+		uint64_t wanted = connection->credits * messages->request_size - connection->sent_bytes;
 		uint64_t to_end = ring_size - connection->send_at;
 		struct iovec parts[2];
 		struct msghdr message = {.msg_iov = parts, .msg_iovlen = 1};

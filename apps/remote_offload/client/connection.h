@@ -23,7 +23,7 @@ struct burst {
 struct connection {
 	int fd;
 	uint32_t number;     /* of all connections of the client, for messages */
-	uint64_t granted;    /* requests that the connection may send */
+	uint64_t credits;    /* requests that the connection may send */
 	uint64_t begun;	     /* requests with a byte sent */
 	uint64_t sent_bytes; /* of the request stream */
 	uint64_t send_at;    /* place in the ring of requests */
@@ -55,7 +55,7 @@ doca_error_t connection_open(struct connection *connection, uint32_t number, con
 /* Returns the outcome of connecting, once the socket is writable. */
 enum connection_status connection_finish_open(struct connection *connection, const char *server);
 
-/* Sends granted requests, as many as fit into the socket buffer. */
+/* Sends the requests that have credits, as many as fit into the socket buffer. */
 enum connection_status connection_send(struct connection *connection, const struct messages *messages, uint64_t now_ns);
 
 /* Compares received bytes; adds the times of completed answers to latency, if not NULL. */

@@ -171,8 +171,8 @@ int main(int argc, char **argv)
 	struct control control = {.config = &config, .messages = &messages, .done_fd = -1};
 	int status = EXIT_FAILURE;
 
-	pthread_mutex_init(&control.gate_lock, NULL);
-	pthread_cond_init(&control.gate, NULL);
+	pthread_mutex_init(&control.phase_lock, NULL);
+	pthread_cond_init(&control.phase_cond, NULL);
 	if (options_start_log() == DOCA_SUCCESS && client_config_parse(&config, argc, argv) == DOCA_SUCCESS &&
 	    server_resolve(&control, &config) == DOCA_SUCCESS && messages_init(&messages, &config) == DOCA_SUCCESS) {
 		raise_file_limit(&config);
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 	}
 	messages_fini(&messages);
 	client_config_fini(&config);
-	pthread_cond_destroy(&control.gate);
-	pthread_mutex_destroy(&control.gate_lock);
+	pthread_cond_destroy(&control.phase_cond);
+	pthread_mutex_destroy(&control.phase_lock);
 	return status;
 }

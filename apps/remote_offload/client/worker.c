@@ -41,9 +41,9 @@ void control_fail(struct control *control, const char *format, ...)
 		va_end(args);
 		DOCA_LOG_ERR("%s", line);
 	}
-	pthread_mutex_lock(&control->gate_lock);
-	pthread_cond_broadcast(&control->gate);
-	pthread_mutex_unlock(&control->gate_lock);
+	pthread_mutex_lock(&control->phase_lock);
+	pthread_cond_broadcast(&control->phase_cond);
+	pthread_mutex_unlock(&control->phase_lock);
 }
 
 bool control_failed(struct control *control)
@@ -52,20 +52,20 @@ bool control_failed(struct control *control)
 }
 
 /* Waits for all threads, so that they start the next phase together. */
-static void gate_pass(struct control *control)
+static void phase_barrier(struct control *control)
 {
 	uint32_t round;
 
-	pthread_mutex_lock(&control->gate_lock);
-	round = control->gate_round;
-	if (++control->gate_arrived == control->config->threads) {
-		control->gate_arrived = 0;
-		control->gate_round++;
-		pthread_cond_broadcast(&control->gate);
+	pthread_mutex_lock(&control->phase_lock);
+	round = control->phase_round;
+	if (++control->phase_arrived == control->config->threads) {
+		control->phase_arrived = 0;
+		control->phase_round++;
+		pthread_cond_broadcast(&control->phase_cond);
 	}
-	while (round == control->gate_round && !control_failed(control))
-		pthread_cond_wait(&control->gate, &control->gate_lock);
-	pthread_mutex_unlock(&control->gate_lock);
+	while (round == control->phase_round && !control_failed(control))
+		pthread_cond_wait(&control->phase_cond, &control->phase_lock);
+	pthread_mutex_unlock(&control->phase_lock);
 }
 
 static void connection_fail(struct worker *worker)
@@ -129,7 +129,7 @@ static bool stop_wanted(const struct worker *worker)
 	return __atomic_load_n(&worker->control->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-static void send_granted(struct worker *worker, struct connection *connection, uint64_t now_ns)
+static void send_credited(struct worker *worker, struct connection *connection, uint64_t now_ns)
 {
 	switch (connection_send(connection, worker->control->messages, now_ns)) {
 	case CONNECTION_OK:
@@ -147,12 +147,12 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 /* Each answer allows one new request, while there are any left. */
 static void requests_allow(struct worker *worker, struct connection *connection, uint64_t answers)
 {
-	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
+	uint64_t credits = answers < worker->remaining ? answers : worker->remaining;
 
 	if (answers == 0)
 		return;
-	connection->granted += grant;
-	worker->remaining -= grant;
+	connection->credits += credits;
+	worker->remaining -= credits;
 	worker->due -= answers;
 	if (worker->measuring)
 		__atomic_store_n(&worker->answered, worker->answered + answers, __ATOMIC_RELAXED);
@@ -212,8 +212,8 @@ static void open_all(struct worker *worker)
 	}
 }
 
-/* Lets requests that were begun finish. Grants no more, and revokes granted requests that were not begun. */
-static void stop_granting(struct worker *worker)
+/* Lets requests that were begun finish. Gives no more credits, and revokes those of requests that were not begun. */
+static void stop_crediting(struct worker *worker)
 {
 	worker->stopping = true;
 	worker->due -= worker->remaining;
@@ -221,8 +221,8 @@ static void stop_granting(struct worker *worker)
 	for (uint32_t i = 0; i < worker->connected; i++) {
 		struct connection *connection = &worker->connections[i];
 
-		worker->due -= connection->granted - connection->begun;
-		connection->granted = connection->begun;
+		worker->due -= connection->credits - connection->begun;
+		connection->credits = connection->begun;
 	}
 }
 
@@ -233,7 +233,7 @@ static void event_handle(struct worker *worker, const struct epoll_event *event)
 	if (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		answers_receive(worker, connection);
 	if (!control_failed(worker->control))
-		send_granted(worker, connection, clock_ns());
+		send_credited(worker, connection, clock_ns());
 }
 
 /* Waits for answers. Polls for a while before it sleeps, and yields, so that others on this CPU can run. */
@@ -263,11 +263,11 @@ static void run_phase(struct worker *worker, uint64_t count)
 	worker->progress_ns = clock_ns();
 	for (uint32_t i = 0; i < connections && !control_failed(worker->control); i++) {
 		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* an equal part of the rest */
-		uint64_t grant = share < worker->control->config->depth ? share : worker->control->config->depth;
+		uint64_t credits = share < worker->control->config->depth ? share : worker->control->config->depth;
 
-		worker->connections[i].granted += grant;
-		worker->remaining -= grant;
-		send_granted(worker, &worker->connections[i], clock_ns());
+		worker->connections[i].credits += credits;
+		worker->remaining -= credits;
+		send_credited(worker, &worker->connections[i], clock_ns());
 	}
 	while (worker->due > 0 && !control_failed(worker->control)) {
 		int ready = wait_for_answers(worker, events);
@@ -275,7 +275,7 @@ static void run_phase(struct worker *worker, uint64_t count)
 		for (int i = 0; i < ready && !control_failed(worker->control); i++)
 			event_handle(worker, &events[i]);
 		if (!worker->stopping && stop_wanted(worker))
-			stop_granting(worker);
+			stop_crediting(worker);
 		if (ready > 0)
 			worker->progress_ns = clock_ns();
 		else
@@ -288,10 +288,10 @@ static void run_all(struct worker *worker)
 	struct control *control = worker->control;
 
 	open_all(worker);
-	gate_pass(control);
+	phase_barrier(control);
 	if (!control_failed(control) && !stop_wanted(worker))
 		run_phase(worker, control->config->warm_up);
-	gate_pass(control);
+	phase_barrier(control);
 	worker->measuring = true;
 	worker->start_ns = clock_ns();
 	if (!control_failed(control) && !stop_wanted(worker))

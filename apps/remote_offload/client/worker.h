@@ -25,10 +25,10 @@ struct control {
 	int stop;			   /* atomic: send nothing new, receive the answers that are due */
 	int failed;			   /* atomic: end immediately */
 	int done_fd;			   /* eventfd that counts finished threads */
-	pthread_mutex_t gate_lock;	   /* guards the two below: threads start each phase together */
-	pthread_cond_t gate;
-	uint32_t gate_arrived;
-	uint32_t gate_round;
+	pthread_mutex_t phase_lock;	   /* guards the two below: threads start each phase together */
+	pthread_cond_t phase_cond;
+	uint32_t phase_arrived;
+	uint32_t phase_round;
 };
 
 struct worker {
@@ -40,7 +40,7 @@ struct worker {
 	uint32_t connected;
 	int epoll_fd;
 	uint8_t *buffer;    /* bytes just received */
-	uint64_t remaining; /* requests of this phase not granted yet */
+	uint64_t remaining; /* requests of this phase that have no credit yet */
 	uint64_t due;	    /* answers of this phase still to come */
 	uint64_t progress_ns;
 	bool measuring;

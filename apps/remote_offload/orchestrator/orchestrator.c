@@ -84,7 +84,7 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 	const struct orchestrator_config *config = orchestrator->config;
 	char other[OPTION_TEXT_MAX];
 
-	if (orchestrator->link.was_up)
+	if (orchestrator->channel.was_up)
 		DOCA_LOG_ERR("the server on channel %s serves another orchestrator, for %u s now: stop that one, or give a "
 			     "longer --wait-server",
 			     config->channel_name, config->wait_server_s);
@@ -104,7 +104,7 @@ static void log_waiting(struct orchestrator *orchestrator)
 {
 	const struct orchestrator_config *config = orchestrator->config;
 	bool refused =
-		orchestrator->link.was_up; /* a server that disconnects before it asked for a queue has another orchestrator */
+		orchestrator->channel.was_up; /* a server that disconnects before it asked for a queue has another orchestrator */
 
 	if (orchestrator->attempts == 0 || (orchestrator->waiting_logged && orchestrator->refused == refused))
 		return;
@@ -133,22 +133,22 @@ static void connect_again(struct orchestrator *orchestrator)
 	orchestrator->attempts++;
 	orchestrator->retry_at_ms = clock_ms() + orchestrator->retry_ms;
 	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
-	link_connect(&orchestrator->link, orchestrator->config->channel_name);
+	channel_connect(&orchestrator->channel, orchestrator->config->channel_name);
 }
 
 static void progress_connecting(struct orchestrator *orchestrator)
 {
-	switch (link_status(&orchestrator->link)) {
-	case LINK_UP:
+	switch (channel_status(&orchestrator->channel)) {
+	case CHANNEL_UP:
 		doca_log_level_set_global_sdk_limit(orchestrator->sdk_log_level);
 		if (!orchestrator->refused)
 			DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
 		state_enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
 		break;
-	case LINK_DOWN:
+	case CHANNEL_DOWN:
 		connect_again(orchestrator);
 		break;
-	case LINK_CONNECTING:
+	case CHANNEL_CONNECTING:
 		break;
 	}
 }
@@ -172,7 +172,7 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 			     config->queues);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	result = queue_open(&orchestrator->queues[orchestrator->queue_count], &setup, orchestrator->link.connection,
+	result = queue_open(&orchestrator->queues[orchestrator->queue_count], &setup, orchestrator->channel.connection,
 			    remote_consumer_id);
 	if (result == DOCA_SUCCESS)
 		orchestrator->queue_count++;
@@ -201,7 +201,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 	} else {
 		response.consumer_id = orchestrator->queues[orchestrator->queue_count - 1].consumer_id;
 	}
-	link_send(&orchestrator->link, &response);
+	channel_send(&orchestrator->channel, &response);
 	orchestrator->deadline_ms = clock_ms() + EXCHANGE_TIMEOUT_MS;
 	if (refused)
 		orchestrator_end(orchestrator, true);
@@ -213,7 +213,7 @@ static bool queues_are_running(const struct orchestrator *orchestrator)
 		return false;
 	for (uint32_t i = 0; i < orchestrator->queue_count; i++) {
 		if (!queue_is_running(&orchestrator->queues[i]) ||
-		    !link_has_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
+		    !channel_has_consumer(&orchestrator->channel, orchestrator->queues[i].remote_consumer_id))
 			return false;
 	}
 	return true;
@@ -253,7 +253,7 @@ static void close_queues(struct orchestrator *orchestrator)
 
 static void begin_closing(struct orchestrator *orchestrator)
 {
-	if (link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN}) != DOCA_SUCCESS)
+	if (channel_send(&orchestrator->channel, &(struct control_message){.id = CONTROL_START_SHUTDOWN}) != DOCA_SUCCESS)
 		orchestrator_end(orchestrator, true);
 	else
 		state_enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
@@ -280,7 +280,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 	case CONTROL_START_SHUTDOWN:
 		DOCA_LOG_INFO("the server is shutting down");
 		close_queues(orchestrator);
-		link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
+		channel_send(&orchestrator->channel, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
 		orchestrator_end(orchestrator, false);
 		break;
 	case CONTROL_SHUTDOWN_COMPLETE:
@@ -297,8 +297,8 @@ static void watch_kernel(struct orchestrator *orchestrator)
 	if (gpu_run_is_alive(&orchestrator->run))
 		return;
 	/* A kernel that lost its peer may end before the control channel reports it: then the server's death is the cause. */
-	link_progress(&orchestrator->link);
-	if (link_status(&orchestrator->link) == LINK_UP) {
+	channel_progress(&orchestrator->channel);
+	if (channel_status(&orchestrator->channel) == CHANNEL_UP) {
 		orchestrator->failed = true;
 		begin_closing(orchestrator);
 	}
@@ -307,7 +307,7 @@ static void watch_kernel(struct orchestrator *orchestrator)
 static void check_server(struct orchestrator *orchestrator)
 {
 	if (orchestrator->state == ORCHESTRATOR_CONNECTING || orchestrator->state == ORCHESTRATOR_ENDED ||
-	    link_status(&orchestrator->link) == LINK_UP)
+	    channel_status(&orchestrator->channel) == CHANNEL_UP)
 		return;
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING && !orchestrator->asked) {
 		state_enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
@@ -343,12 +343,12 @@ static void take_signal(struct orchestrator *orchestrator)
 static void wait_for_events(struct orchestrator *orchestrator)
 {
 	bool running = orchestrator->state == ORCHESTRATOR_RUNNING || orchestrator->state == ORCHESTRATOR_CLOSING;
-	bool armed = running && doca_pe_request_notification(orchestrator->link.pe) == DOCA_SUCCESS;
+	bool armed = running && doca_pe_request_notification(orchestrator->channel.pe) == DOCA_SUCCESS;
 	struct epoll_event events[4];
 	int count = epoll_wait(orchestrator->epoll_fd, events, 4, armed ? WATCH_MS : CONNECT_POLL_MS);
 
 	if (armed)
-		doca_pe_clear_notification(orchestrator->link.pe, 0);
+		doca_pe_clear_notification(orchestrator->channel.pe, 0);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.fd == orchestrator->signal_fd)
 			take_signal(orchestrator);
@@ -360,12 +360,12 @@ static void orchestrator_loop(struct orchestrator *orchestrator)
 	struct control_message message;
 
 	while (orchestrator->state != ORCHESTRATOR_ENDED) {
-		link_progress(&orchestrator->link);
+		channel_progress(&orchestrator->channel);
 		if (orchestrator->state == ORCHESTRATOR_CONNECTING)
 			progress_connecting(orchestrator);
 		while (doca_pe_progress(orchestrator->queue_pe))
 			;
-		while (orchestrator->state != ORCHESTRATOR_ENDED && link_next_message(&orchestrator->link, &message))
+		while (orchestrator->state != ORCHESTRATOR_ENDED && channel_next_message(&orchestrator->channel, &message))
 			take_message(orchestrator, &message);
 		check_server(orchestrator);
 		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
@@ -436,9 +436,9 @@ static doca_error_t open_all(struct orchestrator *orchestrator)
 	}
 	result = doca_pe_create(&orchestrator->queue_pe);
 	if (result == DOCA_SUCCESS)
-		result = link_init(&orchestrator->link, orchestrator->dev, orchestrator->gpu);
+		result = channel_init(&orchestrator->channel, orchestrator->dev, orchestrator->gpu);
 	if (result == DOCA_SUCCESS &&
-	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, link_fd(&orchestrator->link))))
+	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, channel_fd(&orchestrator->channel))))
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	return result;
 }
@@ -450,7 +450,7 @@ static void close_all(struct orchestrator *orchestrator)
 		counters_report(orchestrator);
 		gpu_run_fini(&orchestrator->run);
 	}
-	link_fini(&orchestrator->link);
+	channel_fini(&orchestrator->channel);
 	if (orchestrator->queue_pe)
 		doca_pe_destroy(orchestrator->queue_pe);
 	if (orchestrator->gpu)

@@ -14,7 +14,7 @@
 
 #include "config.h"
 #include "gpu_run.h"
-#include "link.h"
+#include "channel.h"
 #include "queue.h"
 
 enum orchestrator_state {
@@ -29,7 +29,7 @@ struct orchestrator {
 	const struct orchestrator_config *config;
 	struct doca_dev *dev;
 	struct doca_gpu *gpu;
-	struct link link;
+	struct channel channel;
 	struct doca_pe *queue_pe;
 	struct queue queues[GPU_THREADS_MAX];
 	uint32_t queue_count; /* open ones */

@@ -77,13 +77,13 @@ static void watch_listener(struct server *server, bool wanted)
 static void wait_for_events(struct server *server)
 {
 	struct epoll_event events[EVENTS_MAX];
-	bool armed = link_arm(&server->link) == DOCA_SUCCESS;
+	bool armed = channel_arm(&server->channel) == DOCA_SUCCESS;
 	int count, accept_ms;
 
 	watch_listener(server, clients_are_accepted(server, &accept_ms));
 	count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, armed ? timeout_ms(server, accept_ms) : POLL_MS);
 	if (armed)
-		link_disarm(&server->link);
+		channel_disarm(&server->channel);
 	for (int i = 0; i < count; i++) {
 		uint64_t value;
 
@@ -156,7 +156,7 @@ static doca_error_t start_workers(struct server *server)
 
 	for (uint32_t i = 0; i < config->cpu_count; i++) {
 		doca_error_t result =
-			worker_start(i, config->cpus[i], &limits, server->link.dev, server->notify_fd, &server->workers[i]);
+			worker_start(i, config->cpus[i], &limits, server->channel.dev, server->notify_fd, &server->workers[i]);
 
 		if (result != DOCA_SUCCESS)
 			return result;
@@ -177,13 +177,13 @@ static doca_error_t open_all(struct server *server)
 	raise_file_limit();
 	result = listener_bind(&server->listener, config->listen_address, config->listen_port);
 	if (result == DOCA_SUCCESS)
-		result = link_open(&server->link, config->device_id, config->representor_id, config->channel_name);
+		result = channel_open(&server->channel, config->device_id, config->representor_id, config->channel_name);
 	if (result == DOCA_SUCCESS)
 		result = fd_watch(server, server->signal_fd);
 	if (result == DOCA_SUCCESS)
 		result = fd_watch(server, server->notify_fd);
 	if (result == DOCA_SUCCESS)
-		result = fd_watch(server, link_fd(&server->link));
+		result = fd_watch(server, channel_fd(&server->channel));
 	if (result == DOCA_SUCCESS)
 		result = start_workers(server);
 	if (result == DOCA_SUCCESS)
@@ -210,7 +210,7 @@ int server_run(const struct server_config *config)
 		server_report(&server);
 	for (uint32_t i = 0; i < server.worker_count; i++)
 		worker_destroy(server.workers[i]);
-	link_close(&server.link);
+	channel_close(&server.channel);
 	listener_close(&server.listener);
 	close(server.notify_fd);
 	close(server.epoll_fd);

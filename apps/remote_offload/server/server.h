@@ -14,7 +14,7 @@
 
 #include "clients.h"
 #include "config.h"
-#include "link.h"
+#include "channel.h"
 #include "listener.h"
 #include "worker.h"
 
@@ -30,7 +30,7 @@ enum server_state {
 
 struct server {
 	const struct server_config *config;
-	struct link link;
+	struct channel channel;
 	struct listener listener;
 	struct clients clients;
 	struct worker *workers[SERVER_CPUS_MAX];
@@ -48,8 +48,8 @@ struct server {
 	bool queues_open;
 	uint32_t exchanged; /* queues whose consumer ids are known on both sides */
 	uint32_t remote_ids[SERVER_CPUS_MAX];
-	bool remote_running[SERVER_CPUS_MAX]; /* the library has announced it */
-	uint32_t announced[LINK_EVENTS_MAX];  /* consumers of this connection */
+	bool remote_running[SERVER_CPUS_MAX];	/* the library has announced it */
+	uint32_t announced[CHANNEL_EVENTS_MAX]; /* consumers of this connection */
 	uint32_t announced_count;
 	struct control_terms peer_terms;
 	bool has_peer_terms;

@@ -77,7 +77,7 @@ static bool all_have_obeyed(const struct server *server)
 static void drop_orchestrator(struct server *server)
 {
 	close_queues(server);
-	link_disconnect(&server->link);
+	channel_disconnect(&server->channel);
 	session_wait(server);
 }
 
@@ -92,8 +92,8 @@ static void exchange_next(struct server *server)
 	struct datapath *dp = server->workers[server->exchanged]->dp;
 
 	server->queues_open = true;
-	if (datapath_open(dp, server->link.connection, &request.consumer_id) != DOCA_SUCCESS ||
-	    link_send(&server->link, &request) != DOCA_SUCCESS)
+	if (datapath_open(dp, server->channel.connection, &request.consumer_id) != DOCA_SUCCESS ||
+	    channel_send(&server->channel, &request) != DOCA_SUCCESS)
 		drop_orchestrator(server);
 }
 
@@ -224,16 +224,16 @@ static void progress_abandoning(struct server *server)
 	if (!all_have_obeyed(server))
 		return;
 	close_queues(server);
-	if (!server->link.connection || server->next_waits) {
+	if (!server->channel.connection || server->next_waits) {
 		session_wait(server);
 	} else if (server->given_up) {
-		link_disconnect(&server->link);
+		channel_disconnect(&server->channel);
 		session_wait(server);
 	} else if (server->stop_notified) {
-		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
+		channel_send(&server->channel, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
 		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	} else if (is_late(server) || server->stop_requested) {
-		link_disconnect(&server->link);
+		channel_disconnect(&server->channel);
 		session_wait(server);
 	}
 }
@@ -251,7 +251,7 @@ static void begin_drain(struct server *server)
 static void end_queues(struct server *server)
 {
 	close_queues(server);
-	link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
+	channel_send(&server->channel, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
 	state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 }
 
@@ -259,13 +259,13 @@ static void progress_draining(struct server *server)
 {
 	if (!all_have_obeyed(server))
 		return;
-	if (!server->link.connection) {
+	if (!server->channel.connection) {
 		close_queues(server);
 		state_enter(server, SERVER_ENDED, 0);
 	} else if (server->stop_notified) {
 		end_queues(server);
 	} else {
-		link_send(&server->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
+		channel_send(&server->channel, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
 		state_enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
 	}
 }
@@ -273,9 +273,9 @@ static void progress_draining(struct server *server)
 /* The orchestrator disconnects once it has received or sent the message that the shutdown is complete. */
 static void progress_closing(struct server *server)
 {
-	if (server->link.connection && !is_late(server))
+	if (server->channel.connection && !is_late(server))
 		return;
-	if (server->link.connection)
+	if (server->channel.connection)
 		DOCA_LOG_WARN("the orchestrator did not leave within %d s", CLOSE_TIMEOUT_MS / 1000);
 	close_queues(server);
 	state_enter(server, SERVER_ENDED, 0);
@@ -358,33 +358,33 @@ static void take_expired(struct server *server, uint32_t id)
 
 void session_handle_events(struct server *server)
 {
-	struct link_event event;
+	struct channel_event event;
 
-	link_progress(&server->link);
-	while (link_next_event(&server->link, &event)) {
+	channel_progress(&server->channel);
+	while (channel_next_event(&server->channel, &event)) {
 		switch (event.kind) {
-		case LINK_CONNECTED:
-			server->next_waits = server->link.connection != NULL;
+		case CHANNEL_CONNECTED:
+			server->next_waits = server->channel.connection != NULL;
 			if (server->state == SERVER_WAITING && server->next_waits)
 				begin_connecting(server);
 			break;
-		case LINK_DISCONNECTED:
+		case CHANNEL_DISCONNECTED:
 			server->next_waits = false;
 			take_disconnect(server);
 			break;
-		case LINK_MESSAGE:
+		case CHANNEL_MESSAGE:
 			take_message(server, &event.message);
 			break;
-		case LINK_CONSUMER_NEW:
-			if (server->announced_count < LINK_EVENTS_MAX)
+		case CHANNEL_CONSUMER_NEW:
+			if (server->announced_count < CHANNEL_EVENTS_MAX)
 				server->announced[server->announced_count++] = event.consumer_id;
 			break;
-		case LINK_CONSUMER_EXPIRED:
+		case CHANNEL_CONSUMER_EXPIRED:
 			take_expired(server, event.consumer_id);
 			break;
-		case LINK_OVERRUN:
+		case CHANNEL_OVERRUN:
 			LIMITED_LOG_ERR("more than %d pending events on the control channel: disconnected the orchestrator",
-					LINK_EVENTS_MAX);
+					CHANNEL_EVENTS_MAX);
 			give_up(server);
 			break;
 		}

@@ -413,11 +413,11 @@ static void serve(struct plain *plain)
 static void disconnect(struct plain *plain)
 {
 	struct doca_ctx *ctx = doca_comch_client_as_ctx(plain->client);
-	bool told = plain->closing;
+	bool notified = plain->closing;
 
 	if (!plain->closing)
 		close_queues(plain);
-	if (!told && !plain->setup->vanish && is_connected(plain)) {
+	if (!notified && !plain->setup->vanish && is_connected(plain)) {
 		uint32_t id = UINT32_MAX;
 
 		send_control(plain, 8, 0, 0, 8);
