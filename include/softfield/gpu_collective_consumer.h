@@ -317,7 +317,7 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 }
 
 /**
- * The first thread's part after a poll: counts, and how much to poll next time. @return whether there are more credits to grant
+ * The first thread's part after a poll: counts, and how much to poll next time. @return whether there are more credits to send
  */
 template <int S>
 SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
@@ -340,7 +340,7 @@ SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consume
 	if (!fresh)
 		return false;
 	c->delivered += total;
-	return c->granted != c->posted && softfield_consumer_grant(c);
+	return c->credited != c->posted && softfield_consumer_give_credits(c);
 }
 
 /**
@@ -358,12 +358,12 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_con
 	struct softfield_found f;
 
 	if (fresh && c->rounds == 0) {
-		polled = min(c->granted - delivered, SOFTFIELD_WATCH_LINES);
+		polled = min(c->credited - delivered, SOFTFIELD_WATCH_LINES);
 		if (rank == size - 1)
 			closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
 		total = softfield_scope_warp<S>() == 0 ? softfield_watch(c, polled, &f) : SOFTFIELD_WATCH_LINES;
 	} else if (fresh) {
-		polled = min(c->granted - delivered, c->rounds * (size / 4));
+		polled = min(c->credited - delivered, c->rounds * (size / 4));
 		total = softfield_collective_load<S>(c, polled, &f);
 	}
 	total = softfield_scope_min<S>(min(total, size));
@@ -442,13 +442,13 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_co
 		r->len = len;
 		r->mkey = mkey;
 	}
-	alike = softfield_scope_all<S>(!valid || len == c->grant_len);
+	alike = softfield_scope_all<S>(!valid || len == c->credit_len);
 	if (softfield_scope_rank<S>() == 0 && total != 0 && c->status == 0) {
 		c->posted = posted + total;
-		if (alike && c->granted == posted) {
-			c->granted = posted + total;
+		if (alike && c->credited == posted) {
+			c->credited = posted + total;
 			softfield_consumer_publish(c);
-		} else if (softfield_consumer_grant(c)) {
+		} else if (softfield_consumer_give_credits(c)) {
 			softfield_consumer_publish(c);
 		}
 	}

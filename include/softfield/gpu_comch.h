@@ -46,15 +46,15 @@ struct doca_comch_gpu_consumer {
 	uint32_t recv_max;     /**< posted at a time, at most depth */
 	uint32_t hardware;
 	/* the kernel's */
-	uint32_t head;	    /**< messages returned to the kernel */
-	uint32_t delivered; /**< messages in their buffers */
-	uint32_t posted;    /**< receives posted */
-	uint32_t granted;   /**< of these, the sender has credits for */
-	uint32_t grant_len; /**< their length */
-	uint32_t rounds;    /**< loads in flight per thread, if the last poll found many messages */
-	uint32_t status;    /**< a doca_error_t that ended it, or 0 */
-	uint32_t found;	    /**< messages that a thread's last poll found */
-	uint32_t goes_on;   /**< one of these used its overflow slot */
+	uint32_t head;	     /**< messages returned to the kernel */
+	uint32_t delivered;  /**< messages in their buffers */
+	uint32_t posted;     /**< receives posted */
+	uint32_t credited;   /**< of these, the sender has credits for */
+	uint32_t credit_len; /**< their length */
+	uint32_t rounds;     /**< loads in flight per thread, if the last poll found many messages */
+	uint32_t status;     /**< a doca_error_t that ended it, or 0 */
+	uint32_t found;	     /**< messages that a thread's last poll found */
+	uint32_t goes_on;    /**< one of these used its overflow slot */
 	uint32_t reserved_0;
 	void *trace;	     /**< fixed, as the next: the ring for its events */
 	uint64_t trace_salt; /**< the GPU queue's */

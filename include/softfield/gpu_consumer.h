@@ -25,22 +25,22 @@
 /** Publishes the credits and the number of consumed messages to the sender. */
 SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer *c)
 {
-	struct softfield_slot16 grant = {{c->granted, c->grant_len, c->delivered, 0}};
+	struct softfield_slot16 credits = {{c->credited, c->credit_len, c->delivered, 0}};
 
-	softfield_published(&c->gpu_queue->grant);
-	softfield_store_slot16(&c->gpu_queue->grant, grant);
+	softfield_published(&c->gpu_queue->credits);
+	softfield_store_slot16(&c->gpu_queue->credits, credits);
 }
 
-/** Grants credits for all receives of one length, once those of another length are used up. @return whether there were any */
-SOFTFIELD_COLD int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
+/** Gives credits for all receives of one length, once those of another length are used up. @return whether there were any */
+SOFTFIELD_COLD int softfield_consumer_give_credits(struct doca_comch_gpu_consumer *c)
 {
-	uint32_t mask = c->depth - 1, before = c->granted;
+	uint32_t mask = c->depth - 1, before = c->credited;
 
-	if (c->granted == c->delivered && c->granted != c->posted)
-		c->grant_len = c->recvs[c->granted & mask].len;
-	while (c->granted != c->posted && c->recvs[c->granted & mask].len == c->grant_len)
-		c->granted++;
-	return c->granted != before;
+	if (c->credited == c->delivered && c->credited != c->posted)
+		c->credit_len = c->recvs[c->credited & mask].len;
+	while (c->credited != c->posted && c->recvs[c->credited & mask].len == c->credit_len)
+		c->credited++;
+	return c->credited != before;
 }
 
 /** Ends the consumer if the host or the peer has closed the queue. */
@@ -152,7 +152,7 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_slot16 line[SOFTFIELD_THREAD_LINES][4];
-	uint32_t first = c->delivered, room = min(c->granted - first, SOFTFIELD_THREAD_LINES), i, q;
+	uint32_t first = c->delivered, room = min(c->credited - first, SOFTFIELD_THREAD_LINES), i, q;
 	enum softfield_look look;
 	int arena = 0;
 
@@ -168,7 +168,7 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 		arena |= look == SOFTFIELD_LOOK_CAME_BY_ARENA;
 		c->delivered++;
 	}
-	if (i != 0 && (softfield_consumer_grant(c) || arena))
+	if (i != 0 && (softfield_consumer_give_credits(c) || arena))
 		softfield_consumer_publish(c);
 	return i;
 }
@@ -225,7 +225,7 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	enum softfield_look look = SOFTFIELD_LOOK_CAME;
-	uint32_t room = c->granted - c->delivered, i;
+	uint32_t room = c->credited - c->delivered, i;
 	int arena = 0;
 
 	for (i = 0; i < room && i < SOFTFIELD_THREAD_LINES; i++) {
@@ -235,7 +235,7 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 		arena |= look == SOFTFIELD_LOOK_CAME_BY_ARENA;
 		c->delivered++;
 	}
-	if (i != 0 && (softfield_consumer_grant(c) || arena))
+	if (i != 0 && (softfield_consumer_give_credits(c) || arena))
 		softfield_consumer_publish(c);
 	return i;
 }
@@ -259,7 +259,7 @@ SOFTFIELD_COLD doca_error_t softfield_consumer_post(struct doca_comch_gpu_consum
 	r->len = len;
 	r->mkey = mkey;
 	c->posted++;
-	if (softfield_consumer_grant(c))
+	if (softfield_consumer_give_credits(c))
 		softfield_consumer_publish(c);
 	return DOCA_SUCCESS;
 }

@@ -59,7 +59,7 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 	softfield_consumer_check_control(c);
 }
 
-/** After a send that found no room: until the consumer grants more. */
+/** After a send that found no room: until the consumer sends more credits. */
 SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 {
 	struct softfield_gpu_dest *d = &p->current;
@@ -70,7 +70,7 @@ SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 	seen = d->count;
 	__atomic_store_n(&d->peer.gpu_queue->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_fence_system();
-	if (softfield_load_slot16(&d->peer.gpu_queue->grant).w[SOFTFIELD_GRANT_COUNT] == seen &&
+	if (softfield_load_slot16(&d->peer.gpu_queue->credits).w[SOFTFIELD_CREDIT_COUNT] == seen &&
 	    softfield_load_slot16(&p->control->control).w[0] == SOFTFIELD_GPU_QUEUE_OPEN)
 		softfield_soft_sleep(&d->peer.gpu_queue->sleeping,
 				     us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);

@@ -87,17 +87,17 @@ SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_pro
 /** Reads the consumer's credits, and whether the producer or the consumer has ended. */
 SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
 {
-	struct softfield_slot16 grant = softfield_load_slot16(&d->peer.gpu_queue->grant);
+	struct softfield_slot16 credits = softfield_load_slot16(&d->peer.gpu_queue->credits);
 
 	softfield_producer_check_control(p);
-	softfield_observed(&d->peer.gpu_queue->grant);
-	d->closed = grant.w[SOFTFIELD_GRANT_CLOSED];
+	softfield_observed(&d->peer.gpu_queue->credits);
+	d->closed = credits.w[SOFTFIELD_CREDIT_CLOSED];
 	/* check what the peer wrote: at most a ring of receives, and nothing consumed that was not sent */
-	if (grant.w[SOFTFIELD_GRANT_COUNT] - d->seq <= d->peer.depth)
-		d->count = grant.w[SOFTFIELD_GRANT_COUNT];
-	if (d->seq - grant.w[SOFTFIELD_GRANT_DONE] <= d->seq - d->done)
-		d->done = grant.w[SOFTFIELD_GRANT_DONE];
-	d->len = grant.w[SOFTFIELD_GRANT_LEN];
+	if (credits.w[SOFTFIELD_CREDIT_COUNT] - d->seq <= d->peer.depth)
+		d->count = credits.w[SOFTFIELD_CREDIT_COUNT];
+	if (d->seq - credits.w[SOFTFIELD_CREDIT_DONE] <= d->seq - d->done)
+		d->done = credits.w[SOFTFIELD_CREDIT_DONE];
+	d->len = credits.w[SOFTFIELD_CREDIT_LEN];
 }
 
 /** Frees the arena bytes of messages that their consumers have consumed, in the order of sending. */

@@ -13,9 +13,9 @@
  * - Overflow slot: 128 bytes for each line, eight more such slots; all overflow slots follow all lines. A message of up to 144
  *   bytes continues in its line's overflow slot, in as many 16-byte slots as it needs; the line's first one holds its length.
  *   A larger message lies in the arena, the line holds its position and length, and one fence separates the two.
- * - Grant: the receiver's credits, one 16-byte slot: how many receives it has posted, their length, how many messages it has
+ * - Credits of the receiver, one 16-byte slot: how many receives it has posted, their length, how many messages it has
  *   consumed. A posted receive also permits the reuse of the line of `depth` receives before, so the sender needs nothing
- *   else. All unused credits have one length: receives of another length are granted when the earlier ones are used up.
+ *   else. All unused credits have one length: receives of another length get credits when the earlier ones are used up.
  *
  * Message n goes to line n mod depth and to receive n. Numbers are 32 bits and wrap.
  *
@@ -80,8 +80,8 @@ struct softfield_gpu_queue {
 	uint64_t trace_salt; /**< random: identifies the queue in a timeline's flows */
 	uint8_t reserved_1[8];
 	/* the receiver */
-	struct softfield_slot16 grant
-		__attribute__((aligned(64))); /**< receives granted, their length, messages consumed, closed */
+	struct softfield_slot16 credits
+		__attribute__((aligned(64))); /**< receives with credits, their length, messages consumed, closed */
 	/* the owner's host code, for its kernel */
 	struct softfield_slot16 control __attribute__((aligned(64))); /**< word 0: closed */
 	/* the receiver sets, the sender clears and wakes */
@@ -95,8 +95,8 @@ struct softfield_gpu_queue {
 	uint32_t barriers;
 } __attribute__((aligned(64)));
 
-/** Words of the grant. */
-enum { SOFTFIELD_GRANT_COUNT, SOFTFIELD_GRANT_LEN, SOFTFIELD_GRANT_DONE, SOFTFIELD_GRANT_CLOSED };
+/** Words of the credits. */
+enum { SOFTFIELD_CREDIT_COUNT, SOFTFIELD_CREDIT_LEN, SOFTFIELD_CREDIT_DONE, SOFTFIELD_CREDIT_CLOSED };
 
 /* The tag of a line's first 16-byte slot: generation in the top byte, below it what the line holds. */
 #define SOFTFIELD_TAG_ARENA (UINT32_C(1) << 14) /**< words 0 and 1 of the line are offset and length in the arena */

@@ -48,8 +48,8 @@ SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, recv_max, 52);
 SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, head, 60);
 SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, delivered, 64);
 SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, posted, 68);
-SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, granted, 72);
-SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, grant_len, 76);
+SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, credited, 72);
+SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, credit_len, 76);
 SOFTFIELD_THREAD_AT(doca_comch_gpu_consumer, status, 84);
 SOFTFIELD_THREAD_AT(softfield_gpu_recv, mkey, 12);
 SOFTFIELD_THREAD_AT(softfield_gpu_recv, got, 16);
@@ -245,7 +245,7 @@ SOFTFIELD_DEVICE void softfield_thread_take_all(struct doca_comch_gpu_consumer *
 /** Polls for messages and copies them into their receives. @return how many arrived */
 SOFTFIELD_DEVICE uint32_t softfield_thread_look(struct doca_comch_gpu_consumer *c)
 {
-	const uint32_t first = c->delivered, slot = first & (c->depth - 1), room = min(c->granted - first, c->depth - slot);
+	const uint32_t first = c->delivered, slot = first & (c->depth - 1), room = min(c->credited - first, c->depth - slot);
 	const uint32_t max = c->goes_on ? softfield_fetch_max() / 3 : softfield_fetch_max();
 	struct softfield_thread_look look = {first, min(min(room, max), 2 * c->found + 2), 0, 0, 0, 0, 0};
 
@@ -260,7 +260,7 @@ SOFTFIELD_DEVICE uint32_t softfield_thread_look(struct doca_comch_gpu_consumer *
 	if (look.taken == 0)
 		return 0;
 	c->delivered = first + look.taken;
-	if ((c->granted != c->posted && softfield_consumer_grant(c)) || look.arena)
+	if ((c->credited != c->posted && softfield_consumer_give_credits(c)) || look.arena)
 		softfield_consumer_publish(c);
 	return look.taken;
 }
@@ -274,7 +274,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_post(struct doca_comch_gpu_consum
 	const uint4 limits = softfield_thread_load(c, 48), counts = softfield_thread_load(c, 64),
 		    ends = softfield_thread_load(c, 80);
 	const uint32_t posted = counts.y;
-	struct softfield_slot16 grant = {{posted + 1, len, counts.x, 0}};
+	struct softfield_slot16 credits = {{posted + 1, len, counts.x, 0}};
 
 	/* not if a posted receive has no credit yet, or this one cannot get one */
 	if ((int)(addr == 0) | (int)(ends.y != 0) | (int)(posted - limits.w >= limits.y) | (int)(counts.z != posted) |
@@ -284,7 +284,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_post(struct doca_comch_gpu_consum
 			       (posted & (sizes.w - 1)) * sizeof(struct softfield_gpu_recv),
 			       make_uint4((uint32_t)addr, (uint32_t)((uint64_t)addr >> 32), len, mkey));
 	softfield_thread_store(c, 64, make_uint4(counts.x, posted + 1, posted + 1, len));
-	softfield_store_slot16(&((struct softfield_gpu_queue *)softfield_thread_pointer(queue.x, queue.y))->grant, grant);
+	softfield_store_slot16(&((struct softfield_gpu_queue *)softfield_thread_pointer(queue.x, queue.y))->credits, credits);
 	return DOCA_SUCCESS;
 }
 

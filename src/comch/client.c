@@ -142,7 +142,7 @@ static doca_error_t client_start(struct doca_ctx *ctx)
 		comch_endpoint_close(&client->endpoint);
 		return result;
 	}
-	if (result != DOCA_SUCCESS) { /* a provider that knows immediately: progress still reports it to the program */
+	if (result != DOCA_SUCCESS) { /* The provider failed immediately; progress still reports it to the program. */
 		client->refused = result;
 		sf_ctx_kick(ctx);
 	}

@@ -338,7 +338,7 @@ static doca_error_t receive_advertisement(struct doca_comch_connection *connecti
 	ack.value = (uint32_t)result;
 	if (comch_connection_post(connection, &ack, NULL, 0) == DOCA_ERROR_FULL)
 		return DOCA_ERROR_FULL;
-	comch_endpoint_flush(endpoint); /* the consumer is RUNNING by this, and its receives are posted then */
+	comch_endpoint_flush(endpoint); /* makes the consumer RUNNING: its receives are posted by then */
 	if (result == DOCA_SUCCESS && endpoint->new_consumer != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
 		endpoint->new_consumer(&event, connection, control->id);
 	return DOCA_SUCCESS;

@@ -37,9 +37,9 @@ struct doca_comch_connection {
 	struct doca_comch_connection *next; /* the endpoint's list */
 	struct sf_conn *conn;		    /* NULL once closed */
 	union doca_data user_data;
-	uint32_t max_msg_size; /* the lower of both sides */
-	uint32_t num_ops;      /* operations on the connection that are not done: it must not be closed before */
-	bool established;      /* the client's: the server accepted */
+	uint32_t max_msg_size; /* the lower one of both sides */
+	uint32_t num_ops;      /* operations in flight: the connection is closed only after they end */
+	bool established;      /* on the client: the server has accepted */
 	bool maps;	       /* either side can map what the other exports: then a GPU's GPU queues need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
 	bool lost;	       /* by the peer */
@@ -50,7 +50,7 @@ struct doca_comch_connection {
 	struct sf_status_conn status;
 
 	atomic_bool dead; /* no longer usable by producers and consumers; set once by the control thread */
-	atomic_uint refs; /* the endpoint's, and one of each child */
+	atomic_uint refs; /* one for the endpoint, and one for each child */
 
 	pthread_mutex_t lock;
 	/* guarded by lock */
@@ -62,7 +62,7 @@ struct doca_comch_connection {
 	uint32_t num_out;
 };
 
-/* A producer or consumer, as its connection sees it. The first lines of both objects. */
+/* A producer or consumer, as its connection sees it. It is the beginning of both objects. */
 struct comch_child {
 	struct doca_ctx ctx;
 	struct doca_comch_connection *connection;
@@ -77,25 +77,25 @@ struct comch_child {
 struct doca_comch_connection *comch_connection_create(struct comch_endpoint *endpoint);
 void comch_connection_unref(struct doca_comch_connection *connection);
 
-/* Begins the end from our side: what was submitted still goes out. */
+/* Begins to disconnect. Messages that were submitted are still sent. */
 void comch_connection_disconnect(struct doca_comch_connection *connection);
-/* It is being made, or is made: for the status page. */
+/* Returns true while it connects or is connected. For the status page. */
 void comch_connection_show(struct doca_comch_connection *connection);
-/* The peer is gone: expired-consumer events, and the children learn of it. */
+/* The peer has gone: reports its consumers as expired, and notifies the children. */
 void comch_connection_lost(struct doca_comch_connection *connection);
 /* Adds a message behind those that the fabric's queue has no room for. comch_connection_flush submits it. */
 void comch_connection_wait(struct doca_comch_connection *connection, struct doca_task *task);
 /* Ends the messages that still wait on a connection that ends: BAD_STATE, or CONNECTION_ABORTED if it is lost. From the context's
  * progress only: runs the program's callbacks. Returns how many. */
 uint32_t comch_connection_fail_waiting(struct doca_comch_connection *connection);
-/* Closes the connection if nothing is in flight on it; true when it is closed. Not from a callback. */
+/* Closes the connection if nothing is in flight on it, and returns true when it is closed. Not from a callback. */
 bool comch_connection_close(struct doca_comch_connection *connection);
 
-/* A message has arrived on the connection. Any error: the peer broke the protocol, and the connection is to be ended. */
+/* Handles a message of the peer. On an error the peer has violated the protocol: end the connection. */
 doca_error_t comch_connection_receive(struct doca_comch_connection *connection, const struct sf_recv *recv, uint8_t *payload);
 
-/* Joins and leaves. join takes the next id of its kind: NOT_CONNECTED class errors become BAD_STATE, too many NO_MEMORY; both
- * logged. Any thread. */
+/* Adds and removes a child. join assigns the next id of its kind. BAD_STATE: the connection has ended. NO_MEMORY: too many
+ * children. Both logged. Any thread. */
 doca_error_t comch_connection_join(struct doca_comch_connection *connection, struct comch_child *child, bool is_consumer);
 void comch_connection_leave(struct comch_child *child);
 bool comch_connection_has_children(struct doca_comch_connection *connection);
@@ -104,7 +104,7 @@ bool comch_connection_has_children(struct doca_comch_connection *connection);
  * when the connection is dead, NO_MEMORY. */
 doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control,
 				   const void *payload, size_t len);
-/* Sends what is queued, as far as the peer takes it: true when nothing is left. *sent counts. Control thread. */
+/* Sends queued messages as far as the peer accepts them. Returns true when none is left. *sent counts them. Control thread. */
 bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *sent);
 
 #endif

@@ -108,7 +108,7 @@ static void consumer_withdraw(struct doca_comch_consumer *consumer)
 	}
 }
 
-/* The peer's answer, while STARTING; true when there was one. */
+/* Handles the peer's answer while STARTING. Returns true if there was one. */
 static bool check_ack(struct doca_comch_consumer *consumer)
 {
 	unsigned int ack = atomic_load_explicit(&consumer->child.ack, memory_order_acquire);
@@ -181,7 +181,7 @@ static bool consumer_progress(struct doca_ctx *ctx)
 
 	if (__builtin_expect(ctx->state == DOCA_CTX_STATE_STARTING, 0))
 		moved |= check_ack(consumer);
-	/* What had arrived comes first; then a connection that ended takes its consumers along. */
+	/* Messages that have arrived are delivered first. Then the end of the connection stops its consumers. */
 	if (__builtin_expect(!moved && atomic_load_explicit(&consumer->child.connection->dead, memory_order_acquire), 0) &&
 	    (ctx->state == DOCA_CTX_STATE_RUNNING || ctx->state == DOCA_CTX_STATE_STARTING)) {
 		SF_LOG_WARN_LIMITED("consumer %u stops: its connection has ended", consumer->child.id);
@@ -209,8 +209,8 @@ static void consumer_send_pending(struct doca_ctx *ctx)
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
 
 	for (struct comch_inbound *it = consumer->inbound; it != NULL && ctx->state == DOCA_CTX_STATE_RUNNING; it = it->next) {
-		if (it->ops->grant != NULL)
-			it->ops->grant(it);
+		if (it->ops->send_credits != NULL)
+			it->ops->send_credits(it);
 	}
 }
 

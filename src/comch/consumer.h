@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A consumer: what is the same for all of them (consumer.c) and its data path, which is one of several.
+ * A consumer: the common part (consumer.c) and its data path, of which there are several.
  *
- * consumer.c owns the object, its id, the advertisement and its end. A path owns how messages come in: the CPU's
- * (consumer_cpu.c), or a GPU's. While the ctx starts, consumer.c asks the path to start and to say how it is reached,
- * advertises that to the peer, and reports RUNNING when the peer has answered.
+ * consumer.c owns the object, its id, the advertisement and its end. A path receives the messages: the CPU's (consumer_cpu.c), or
+ * a GPU's. While the ctx starts, consumer.c asks the path to start and to describe how to connect to it, advertises that to the
+ * peer, and reports RUNNING when the peer has answered.
  */
 #ifndef COMCH_CONSUMER_H
 #define COMCH_CONSUMER_H
@@ -32,22 +32,22 @@ struct doca_comch_consumer {
 	struct sf_region *region;
 	struct sf_ep *ep;
 	struct sf_listener *listener;
-	uint32_t list_max;   /* buffers in a list that one receive takes */
+	uint32_t list_max;   /* most buffers in the list of one receive */
 	uint32_t num_posted; /* receives that the endpoint has */
 	uint32_t num_conns;
 	struct comch_inbound_conn *conns;	  /* producers that connected */
 	struct comch_inbound *inbound;		  /* sources besides the endpoint: route.h */
 	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */
 	uint32_t num_held;
-	size_t held_room; /* bytes that each held receive takes */
-	bool held_mixed;  /* since the list was last empty, some took other than held_room */
-	bool reclaiming;  /* the endpoint's receives are on their way back, to be held */
-	void *gpu;	  /* a GPU path's own */
+	size_t held_room; /* bytes of each held receive */
+	bool held_mixed;  /* some receive had another size than held_room since the list was last empty */
+	bool reclaiming;  /* the endpoint's receives are being cancelled, to be held */
+	void *gpu;	  /* private to a GPU path */
 };
 
 /* All run on the thread of the consumer's progress engine, with the rules of struct sf_ctx_ops. */
 struct comch_consumer_path {
-	/* Builds the path, and fills what the peer is to know. */
+	/* Builds the path, and fills in what the peer must know. */
 	doca_error_t (*start)(struct doca_comch_consumer *consumer, struct comch_advertisement *ad);
 	void (*cancel)(struct doca_comch_consumer *consumer);
 	bool (*drained)(struct doca_comch_consumer *consumer);
@@ -58,13 +58,13 @@ struct comch_consumer_path {
 
 extern const struct comch_consumer_path comch_consumer_cpu_path;
 
-/* For a path's start: opens consumer->ep, which rings event_fd, and an automatic listener of a fresh random name, which goes to
- * ad->name. Undone by unlisten, which wants every connection closed. */
+/* For a path's start: opens consumer->ep, which rings event_fd, and an automatic listener under a fresh random name, which is
+ * written to ad->name. unlisten undoes it, after all connections are closed. */
 doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_ep_handler *handler, uint32_t recv_max,
 				   int event_fd, struct comch_advertisement *ad);
 void comch_consumer_unlisten(struct doca_comch_consumer *consumer);
 
-/* What a task that was in flight when its ctx or connection ended finishes with. */
+/* The status of a task that was in flight when its ctx or connection ended. */
 doca_error_t comch_child_flush_status(const struct comch_child *child);
 
 #endif

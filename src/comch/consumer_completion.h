@@ -5,7 +5,7 @@
 
 #include <doca_comch_consumer.h>
 
-/* A consumer names it, or no longer does (NULL is none). FULL when it has max_num_consumers. */
+/* Adds or removes a consumer that uses the completion; NULL does nothing. FULL: it has max_num_consumers. */
 doca_error_t comch_consumer_completion_use(struct doca_comch_consumer_completion *completion);
 void comch_consumer_completion_forget(struct doca_comch_consumer_completion *completion);
 

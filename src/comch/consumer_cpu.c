@@ -52,7 +52,7 @@ static struct doca_comch_consumer_task_post_recv *recv_unhold(struct doca_comch_
 	return (struct doca_comch_consumer_task_post_recv *)task;
 }
 
-/* Receives of several sizes were promised to several sources: the first that is large enough. */
+/* Sources may have credits for receives of several sizes: returns the first receive that is large enough. */
 static struct doca_comch_consumer_task_post_recv *unhold_fitting(struct doca_comch_consumer *consumer, size_t len)
 {
 	struct doca_task **slot = &consumer->held_first, *before = NULL, *task;
@@ -132,7 +132,7 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 	return result;
 }
 
-/* The peer sent what no producer sends: it loses its connection, the receive stays. */
+/* The peer sent what no producer sends: its connection is closed, and the receive is kept. */
 static void message_broken(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
 	SF_LOG_ERR_LIMITED(
@@ -143,7 +143,7 @@ static void message_broken(struct doca_comch_consumer *consumer, struct doca_com
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 }
 
-/* Taken back from the endpoint: by the end of the consumer, or for an inbound source. */
+/* A receive that the endpoint has returned: the consumer ends, or an inbound source needs it. */
 static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *consumer,
 						    struct doca_comch_consumer_task_post_recv *task)
 {
@@ -352,7 +352,7 @@ static uint32_t poll_inbound(struct doca_comch_consumer *consumer)
 	return moved;
 }
 
-/* The held ones; the endpoint's come by its poll. */
+/* The held receives only: the endpoint returns its own in its poll. */
 static uint32_t flush_held(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_consumer_task_post_recv *task;

@@ -41,22 +41,23 @@ doca_error_t comch_handshake_parse(const void *data, size_t len, struct comch_ha
 
 size_t comch_refusal_pack(doca_error_t reason, uint8_t out[COMCH_REFUSAL_SIZE]);
 
-/* The reason, or CONNECTION_ABORTED when the bytes hold none. */
+/* Returns the reason, or CONNECTION_ABORTED if the bytes hold none. */
 doca_error_t comch_refusal_parse(const void *data, size_t len);
 
 /* ---- control ---- */
 
 enum comch_control_type {
-	COMCH_CONTROL_MESSAGE = 1,   /* payload: the user's bytes */
-	COMCH_CONTROL_ADVERTISE = 2, /* a consumer begins: id, value is its immediate data length; payload says how to reach it */
-	COMCH_CONTROL_ACK = 3,	     /* answer to an advertisement: id, value is a doca_error_t */
-	COMCH_CONTROL_EXPIRE = 4,    /* a consumer ends: id */
+	COMCH_CONTROL_MESSAGE = 1, /* payload: the user's bytes */
+	COMCH_CONTROL_ADVERTISE =
+		2, /* a consumer has started: id, value is its immediate data length; payload says how to connect to it */
+	COMCH_CONTROL_ACK = 3,	  /* answer to an advertisement: id, value is a doca_error_t */
+	COMCH_CONTROL_EXPIRE = 4, /* a consumer has stopped: id */
 };
 
 /* How a consumer is reached. */
 enum comch_path {
 	COMCH_PATH_CONN = 0,	  /* connect to its listener and send */
-	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener reports its life */
+	COMCH_PATH_GPU_QUEUE = 1, /* write to its GPU queue, which the descriptor names; the listener shows whether it lives */
 };
 
 #define COMCH_CONTROL_HEADER_SIZE 12
@@ -77,7 +78,7 @@ struct comch_control {
 
 size_t comch_control_pack(const struct comch_control *control, uint8_t out[COMCH_CONTROL_HEADER_SIZE]);
 
-/* INVALID_VALUE for anything that no Comch sends; the payload's length is checked against the type. */
+/* INVALID_VALUE: not a message of Comch. The payload's length is checked against the type. */
 doca_error_t comch_control_parse(const void *header, size_t header_len, size_t payload_len, struct comch_control *control);
 
 size_t comch_advertisement_pack(const struct comch_advertisement *ad, uint8_t out[COMCH_ADVERTISE_MAX]);

@@ -154,7 +154,7 @@ void comch_endpoint_close(struct comch_endpoint *endpoint)
 {
 	if (endpoint->receives != NULL) {
 		comch_receives_flush(endpoint->receives);
-		while (!comch_receives_flushed(endpoint->receives))	   /* after a failed start: else drained has seen to it */
+		while (!comch_receives_flushed(endpoint->receives)) /* only after a failed start: otherwise drained has done it */
 			(void)sf_ep_poll(endpoint->ep, COMCH_POLL_BUDGET); /* which may have nothing to say yet */
 	}
 	assert(endpoint->connections == NULL && endpoint->num_connections == 0);

@@ -3,7 +3,7 @@
  * What a server and a client have in common: an endpoint on the control progress engine, the receives posted on it, the
  * connections made on it, and the send tasks.
  *
- * Thread: all of it belongs to the thread of the control progress engine, but for what is marked atomic.
+ * Thread: all of it belongs to the thread of the control progress engine, except what is marked atomic.
  */
 #ifndef COMCH_ENDPOINT_H
 #define COMCH_ENDPOINT_H
@@ -59,7 +59,7 @@ struct comch_endpoint {
 	struct comch_receives *receives;
 	struct doca_comch_connection *connections; /* every one with an open connection */
 	uint32_t num_connections;
-	uint32_t num_ending; /* of these, disconnected or lost: to be closed by progress */
+	uint32_t num_ending; /* of these, disconnected or lost ones, which progress closes */
 
 	atomic_uint num_out;	  /* internal messages that wait in its connections; any thread */
 	atomic_uint num_children; /* producers and consumers on any of its connections, past ones too; any thread */
@@ -83,14 +83,14 @@ bool comch_endpoint_drained(struct comch_endpoint *endpoint);
 bool comch_endpoint_progress(struct comch_endpoint *endpoint);
 bool comch_endpoint_arm(struct comch_endpoint *endpoint);
 
-/* Sends the internal messages that wait, as far as the peers take them, and returns how many. Called before every callback of the
- * program, which may wait in it for what the peer does only after it got them. */
+/* Sends the queued internal messages as far as the peers accept them, and returns how many. Called before every callback of the
+ * program: the callback may wait for something that the peer does only after it received them. */
 uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint);
 
-/* The same, and the rest of messages that a peer has taken in part: for sf_ctx_ops. */
+/* The same, and the remaining parts of messages that a peer has accepted in part. For sf_ctx_ops. */
 void comch_endpoint_send_pending(struct comch_endpoint *endpoint);
 
-/* The endpoint handler's closed, for both sides: the peer left or died. */
+/* The handler's `closed` for both sides: the peer has disconnected or died. */
 void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason);
 
 /* Setters shared by the two sides; what is the public function's name, for the log. */
@@ -103,7 +103,7 @@ doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_c
 doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint, doca_comch_event_consumer_cb_t new_consumer,
 						doca_comch_event_consumer_cb_t expired, const char *what);
 
-/* Makes another thread's progress engine look at a ctx of its own. Any thread. */
+/* Makes the progress engine of another thread check its ctx. Any thread. */
 void comch_ctx_wake(const struct doca_ctx *ctx);
 
 #endif

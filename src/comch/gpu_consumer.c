@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The consumer's data path on a GPU: a GPU queue that the peer's producers write and the kernel reads. The host makes it,
- * listens so that both sides see each other live and die, and tells the kernel when it ends. Where the peer cannot map the
- * GPU queue, the proxy thread writes it (gpu_consumer_proxy.h) and has the endpoint.
+ * The consumer's data path on a GPU: a GPU queue that the peer's producers write and the kernel reads. The host creates it,
+ * listens so that each side detects the end of the other, and notifies the kernel of the end. If the peer cannot map the GPU
+ * queue, the proxy thread writes it (gpu_consumer_proxy.h) and owns the endpoint.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static doca_error_t handle_build(struct doca_comch_consumer *consumer, uint32_t 
 
 /* ---- producers of the peer: they show that they live, and send where there is a proxy ---- */
 
-/* A producer on the peer's GPU wants its own GPU queue mapped; where that cannot be, it has a proxy as well. */
+/* A producer on the peer's GPU asks to map its own GPU queue. If that is impossible, it has a proxy as well. */
 static bool is_understood(const struct gpu_consumer *gpu, const void *data, size_t len)
 {
 	struct comch_attach attach;
@@ -197,7 +197,7 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 			   consumer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
-	comch_gpu_consumer_release(consumer); /* of the run before */
+	comch_gpu_consumer_release(consumer); /* of the previous run */
 	gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -239,7 +239,7 @@ static void close_conns(struct gpu_consumer *gpu)
 	}
 }
 
-/* The handle and the GPU queue stay for a kernel that has not noticed yet: until destroy, or the next start. */
+/* The handle and the GPU queue are kept until destroy or the next start, for a kernel that has not noticed the end yet. */
 static void gpu_stop(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;

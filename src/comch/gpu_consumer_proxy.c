@@ -29,7 +29,7 @@ struct gpu_consumer_proxy {
 	struct gpu_proxy base;
 	struct doca_comch_consumer *consumer;
 	struct gpu_sender sender;
-	uint8_t *memory; /* what the buffers are cut from */
+	uint8_t *memory; /* the memory of the buffers */
 	size_t memory_len;
 	struct sf_region *region;
 	struct buffer *buffers;
@@ -99,7 +99,7 @@ static void recv_done(struct sf_recv *recv)
 	message_queue(buffer);
 }
 
-/* False: the GPU queue has no room now. */
+/* Returns false if the GPU queue has no room now. */
 static bool pass_on(struct gpu_consumer_proxy *proxy)
 {
 	const struct buffer *buffer = proxy->arrived_first;

@@ -16,7 +16,7 @@ doca_error_t comch_gpu_consumer_proxy_open(struct doca_comch_consumer *consumer,
 					   const struct sf_ep_handler *handler, struct comch_advertisement *ad,
 					   struct gpu_consumer_proxy **proxy);
 
-/* Takes no more messages. drained becomes true later, and the consumer's context is woken for it. */
+/* Stops receiving. drained becomes true later, and the consumer's context is woken for it. */
 void comch_gpu_consumer_proxy_cancel(struct gpu_consumer_proxy *proxy);
 bool comch_gpu_consumer_proxy_drained(const struct gpu_consumer_proxy *proxy);
 

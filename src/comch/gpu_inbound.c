@@ -19,7 +19,7 @@
 
 #define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
-#define LOOK_NS 1000000	   /* between two looks at a real GPU's GPU queue, which cannot ring, in event-driven mode */
+#define LOOK_NS 1000000	   /* poll interval of a real GPU's queue in event-driven mode: it cannot ring */
 
 struct gpu_inbound {
 	struct comch_inbound base;
@@ -45,7 +45,7 @@ static void recv_scatter(struct doca_comch_consumer_task_post_recv *task, const 
 	}
 }
 
-/* The immediate data goes where the header of a connection's message would lie: it lives as long. */
+/* The immediate data is stored where the header of a connection's message would be, so it stays valid as long. */
 static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
 {
 	const uint8_t *imm = arrived->arena != NULL ? arrived->line : arrived->line + arrived->len;
@@ -81,7 +81,7 @@ static void drop_timer(struct gpu_inbound *in)
 	in->timer = -1;
 }
 
-/* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the GPU queue can be read. */
+/* Checks for the owner's answer without waiting, because the owner may be stopped. Returns whether the GPU queue can be read. */
 static bool is_mapped(struct gpu_inbound *in)
 {
 	struct gpu_queue box;
@@ -181,7 +181,7 @@ static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
 	return moved;
 }
 
-/* A poll leaves the timer as it is, also when it has run out: the program may sleep next. */
+/* A poll does not change the timer, not even an expired one, because the program may sleep next. */
 static bool arm_timer(struct gpu_inbound *in)
 {
 	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
@@ -193,7 +193,7 @@ static bool arm_timer(struct gpu_inbound *in)
 			in->timer = -1;
 		}
 	}
-	/* Without a timer it is always due: that polls, and loses nothing. */
+	/* Without a timer it always reports due: the program then polls, and loses nothing. */
 	return in->timer < 0 || timerfd_settime(in->timer, 0, &soon, NULL) != 0;
 }
 
@@ -229,7 +229,7 @@ static void inbound_close(struct comch_inbound *inbound)
 	free(in);
 }
 
-static void inbound_grant(struct comch_inbound *inbound)
+static void inbound_send_credits(struct comch_inbound *inbound)
 {
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
 
@@ -241,7 +241,7 @@ static const struct comch_inbound_ops gpu_inbound_ops = {
 	.name = "GPU queue",
 	.poll = inbound_poll,
 	.arm = inbound_arm,
-	.grant = inbound_grant,
+	.send_credits = inbound_send_credits,
 	.close = inbound_close,
 };
 

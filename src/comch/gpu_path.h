@@ -11,15 +11,14 @@
 extern const struct comch_consumer_path comch_consumer_gpu_path;
 extern const struct comch_producer_path comch_producer_gpu_path;
 
-/* Frees what kernels of a stopped context might still have used; nothing when there is none. No kernel may use the handle any
- * more. */
+/* Frees what kernels of a stopped context may still have used, if there is any. No kernel may use the handle any more. */
 void comch_gpu_consumer_release(struct doca_comch_consumer *consumer);
 void comch_gpu_producer_release(struct doca_comch_producer *producer);
 
-/* Bytes of the arena of a consumer on a GPU: as its mmap is large. */
+/* Bytes of the arena of a consumer on a GPU: the size of its mmap. */
 uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer);
 
-/* The route of a producer on the CPU to a consumer on the peer's GPU. As comch_route_conn_open. */
+/* The route of a producer on the CPU to a consumer on the peer's GPU. Same contract as comch_route_conn_open. */
 doca_error_t comch_route_gpu_queue_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 					struct comch_route **route);
 

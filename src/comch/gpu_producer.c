@@ -65,7 +65,7 @@ static void slot_retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 	struct softfield_slot16 over = {{0, 0, 0, 1}};
 
 	__atomic_store_n(&gpu->peers[slot - gpu->slots].consumer_id, 0, __ATOMIC_RELEASE);
-	softfield_store_slot16(&slot->box.head->grant, over);
+	softfield_store_slot16(&slot->box.head->credits, over);
 	gpu_queue_wake(&slot->box, false);
 }
 
@@ -154,7 +154,7 @@ static bool producer_has_consumer(const struct gpu_producer *gpu, const struct c
 	return false;
 }
 
-/* One that is not known yet, with a reference; NULL when all are. */
+/* Returns a consumer that is not known yet, with a reference; NULL if all are known. */
 static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *producer)
 {
 	struct doca_comch_connection *connection = producer->child.connection;
@@ -190,13 +190,13 @@ static bool add_new_consumers(struct doca_comch_producer *producer)
 	gpu->seen_version = atomic_load_explicit(&producer->child.connection->remote.version, memory_order_acquire);
 	while ((consumer = next_unknown(producer)) != NULL) {
 		if (gpu->num_slots == SOFTFIELD_GPU_PEERS_MAX) {
-			if (!gpu->full_told)
+			if (!gpu->full_reported)
 				SF_LOG_ERR_LIMITED(
 					"producer %u on the GPU has sent to %d consumers, which is the maximum between its "
 					"start and stop; "
 					"it cannot send to consumer %u and later ones",
 					producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
-			gpu->full_told = true;
+			gpu->full_reported = true;
 			comch_remote_consumer_unref(consumer);
 			break;
 		}
@@ -283,7 +283,7 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 			   producer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
-	comch_gpu_producer_release(producer); /* of the run before */
+	comch_gpu_producer_release(producer); /* of the previous run */
 	gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -330,7 +330,7 @@ static bool gpu_drained(struct doca_comch_producer *producer)
 	return gpu->proxy == NULL || comch_gpu_producer_proxy_drained(gpu->proxy);
 }
 
-/* What the kernel uses stays for one that has not noticed yet: until destroy, or the next start. */
+/* Memory that the kernel uses is kept until destroy or the next start, for a kernel that has not noticed the end yet. */
 static void gpu_stop(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;

@@ -12,7 +12,7 @@
 
 struct gpu_slot {
 	struct doca_comch_producer *producer;
-	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
+	struct comch_remote_consumer *consumer; /* a reference; NULL: never used, or ended */
 	struct sf_conn *conn;
 	struct gpu_queue box;
 	struct gpu_forward *forward; /* NULL: the peer maps the GPU queue */
@@ -34,7 +34,7 @@ struct gpu_producer {
 	struct gpu_slot slots[SOFTFIELD_GPU_PEERS_MAX];
 	uint32_t num_slots;    /* ever used */
 	uint32_t seen_version; /* of the connection's table */
-	bool full_told, cancelled;
+	bool full_reported, cancelled;
 	struct gpu_producer_proxy *proxy; /* NULL: peers map the memory */
 };
 

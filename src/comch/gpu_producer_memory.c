@@ -11,7 +11,7 @@
 
 #define GPU_SEND_DEPTH_MAX 4096u /* lines of each GPU queue: what a consumer may have posted for one producer */
 
-/* What the peer's messages may have, ours may have: programs answer in the buffers that they receive in. */
+/* Our messages may be as long as the peer's, because programs answer in the buffers that they receive in. */
 static uint32_t choose_arena(struct doca_comch_producer *producer)
 {
 	struct doca_comch_connection *connection = producer->child.connection;

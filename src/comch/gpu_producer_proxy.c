@@ -33,7 +33,7 @@ struct gpu_forward {
 	struct sf_conn *conn;
 	struct gpu_receiver receiver;
 	uint32_t num_sends; /* a power of two */
-	bool blocked;	    /* the connection takes the next message not yet */
+	bool blocked;	    /* the connection does not accept the next message yet */
 	bool ended;	    /* forwards no more */
 	struct forward_send sends[];
 };
@@ -159,7 +159,7 @@ static bool producer_poll(struct gpu_proxy *base)
 	return moved;
 }
 
-/* A message that waits for a receive may do so for long: the next look is at the end of the sleep. */
+/* A message may wait long for a receive, so it is checked again only at the end of the sleep. */
 static bool forward_arm(struct gpu_forward *forward)
 {
 	const bool hardware = (forward->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) != 0;

@@ -65,7 +65,7 @@ static REQUIRES(lock) bool arm_all(void)
 	return due;
 }
 
-/* A tenth of the time that nothing has come. What a real GPU writes nobody rings for. */
+/* Sleeps for a tenth of the idle time. A real GPU rings for nothing that it writes. */
 static REQUIRES(lock) int sleep_ms(uint64_t idle_ns)
 {
 	uint64_t ms = idle_ns / 10000000;
@@ -164,7 +164,7 @@ void comch_gpu_proxy_release(void)
 	pthread_mutex_unlock(&users_lock);
 }
 
-/* The lock stays with the caller, which knows it by these two functions only. */
+/* The caller keeps the lock, which clang knows by these two functions only. */
 NO_THREAD_SAFETY_ANALYSIS void comch_gpu_proxy_lock(void)
 {
 	atomic_fetch_add(&wanted, 1);

@@ -4,9 +4,8 @@
  * GPU queue, because they are on another machine or are reached through an RDMA device. No thread of the program takes part.
  *
  * There is one for the process, from the first consumer or producer that needs it to the last. It polls as long as messages come,
- * and a little longer; then it sleeps until a peer or a kernel of a software GPU rings its doorbell. Nobody rings for a receive
- * that a kernel or a peer has posted, so a sleep ends after 1 to 10 ms; nor for anything that a real GPU does, and where there is
- * one, after 1 ms.
+ * and a little longer; then it sleeps until a peer or a kernel of a software GPU rings its doorbell. A posted receive rings no
+ * doorbell, so a sleep ends after 1 to 10 ms. A real GPU never rings, so with one a sleep ends after 1 ms.
  *
  * Everything that it polls is touched with its lock held.
  */
@@ -21,13 +20,13 @@
 /* What the thread polls for one consumer or producer. */
 struct gpu_proxy {
 	bool (*poll)(struct gpu_proxy *proxy); /* returns whether anything moved */
-	bool (*arm)(struct gpu_proxy *proxy);  /* returns true when something is due already; else the doorbell rings */
+	bool (*arm)(struct gpu_proxy *proxy);  /* returns true if something is due; otherwise the doorbell will ring */
 	bool hardware;			       /* its GPU is real */
 	struct gpu_proxy *next;
-	uint64_t generation; /* of the process: a child made by fork has no proxy thread, and polls nothing of its parent's */
+	uint64_t generation; /* of the process; a child made by fork has no proxy thread, and polls nothing of its parent's */
 };
 
-/* Starts the thread, or joins in its use. *event_fd is its doorbell, for an endpoint. Errors are logged. */
+/* Starts the thread, or adds a user to it. *event_fd is its doorbell, for an endpoint. Errors are logged. */
 doca_error_t comch_gpu_proxy_acquire(int *event_fd);
 /* Ends the thread with its last user. Without the lock. */
 void comch_gpu_proxy_release(void);
@@ -40,7 +39,7 @@ void comch_gpu_proxy_unlock(void);
 void comch_gpu_proxy_add(struct gpu_proxy *proxy);
 void comch_gpu_proxy_remove(struct gpu_proxy *proxy);
 
-/* Is it polled in this process? False in a child made by fork. */
+/* Returns true if this process polls it; false in a child made by fork. */
 bool comch_gpu_proxy_is_ours(const struct gpu_proxy *proxy);
 
 /* Ends the thread's sleep. Any thread; for kernels of a software GPU, which give it an argument. */

@@ -229,7 +229,7 @@ doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool
 
 	if (!range_is_inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
 		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(&head, base + offset, offsetof(struct softfield_gpu_queue, grant)); /* once: the owner may change it */
+	memcpy(&head, base + offset, offsetof(struct softfield_gpu_queue, credits)); /* once: the owner may change it */
 	if (head.magic != SOFTFIELD_GPU_QUEUE_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (head.version != SOFTFIELD_GPU_QUEUE_VERSION)

@@ -39,11 +39,11 @@ struct gpu_memory {
 
 /* Zeroed, len rounded up to pages, for peers of the domain to map; NULL: none does. Errors are logged. */
 doca_error_t comch_gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len);
-/* Also of one that create refused. No kernel may use it any more. */
+/* Also for memory that create rejected. No kernel may use it any more. */
 void comch_gpu_memory_destroy(struct gpu_memory *memory);
 
-/* A view in the process that owns the memory has no mapping of its own. It keeps the memory from being given back: true when addr
- * is the beginning of such memory, which comch_gpu_memory_release then ends. */
+/* A view in the process that owns the memory has no mapping of its own. It keeps the memory from being freed: returns true if
+ * addr is the beginning of such memory, until comch_gpu_memory_release. */
 bool comch_gpu_memory_hold(const void *addr);
 void comch_gpu_memory_release(const void *addr);
 
@@ -79,11 +79,11 @@ static inline size_t gpu_queue_size(uint32_t depth)
 void comch_gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
 			  uint32_t number, struct gpu_queue *gpu_queue);
 
-/* The view of a GPU queue of the peer's. INVALID_VALUE: it is none, or does not fit into len, or flows the other way.
- * UNSUPPORTED_VERSION: another Softfield's. */
+/* Opens a view of a GPU queue of the peer. INVALID_VALUE: it is not one, does not fit into len, or has the other direction.
+ * UNSUPPORTED_VERSION: of another version of Softfield. */
 doca_error_t comch_gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue);
 
-/* The owner's word to its kernel: the GPU queue ends. Wakes a kernel that sleeps on it. */
+/* Notifies the owner's kernel that the GPU queue has ended, and wakes a kernel that sleeps on it. */
 void comch_gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why);
 
 /* Wakes a software GPU's threads that sleep on the GPU queue, after something was written to it. barriers: they make one. */
@@ -93,7 +93,7 @@ static inline void gpu_queue_wake(const struct gpu_queue *gpu_queue, bool barrie
 	if (gpu_queue->flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
 		return;
 	if (!barriers)
-		softfield_fence_system(); /* what was written before the look; the sleeper sets the word, then looks */
+		softfield_fence_system(); /* orders the earlier writes before the check; the sleeper sets the word, then checks */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(__atomic_load_n(&gpu_queue->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
 		comch_gpu_queue_wake_now(gpu_queue->head);

@@ -20,13 +20,13 @@ bool comch_gpu_receiver_ready(const struct gpu_receiver *receiver)
 bool comch_gpu_receiver_arm(struct gpu_receiver *receiver)
 {
 	__atomic_store_n(&receiver->box.head->armed, 1, __ATOMIC_RELAXED);
-	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
+	softfield_fence_system(); /* the word before the check; the kernel writes the line before it checks the word */
 	comch_gpu_barrier_run(&receiver->box);
 	return comch_gpu_receiver_ready(receiver);
 }
 
-/* 16-byte slots of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one
- * before. */
+/* The 16-byte slots of a message that travels in the line: either all are there, or the message has not arrived. Each one
+ * overwrites the tag of the one before. */
 static inline bool take_slots16(uint8_t *to, const struct softfield_slot16 *from, uint32_t n, uint32_t mark)
 {
 	for (uint32_t q = 0; q < n; q++) {
@@ -79,7 +79,7 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
 {
 	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;
-	struct softfield_slot16 grant;
+	struct softfield_slot16 credits;
 
 	if (open == 0)
 		receiver->len = len;
@@ -89,16 +89,16 @@ void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t cou
 		return;
 	receiver->count = receiver->seq + open;
 	receiver->published = receiver->released;
-	grant = (struct softfield_slot16){{receiver->count, receiver->len, receiver->released, 0}};
-	softfield_published(&receiver->box.head->grant);
-	softfield_store_slot16(&receiver->box.head->grant, grant);
+	credits = (struct softfield_slot16){{receiver->count, receiver->len, receiver->released, 0}};
+	softfield_published(&receiver->box.head->credits);
+	softfield_store_slot16(&receiver->box.head->credits, credits);
 	gpu_queue_wake(&receiver->box, false);
 }
 
 void comch_gpu_receiver_close(struct gpu_receiver *receiver)
 {
-	struct softfield_slot16 grant = {{receiver->count, receiver->len, receiver->released, 1}};
+	struct softfield_slot16 credits = {{receiver->count, receiver->len, receiver->released, 1}};
 
-	softfield_store_slot16(&receiver->box.head->grant, grant);
+	softfield_store_slot16(&receiver->box.head->credits, credits);
 	gpu_queue_wake(&receiver->box, false);
 }

@@ -20,21 +20,21 @@ struct gpu_receiver {
 	uint32_t published;  /* released as last written */
 };
 
-/* Begins to receive from a GPU queue that nothing was received from. */
+/* Begins to receive from a GPU queue from which nothing was received yet. */
 void comch_gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box);
 
-/* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
+/* Checks for the next message. AGAIN: there is none. IO_FAILED: it is invalid. */
 doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
 /* The message is copied out. */
 static inline void gpu_receiver_next(struct gpu_receiver *receiver)
 {
 	receiver->released = ++receiver->seq;
 }
-/* Asks a kernel of a software GPU to ring when there is a message; true when there is one already. */
+/* Asks a kernel of a software GPU to ring when there is a message. Returns true if there is one already. */
 bool comch_gpu_receiver_arm(struct gpu_receiver *receiver);
-/* Is there anything to look at? */
+/* Returns true if there may be a message. */
 bool comch_gpu_receiver_ready(const struct gpu_receiver *receiver);
-/* Gives credits for count receives of len bytes, as far as the ring holds them and the credits of another length are used up. */
+/* Gives credits for count receives of len bytes, as many as the ring holds, once the credits of another length are used up. */
 void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
 /* Gives no more credits. */
 void comch_gpu_receiver_close(struct gpu_receiver *receiver);

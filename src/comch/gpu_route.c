@@ -15,7 +15,7 @@
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
 
-#define LOOK_NS 1000000 /* between two looks for the answer of the peer's agent, in event-driven mode */
+#define LOOK_NS 1000000 /* poll interval for the answer of the peer's agent, in event-driven mode */
 
 struct comch_gpu_queue_sender {
 	struct gpu_sender sender;
@@ -124,7 +124,7 @@ static __attribute__((noinline)) doca_error_t route_attach(struct route_gpu_queu
 	route->attached = result == DOCA_SUCCESS;
 	if (result != DOCA_ERROR_AGAIN) {
 		drop_timer(route);
-		sf_ctx_kick(&route->base.producer->child.ctx); /* a sleeper on the timer must look at what waits now */
+		sf_ctx_kick(&route->base.producer->child.ctx); /* a sleeper on the timer must check what waits now */
 	}
 	return result;
 }
@@ -197,8 +197,8 @@ static bool is_answered(const struct route_gpu_queue *route)
 	return result != DOCA_ERROR_AGAIN;
 }
 
-/* The answer of the peer's agent does not ring the producer's endpoint, so a timer looks for it. A poll leaves the timer as it
- * is: the program may sleep next. */
+/* The answer of the peer's agent does not ring the producer's endpoint, so a timer polls for it. A poll does not change the
+ * timer, because the program may sleep next. */
 static bool arm_timer(struct route_gpu_queue *route)
 {
 	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
@@ -211,7 +211,7 @@ static bool arm_timer(struct route_gpu_queue *route)
 			route->timer = -1;
 		}
 	}
-	/* Without a timer it is always due: that polls, and loses nothing. */
+	/* Without a timer it always reports due: the program then polls, and loses nothing. */
 	return route->timer < 0 || timerfd_settime(route->timer, 0, &soon, NULL) != 0;
 }
 

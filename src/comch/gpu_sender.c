@@ -53,11 +53,12 @@ static void lock_shared(struct gpu_sender *sender)
 		softfield_relax();
 }
 
-/* @return whether under the lock */
+/* @return whether the lock was taken */
 static inline bool sender_take(struct gpu_sender *sender)
 {
 	__atomic_store_n(&sender->busy, 1, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the processor's order is the other's barrier to make */
+	__atomic_signal_fence(
+		__ATOMIC_SEQ_CST); /* a compiler barrier is enough: a joining producer makes the barrier for the processors */
 	if (__builtin_expect(__atomic_load_n(&sender->shared, __ATOMIC_RELAXED) == 0, 1))
 		return false;
 	__atomic_store_n(&sender->busy, 0, __ATOMIC_RELEASE);
@@ -68,14 +69,14 @@ static inline bool sender_take(struct gpu_sender *sender)
 /* The kernel wrote these, so they are bounded: at most a ring of receives, and no more completed than sent. */
 static void credits_refresh(struct gpu_sender *sender)
 {
-	struct softfield_slot16 grant = softfield_load_slot16(&sender->box.head->grant);
-	uint32_t done = grant.w[SOFTFIELD_GRANT_DONE];
+	struct softfield_slot16 credits = softfield_load_slot16(&sender->box.head->credits);
+	uint32_t done = credits.w[SOFTFIELD_CREDIT_DONE];
 
-	softfield_observed(&sender->box.head->grant);
-	sender->closed = grant.w[SOFTFIELD_GRANT_CLOSED] != 0;
-	if (grant.w[SOFTFIELD_GRANT_COUNT] - sender->seq <= sender->box.depth)
-		sender->count = grant.w[SOFTFIELD_GRANT_COUNT];
-	sender->len = grant.w[SOFTFIELD_GRANT_LEN];
+	softfield_observed(&sender->box.head->credits);
+	sender->closed = credits.w[SOFTFIELD_CREDIT_CLOSED] != 0;
+	if (credits.w[SOFTFIELD_CREDIT_COUNT] - sender->seq <= sender->box.depth)
+		sender->count = credits.w[SOFTFIELD_CREDIT_COUNT];
+	sender->len = credits.w[SOFTFIELD_CREDIT_LEN];
 	if (done - sender->done <= sender->seq - sender->done && done != sender->done) {
 		sender->done = done;
 		sender->arena_tail = sender->arena_end[(done - 1) & (sender->box.depth - 1)];

@@ -29,12 +29,12 @@ struct gpu_sender {
 doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box);
 void comch_gpu_sender_fini(struct gpu_sender *sender);
 
-/* One producer more, or less. Calls do not overlap, and between the two that producer sends from one thread at a time. */
+/* Adds or removes a producer. Calls do not overlap. In between, that producer sends from one thread at a time. */
 void comch_gpu_sender_join(struct gpu_sender *sender);
 void comch_gpu_sender_leave(struct gpu_sender *sender);
 
-/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which
- * stays. NOT_CONNECTED: closed. object: what the timeline says is sent, inside a task say. */
+/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which stays. NOT_CONNECTED: closed.
+ * object: identifies the message in the timeline, usually its task. */
 doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
 				   const void *imm, uint32_t imm_len);
 

@@ -8,7 +8,7 @@
 #include "base/trace.h"
 #include "comch/gpu_queue.h"
 
-/* Message seq is on its way to a kernel. object: what is sent, inside a task say. */
+/* Message seq is on its way to a kernel. object: identifies the message in the timeline, usually its task. */
 static inline void gpu_queue_trace_send(const struct gpu_queue *box, const void *object, uint32_t seq, uint32_t len)
 {
 	SF_PROBE(send, object, 0, len);

@@ -5,11 +5,11 @@
  * Two kinds of producer connect to its listener, as the private data of the connect says (struct comch_attach):
  *   COMCH_PATH_CONN     sends on the connection; the fabric takes a posted receive and fills it
  *   COMCH_PATH_GPU_QUEUE  a GPU's producer: messages appear in a GPU queue that the attach's descriptor names; the connection
- * tells of its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
+ * shows whether the producer lives, and carries its rings. Such a producer is an inbound source: comch_inbound_open makes one.
  *
  * Receives: while there are no inbound sources every receive is the endpoint's. With sources, receives are held here as well,
- * where a source takes them (comch_consumer_pop_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
- * asks the endpoint's receives back, so a source never starves behind connections.
+ * where a source takes them (comch_consumer_pop_recv) and ends them (comch_task_post_recv_arrived). When none is held,
+ * comch_consumer_pop_recv asks the endpoint to return its receives, so a source never starves behind connections.
  */
 #ifndef COMCH_INBOUND_H
 #define COMCH_INBOUND_H
@@ -22,14 +22,14 @@ struct comch_inbound;
 
 struct comch_inbound_ops {
 	const char *name;
-	/* Takes in what is there, up to budget messages; returns how many. */
+	/* Receives up to budget messages; returns how many. */
 	uint32_t (*poll)(struct comch_inbound *inbound, uint32_t budget);
-	/* True when something is there already; else the producer rings the connection when there is. NULL: always polled. */
+	/* Returns true if a message is there; otherwise the producer will ring the connection. NULL: always polled. */
 	bool (*arm)(struct comch_inbound *inbound);
 	/*
 	 * Gives the producer credits for the receives that are held now. May run in a callback of the program. NULL: not needed.
 	 */
-	void (*grant)(struct comch_inbound *inbound);
+	void (*send_credits)(struct comch_inbound *inbound);
 	/* Frees it. Its connection is closed after. */
 	void (*close)(struct comch_inbound *inbound);
 };
@@ -55,13 +55,13 @@ struct comch_inbound_conn {
 doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_conn *conn, const struct comch_attach *attach,
 				struct comch_inbound **inbound);
 
-/* The first held receive that takes len bytes, no longer in any queue, or NULL: then try again at a later poll. */
+/* The first held receive that takes len bytes, removed from its queue; or NULL: then try again at a later poll. */
 struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_comch_consumer *consumer, size_t len);
 
-/* A source has room for messages and no receive is held: asks the endpoint's back. */
+/* Asks the endpoint to return its receives, because a source has room for messages and no receive is held. */
 void comch_consumer_want_recvs(struct doca_comch_consumer *consumer);
 
-/* How many held receives, from the first on, take as many bytes as the first; *room says how many that is. */
+/* Returns how many held receives, from the first on, have the size of the first. *room is that size. */
 uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, size_t *room);
 
 /* The task's side: prepare once, queue at every submit. AGAIN never; FULL is our own mistake. */

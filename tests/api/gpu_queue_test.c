@@ -69,7 +69,7 @@ static struct to_kernel *to_kernel(uint32_t first)
 	t->consumer.shift = t->box.shift;
 	t->consumer.recv_max = DEPTH;
 	/* as after that many messages */
-	t->consumer.head = t->consumer.delivered = t->consumer.posted = t->consumer.granted = first;
+	t->consumer.head = t->consumer.delivered = t->consumer.posted = t->consumer.credited = first;
 	t->sender.seq = t->sender.count = t->sender.done = first;
 	return t;
 }
@@ -350,10 +350,10 @@ static void sender_ignores_invalid_credits(void **state)
 	struct softfield_slot16 mad = {{DEPTH + 1, 4096, 5, 0}};
 	uint8_t byte = 1;
 
-	softfield_store_slot16(&t->box.head->grant, mad); /* more than the ring, and more completions than sends */
+	softfield_store_slot16(&t->box.head->credits, mad); /* more than the ring, and more completions than sends */
 	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
 	mad = (struct softfield_slot16){{2, 4096, 0, 1}};
-	softfield_store_slot16(&t->box.head->grant, mad);
+	softfield_store_slot16(&t->box.head->credits, mad);
 	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_NOT_CONNECTED);
 	drop_to_kernel(t);
 }

@@ -49,7 +49,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 			iov.len = i % 3 == 0 ? sizeof(bytes) : i % 3 == 1 ? 100 : 20;
 			(void)comch_gpu_sender_send(&sender, NULL, &iov, 1, bytes, i % 5);
 			if (size > 80)
-				memcpy(memory + 64, data + (size_t)i % (size - 80), 16); /* another grant */
+				memcpy(memory + 64, data + (size_t)i % (size - 80), 16); /* another credits */
 		}
 		comch_gpu_sender_fini(&sender);
 	}
