@@ -85,7 +85,8 @@ static bool is_one_of(uint64_t type, uint64_t known)
 	return type != 0 && (type & (type - 1)) == 0 && (type & known) != 0;
 }
 
-/* Is there such a clock, and can it be read here? Decided before any reading, so that those are close together. */
+/* Returns whether there is such a clock that can be read here. Decided before any reading, so that the readings are close
+ * together. */
 static doca_error_t check_type(uint64_t type)
 {
 	if (!is_one_of(type, NIC_CLOCKS | HOST_CLOCKS)) {
@@ -105,7 +106,7 @@ static doca_error_t check_type(uint64_t type)
 	return DOCA_SUCCESS;
 }
 
-/* Not before what the program did earlier. */
+/* orders the reading after what the program did earlier */
 static uint64_t read_cycles(void)
 {
 #if defined(__x86_64__)
@@ -129,7 +130,7 @@ static clockid_t system_clock(uint64_t type)
 		return CLOCK_REALTIME;
 	case DOCA_CLOCK_HOST_MONOTONIC:
 		return CLOCK_MONOTONIC;
-	default: /* the device's free-running clock, too */
+	default: /* the device's free-running clock as well */
 		return CLOCK_MONOTONIC_RAW;
 	}
 }
@@ -204,7 +205,7 @@ static doca_error_t read_cross(uint64_t primary, uint64_t nic, struct cross *cro
 	return DOCA_SUCCESS;
 }
 
-/* The try with the readings closest together. A try in which the primary clock was set back does not count. */
+/* Uses the attempt whose readings are closest together. An attempt in which the primary clock was set back does not count. */
 static doca_error_t read_best_cross(uint64_t primary, uint64_t nic, struct cross *best)
 {
 	bool found = false;

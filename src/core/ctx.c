@@ -22,7 +22,7 @@ static const char *state_name(enum doca_ctx_states state)
 	return names[state];
 }
 
-/* The program's callback sees the new state, and may do what that allows: in IDLE also destroy the ctx. */
+/* The program's callback sees the new state, and may do what that state allows: in IDLE it may destroy the ctx. */
 static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 {
 	enum doca_ctx_states prev = ctx->state;
@@ -122,7 +122,7 @@ void sf_ctx_started(struct doca_ctx *ctx)
 		state_set(ctx, DOCA_CTX_STATE_RUNNING);
 }
 
-/* Asks the library, once per run, to end what is in flight. */
+/* Asks the library, once per run, to end the tasks in flight. */
 static void ctx_cancel(struct doca_ctx *ctx)
 {
 	assert(ctx->state != DOCA_CTX_STATE_IDLE);
@@ -134,7 +134,7 @@ static void ctx_cancel(struct doca_ctx *ctx)
 	sf_ctx_wake(ctx);
 }
 
-/* To STOPPING. The ctx cannot become IDLE inside: a stop that the callback makes again only says IN_PROGRESS. */
+/* To STOPPING. The ctx cannot become IDLE inside: if the callback stops it again, that call returns IN_PROGRESS. */
 static void stopping_begin(struct doca_ctx *ctx)
 {
 	bool nested = ctx->in_progress_call;
@@ -185,7 +185,7 @@ void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd)
 
 /* ---- the progress engine's side ---- */
 
-/* Has the ctx come to its end: STOPPING, or its start failed, and nothing is left? */
+/* Returns whether the ctx may become IDLE: it is STOPPING or its start failed, and nothing is left. */
 static bool is_finished(struct doca_ctx *ctx)
 {
 	if (!ctx->cancelled || sf_ctx_num_inflight(ctx) != 0 || ctx->num_allocated != 0)
@@ -193,12 +193,12 @@ static bool is_finished(struct doca_ctx *ctx)
 	return ctx->ops->drained == NULL || ctx->ops->drained(ctx);
 }
 
-/* To IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
+/* To IDLE. The callback may destroy the ctx, so the ctx is not used afterwards. */
 static void ctx_finish(struct doca_ctx *ctx)
 {
 	assert(sf_ctx_num_inflight(ctx) == 0 && ctx->num_allocated == 0);
 	assert(ctx->state != DOCA_CTX_STATE_IDLE && ctx->cancelled);
-	sf_status_ctx_remove(ctx); /* nothing is pending any more, however long this takes */
+	sf_status_ctx_remove(ctx); /* nothing is pending any more, however long the callback takes */
 	if (ctx->ops->stop != NULL)
 		ctx->ops->stop(ctx);
 	if (ctx->pe != NULL)
@@ -254,7 +254,7 @@ static bool has_tasks(const struct doca_ctx *ctx)
 
 static doca_error_t pools_build(struct doca_ctx *ctx)
 {
-	/* A context without tasks needs no memory for them: libraries start theirs and look at no answer. */
+	/* A context without tasks needs no memory for them: libraries start theirs and ignore the result. */
 	if (has_tasks(ctx) && sf_fault(ctx->faults, SF_FAULT_ALLOC_POOL) != NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	for (uint32_t i = 0; i < ctx->num_pools; i++) {
@@ -288,7 +288,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 		return result;
 	if (ctx->pe != NULL)
 		sf_pe_activate(ctx->pe, ctx);
-	/* The callback may stop the ctx again, even destroy it: nothing of it is touched after. */
+	/* The callback may stop the ctx again, or destroy it: the ctx is not used afterwards. */
 	state_set(ctx, result == DOCA_SUCCESS ? DOCA_CTX_STATE_RUNNING : DOCA_CTX_STATE_STARTING);
 	return result;
 }

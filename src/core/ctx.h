@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ctx seam: what a library does with a task. A library embeds struct doca_ctx as the first member of its context and
- * gives it start, cancel, drained, stop and progress; the one state machine (ctx.c) calls them and alone writes the state.
+ * The ctx seam: how a library runs its tasks. A library embeds struct doca_ctx as the first member of its context and gives it
+ * start, cancel, drained, stop and progress; the one state machine (ctx.c) calls them and alone writes the state.
  *
  *   IDLE --start: SUCCESS--> RUNNING
  *   IDLE --start: IN_PROGRESS--> STARTING --sf_ctx_started--> RUNNING, or --sf_ctx_fail, drained--> stop, IDLE
@@ -36,23 +36,23 @@ struct sf_ctx_ops {
 	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
 	bool must_receive; /* peers wait for tasks that the program must submit here */
 
-	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
-	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */
+	/* Builds everything that the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
+	 * progress, never from inside start. Any other code: nothing is left behind and the ctx stays IDLE. */
 	doca_error_t (*start)(struct doca_ctx *ctx);
-	/* Begins the end: every task in flight is to complete, with its result or an error, from later progress calls. Called
-	 * once per run. Does not block. */
+	/* Begins the end: later progress calls must complete every task in flight, with its result or an error. Called once per
+	 * run. Does not block. */
 	void (*cancel)(struct doca_ctx *ctx);
 	/* After cancel: returns true once the library lets the ctx become IDLE. NULL: always. */
 	bool (*drained)(struct doca_ctx *ctx);
 	/* Releases what start built. No task is in flight or allocated. The ctx is IDLE right after. */
 	void (*stop)(struct doca_ctx *ctx);
-	/* Does what is due and returns whether anything was. NULL for a ctx that has nothing to poll. Runs user callbacks. */
+	/* Does what is due and returns whether anything was. NULL for a ctx that polls nothing. Runs user callbacks. */
 	bool (*progress)(struct doca_ctx *ctx);
-	/* Event-driven mode: asks for sf_ctx_event_fd to be written when something becomes due; returns true when something is
-	 * due already. Progress leaves this as it is, timers too: the program may sleep right after a progress call that found
-	 * nothing. NULL: the ctx is only ever due after a submit on its own thread. */
+	/* Event-driven mode: requests that sf_ctx_event_fd is written when something becomes due. Returns true if something is
+	 * due already. Progress must not disarm it, nor reset timers, because the program may sleep right after a progress call
+	 * that found nothing. NULL: the ctx becomes due only by a submit on its own thread. */
 	bool (*arm)(struct doca_ctx *ctx);
-	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
+	/* Starts the tasks that were submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH. NULL: no task is ever held back. */
 	void (*flush)(struct doca_ctx *ctx);
 	/*
 	 * Sends what a peer may wait for (acknowledgements, credits, tasks) and could not be sent before, for example because the
@@ -70,20 +70,20 @@ struct doca_ctx {
 	struct sf_faults *faults; /* NULL unless a rule of SOFTFIELD_FAULTS matches */
 	bool cancelled;		  /* cancel was called in this run: STOPPING, or still STARTING and failed */
 	bool has_failed;	  /* sf_ctx_fail was called in this run: the program may not know yet */
-	bool in_progress_call;	  /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
+	bool in_progress_call;	  /* its progress or its STOPPING callback is running: IDLE must wait */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu; /* data path on this GPU, or NULL */
 	union doca_data user_data;
 	doca_ctx_state_changed_callback_t state_changed;
 	struct sf_task_pool *pools; /* the library's array, one per task type */
 	uint32_t num_pools;
-	/* Tasks of this run: submitted, and ended, with their callbacks returned. The difference is in flight. Two that only
-	 * grow cost what one does that goes up and down, and show whether anything moves. */
+	/* Tasks of this run: submitted, and ended, with their callbacks returned. The difference is in flight. Two counters that
+	 * only grow cost no more than one that goes up and down, and also show whether anything moves. */
 	uint64_t num_submitted, num_ended;
 	uint64_t num_again;	      /* submits answered with AGAIN */
-	size_t num_allocated;	      /* tasks the user holds, in flight or not */
-	uint32_t run;		      /* counts the starts: a task of an earlier run is gone */
-	struct sf_ctx_hold *hold;     /* references from outside, or NULL */
+	size_t num_allocated;	      /* tasks that the program has allocated, in flight or not */
+	uint32_t run;		      /* counts the starts: detects a task of an earlier run */
+	struct sf_ctx_hold *hold;     /* outside references, or NULL */
 	struct doca_ctx *next_in_pe;  /* pe.c's */
 	struct doca_ctx *next_active; /* pe.c's */
 	struct sf_status_ctx status;
@@ -94,10 +94,11 @@ static inline size_t sf_ctx_num_inflight(const struct doca_ctx *ctx)
 	return (size_t)(ctx->num_submitted - ctx->num_ended);
 }
 
-/* A reference to a ctx from outside (a graph's nodes), one a ctx: it outlives the ctx, and can keep it from being destroyed. */
+/* An outside reference to a ctx, such as of a graph's nodes; at most one for each ctx. It outlives the ctx, and can keep the ctx
+ * from being destroyed. */
 struct sf_ctx_hold {
 	struct doca_ctx *ctx;  /* NULL once the ctx was destroyed */
-	uint32_t num_users;    /* sf_ctx_fini is IN_USE while there are any */
+	uint32_t num_users;    /* sf_ctx_fini returns IN_USE while there are any */
 	const char *user_name; /* "a started graph": for logs */
 };
 
@@ -105,24 +106,26 @@ struct sf_ctx_hold {
 SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, struct sf_task_pool *pools, uint32_t num_pools);
 
 /*
- * Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged: the ctx is not IDLE, or is held.
+ * Undoes init when the library destroys the object: disconnects from the progress engine. IN_USE, logged: the ctx is not IDLE, or
+ * is held.
  */
 SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
 
 /* Notifies the validation layer that the program owns the ctx from now on, until sf_ctx_fini. */
 SF_API void sf_ctx_created(const struct doca_ctx *ctx);
 
-/* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
+/* Returns BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
 SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter);
 
-/* BAD_STATE, logged with the name of the getter, unless the ctx runs on a GPU. has_handle: its data path has one to give. */
+/* Returns BAD_STATE, logged with the name of the getter, unless the ctx runs on a GPU. has_handle: its data path has a handle. */
 SF_API doca_error_t sf_ctx_check_gpu_handle(const struct doca_ctx *ctx, bool has_handle, const char *getter);
 
 /* STARTING to RUNNING, from progress. The user's callback runs inside. */
 SF_API void sf_ctx_started(struct doca_ctx *ctx);
 
-/* A failed asynchronous start, or a fatal error: cancel is called, IDLE follows by progress. From RUNNING by way of STOPPING; a
- * failed start stays STARTING until it is drained, for programs know it by IDLE following STARTING. Any time but IDLE. */
+/* Reports a failed asynchronous start, or a fatal error: cancel is called, and IDLE follows by progress. From RUNNING it becomes
+ * STOPPING first; a failed start stays STARTING until it is drained, because programs recognize it by IDLE following STARTING.
+ * Allowed in any state but IDLE. */
 SF_API void sf_ctx_fail(struct doca_ctx *ctx);
 
 /* The eventfd of the ctx's progress engine, for sf_ep_open; -1 without one. */
@@ -138,9 +141,9 @@ SF_API void sf_ctx_kick(struct doca_ctx *ctx);
  */
 SF_API void sf_ctx_send_pending(const struct doca_ctx *ctx);
 
-/* Lets a descriptor of the library's own (a timerfd, say) wake a waiter on the ctx's progress engine: the notification
- * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED
- * without a progress engine, ALREADY_EXIST when watched already, OPERATING_SYSTEM else. Thread of the ctx. */
+/* Makes a descriptor of the library, such as a timerfd, wake a waiter on the ctx's progress engine: the notification handle is
+ * readable while fd is. The library drains fd in progress, and unwatches it before it closes it. NOT_CONNECTED: there is no
+ * progress engine; ALREADY_EXIST: it is watched already; OPERATING_SYSTEM otherwise. Thread of the ctx. */
 SF_API doca_error_t sf_ctx_watch_fd(struct doca_ctx *ctx, int fd);
 SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
 
@@ -160,24 +163,23 @@ enum __attribute__((packed)) sf_task_state {
  * of the callbacks. Meanwhile the program can neither free nor submit the task, but may change its arguments.
  */
 struct sf_task_claim {
-	/* The task ended, with task->status, and is claimed still. From the ctx's progress. */
+	/* Called from the ctx's progress when the task has ended, with task->status. It is still claimed. */
 	void (*completed)(struct sf_task_claim *claim, struct doca_task *task);
 };
 
 struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
-	bool may_wait;	  /* may wait for ever, as a receive does: being in flight for long is no stall */
+	bool may_wait;	  /* may wait for ever, as a receive does: a long time in flight is no stall */
 	bool fills_up;	  /* programs allocate until none is free, and wait then: that is no error line */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
 	/* What doca_task_try_submit checks first; NULL accepts. */
 	doca_error_t (*validate)(const struct doca_task *task);
-	/* The validation layer's, before submit: reports what is wrong with the task's buffers (mem/buf_checks.h). NULL: it
-	 * has none. */
+	/* size of the structure that it is the first member of; 0: of none */
 	void (*inspect)(const struct doca_task *task);
-	size_t extent; /* of the structure that it is the first member of; 0: it is none's */
+	size_t extent; /* offset-independent type of the structure that it begins; 0: none */
 };
 
 /* The public base of every task. */
@@ -185,11 +187,11 @@ struct doca_task {
 	const struct sf_task_class *cls;
 	struct doca_ctx *ctx;
 	struct sf_task_pool *pool;
-	struct doca_task *next; /* the pool's while free; the library's while in flight */
+	struct doca_task *next; /* the pool's while free, the library's while in flight */
 	union doca_data user_data;
 	doca_error_t status;
 	enum sf_task_state state;
-	bool free_later;	     /* freed while in flight: done after its callback, unless it is in flight again then */
+	bool free_later; /* freed while in flight: takes effect after its callback, unless the callback submits it again */
 	struct sf_task_claim *claim; /* or NULL: the program's own */
 };
 
@@ -202,26 +204,26 @@ static inline bool sf_task_is_inflight(const struct doca_task *task)
  * (so that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */
 struct sf_task_pool {
 	const struct sf_task_class *cls;
-	doca_task_completion_cb_t completed, failed; /* the program's; or, while the timeline is on, what calls those: */
+	doca_task_completion_cb_t completed, failed; /* the program's; or, while the timeline is on, ones that call those: */
 	doca_task_completion_cb_t own_completed, own_failed;
 	uint32_t num_tasks;
 	uint32_t num_built; /* tasks in memory */
-	uint32_t num_begun; /* tasks from the first on that were allocated since the start: the others' memory is not touched yet
-			     */
+	uint32_t num_begun; /* tasks, from the first on, that were allocated since the start: the memory of the others is not
+			       touched yet */
 	size_t slot_built;  /* bytes of each: a class may change its size while IDLE */
 	void *memory;
 	struct doca_task *free;
 	struct sf_task_checks *checks; /* the validation layer's, or NULL (task_checks.h) */
 };
 
-/* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is
- * INVALID_VALUE too. Configuring again replaces. */
+/* For a *_task_X_set_conf. BAD_STATE unless IDLE. INVALID_VALUE for a NULL callback, or a number of tasks that is 0 or over max.
+ * A second call replaces the first. */
 SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *pool, const struct sf_task_class *cls,
 					   doca_task_completion_cb_t completed, doca_task_completion_cb_t failed,
 					   uint32_t num_tasks, uint32_t num_tasks_max);
 
-/* For a *_alloc_init: a task whose base is initialised (user_data 0, status SUCCESS). BAD_STATE unless RUNNING;
- * NO_MEMORY when all are out, or the type was not configured. The library's fields keep what the slot had. */
+/* For a *_alloc_init: returns a task whose base is initialised (user_data 0, status SUCCESS). BAD_STATE unless RUNNING.
+ * NO_MEMORY: all are allocated, or the type was not configured. The library's own fields keep their earlier values. */
 SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task);
 
 /*
@@ -230,13 +232,13 @@ SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *poo
  */
 SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
 
-/* Takes an allocated task from the program. IN_USE when it is in flight or claimed, INVALID_VALUE when it is free; logged. */
+/* Claims an allocated task of the program. IN_USE: it is in flight or claimed. INVALID_VALUE: it is free. Logged. */
 SF_API doca_error_t sf_task_acquire(struct doca_task *task, struct sf_task_claim *claim);
 
-/* Gives it back. It is not in flight. */
+/* Ends the claim. The task is not in flight. */
 SF_API void sf_task_return(struct doca_task *task);
 
-/* As doca_task_submit, for a claimed task. claim may be another of the same holder's. */
+/* Same as doca_task_submit, for a claimed task. claim may be another one of the same holder. */
 SF_API doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opened devices: one object a device and process, counted. */
+/* Opened devices: one counted object for each device and process. */
 #include "core/dev.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doca_dev *devices GUARDED_BY(sf_dev_lock);
 
-/* A thread that was just opening a domain is not in the child. */
+/* A thread that was opening a domain does not exist in the child. */
 static SF_IN_CHILD void domain_locks_reinit(void)
 {
 	for (struct doca_dev *dev = devices; dev != NULL; dev = dev->next)
@@ -213,7 +213,7 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	/* Not under sf_dev_lock: opening may block. The caller keeps the device open or holds it. */
+	/* Not under sf_dev_lock, because opening may block. The caller keeps the device open or holds it. */
 	pthread_mutex_lock(&dev->domain_lock);
 	if (!dev->domain) {
 		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);

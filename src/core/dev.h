@@ -9,21 +9,21 @@
 #include "fabric/fabric.h"
 #include "topology/topology.h"
 
-/* What the device is. Valid as long as the process. */
+/* The device's description. Valid until the process ends. */
 SF_API const struct sf_device *sf_dev_desc(const struct doca_dev *dev);
 SF_API const struct sf_device *sf_devinfo_desc(const struct doca_devinfo *devinfo);
-/* The host function that the representor stands for, and the DPU device it was listed on. */
+/* The host function that the representor stands for, and the DPU device on which it was listed. */
 SF_API const struct sf_device *sf_dev_rep_desc(const struct doca_dev_rep *rep);
 SF_API const struct doca_dev *sf_dev_rep_dev(const struct doca_dev_rep *rep);
 
-/* A device in use cannot be closed: doca_dev_close of the last open answers IN_USE while someone holds it. Any thread. */
+/* A held device cannot be closed: the doca_dev_close of the last open returns IN_USE. Any thread. */
 SF_API void sf_dev_hold(struct doca_dev *dev);
 SF_API void sf_dev_release(struct doca_dev *dev);
 SF_API void sf_dev_rep_hold(struct doca_dev_rep *rep);
 SF_API void sf_dev_rep_release(struct doca_dev_rep *rep);
 
-/* Where this process's node is a machine of the topology: from here on it reaches the others. What the file says of them may not
- * hold: NOT_FOUND, BAD_CONFIG; logged. */
+/* On a node that is a machine of the topology: from here on this process connects to the other machines. The file may describe
+ * them wrongly: NOT_FOUND, BAD_CONFIG; logged. */
 SF_API doca_error_t sf_dev_join(void);
 
 /* The device's domain, opened on first use and closed with the device. */

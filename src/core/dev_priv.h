@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dev.c, devinfo.c and dev_rep.c share. Nobody else includes it: core/dev.h is for the libraries. */
+/* Shared by dev.c, devinfo.c and dev_rep.c only: libraries include core/dev.h. */
 #ifndef SF_CORE_DEV_PRIV_H
 #define SF_CORE_DEV_PRIV_H
 
@@ -27,14 +27,14 @@ extern pthread_mutex_t sf_dev_lock;
 struct doca_dev {
 	struct doca_devinfo info;
 	struct doca_dev *next;
-	uint32_t opens GUARDED_BY(sf_dev_lock); /* by the program, each with a close to come */
-	uint32_t holds GUARDED_BY(sf_dev_lock); /* by libraries: it cannot be closed */
-	uint32_t pins GUARDED_BY(sf_dev_lock);	/* by representors: it may be closed, but its memory stays */
+	uint32_t opens GUARDED_BY(sf_dev_lock); /* opens by the program, each of which needs a close */
+	uint32_t holds GUARDED_BY(sf_dev_lock); /* holds by libraries: while there are any, it cannot be closed */
+	uint32_t pins GUARDED_BY(sf_dev_lock);	/* holds by representors: it may be closed, but its memory stays */
 	pthread_mutex_t domain_lock;
 	struct sf_domain *domain GUARDED_BY_MEMBER(domain_lock);
 };
 
-/* Keeps the memory of a device, opened or not. */
+/* Keeps the memory of a device, whether opened or not. */
 void sf_dev_pin(struct doca_dev *dev) REQUIRES(sf_dev_lock);
 void sf_dev_unpin(struct doca_dev *dev) REQUIRES(sf_dev_lock);
 

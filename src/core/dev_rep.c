@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Representors: what stands on a DPU's port for the functions behind it. */
+/* Representors of the functions behind a DPU's port. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static doca_error_t null_reject(void)
 
 /* ---- lists ---- */
 
-/* Of the functions behind a port all are network functions: nothing is emulated. */
+/* All functions behind a port are network functions: nothing is emulated. */
 static bool filter_matches(const struct sf_device *desc, const struct sf_device *port, int filter)
 {
 	return desc->uplink == port && (filter == DOCA_DEVINFO_REP_FILTER_ALL || filter & DOCA_DEVINFO_REP_FILTER_NET);
@@ -309,7 +309,7 @@ doca_error_t doca_devinfo_rep_get_host_index(const struct doca_devinfo_rep *devi
 		return null_reject();
 	if (devinfo_rep->desc->node->kind != SF_NODE_HOST)
 		return has_none(devinfo_rep, "host: it is an SF of the DPU itself");
-	*host_index = 0; /* a DPU of a topology has one host at most */
+	*host_index = 0; /* a DPU of a topology has at most one host */
 	return DOCA_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ static bool is_listed(const struct sf_topology *topology, const struct sf_device
 	return sf_topology_sees(topology, device->node) && !sf_dev_is_removed(device);
 }
 
-/* A list is one piece of memory: the pointers that the program sees, then what they point to. */
+/* A list is one allocation: the pointers that the program sees, then the elements they point to. */
 doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t *nb_devs)
 {
 	const struct sf_topology *t;

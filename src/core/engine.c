@@ -36,7 +36,7 @@ struct sf_engine {
 
 static struct sf_engine *engines GUARDED_BY(engines_lock);
 
-/* The threads are the parent's, and so is what they were given to do. */
+/* The threads and their jobs belong to the parent. */
 static SF_IN_CHILD void engines_leave(void)
 {
 	for (struct sf_engine *engine = engines; engine != NULL; engine = engine->next) {
@@ -51,7 +51,7 @@ SF_FORK_LOCK(SF_FORK_ENGINE, &engines_lock, engines_leave);
 
 /* ---- the threads ---- */
 
-/* The next part of the first job; false at the end. The lock is given up while there is none. */
+/* Returns the next part of the first job; false at the end. Releases the lock while it waits. */
 static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part) REQUIRES(engine->lock);
 static bool part_pop(struct sf_engine *engine, struct sf_engine_job **job, uint32_t *part)
 {
@@ -99,7 +99,7 @@ static void threads_end(struct sf_engine *engine, uint32_t num)
 		pthread_join(engine->threads[i].id, NULL);
 }
 
-/* The program's signals are the program's threads' to handle. */
+/* The program's threads handle the program's signals. */
 static doca_error_t threads_start(struct sf_engine *engine)
 {
 	sigset_t all, before;
@@ -198,7 +198,7 @@ void sf_engine_release(struct sf_engine *engine)
 	last = --engine->holds == 0;
 	while (*at != NULL && *at != engine)
 		at = &(*at)->next;
-	if (last && *at != NULL) /* it is not there in a child of the process that made it */
+	if (last && *at != NULL) /* it does not exist in a child of the process that created it */
 		*at = engine->next;
 	pthread_mutex_unlock(&engines_lock);
 	if (!last)

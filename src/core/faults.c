@@ -24,7 +24,7 @@
 
 /* ---- devices ---- */
 
-/* Keys of devices that were removed. They only become more, so readers need no lock. */
+/* Keys of devices that were removed. The list only grows, so readers need no lock. */
 static const char *removed[REMOVED_MAX];
 static uint32_t num_removed; /* atomic; written with the lock */
 static pthread_mutex_t removed_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +55,7 @@ bool sf_dev_is_removed(const struct sf_device *device)
 	return key_is_removed(device->key);
 }
 
-/* What each device has come to, however often it is opened and closed. */
+/* The state of each device, however often it is opened and closed. */
 struct device_faults {
 	const struct sf_device *device;
 	struct sf_faults *faults;
@@ -184,7 +184,7 @@ static void timer_set(int fd, uint32_t ms)
 	struct itimerspec at = {.it_value = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000}};
 
 	if (fd >= 0)
-		timerfd_settime(fd, 0, &at, NULL); /* what had expired is forgotten */
+		timerfd_settime(fd, 0, &at, NULL); /* expired ones are forgotten */
 }
 
 void sf_pe_faults_request(struct doca_pe *pe)

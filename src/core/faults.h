@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults on purpose in contexts, progress engines and devices (base/faults.h). Nothing here is called without SOFTFIELD_FAULTS.
- */
+/* Injected faults in contexts, progress engines and devices (base/faults.h). Nothing here is called without SOFTFIELD_FAULTS. */
 #ifndef SF_CORE_FAULTS_H
 #define SF_CORE_FAULTS_H
 
@@ -20,34 +19,34 @@ struct sf_offload;
 
 /* ---- contexts ---- */
 
-/* At the first start: by then the ctx knows its device. */
+/* Called at the first start, when the ctx knows its device. */
 void sf_ctx_faults_attach(struct doca_ctx *ctx);
 
-/* The task class's submit, or AGAIN in its place. */
+/* Calls the task class's submit, or returns AGAIN in its place. */
 SF_API doca_error_t sf_task_submit_faulty(struct doca_task *task, uint32_t flags);
 
-/* Before a progress call of the ctx: takes it to STOPPING when its device is gone. */
+/* Called before a progress call of the ctx: moves it to STOPPING when its device is gone. */
 void sf_ctx_faults_poll(struct doca_ctx *ctx);
 
-/* Before a slice of a task: SUCCESS, IN_PROGRESS while it is slow, or IO_FAILED. */
+/* Called before a slice of a task. SUCCESS; IN_PROGRESS while the task is delayed; or IO_FAILED. */
 SF_API doca_error_t sf_offload_fault(struct sf_offload *offload, const struct doca_ctx *ctx, struct doca_task *task);
 
 /* ---- progress engines ---- */
 
 struct sf_pe_faults {
 	struct sf_faults *faults;
-	int timer_fd; /* in the engine's epoll set: a late notification; or -1 */
-	bool hidden;  /* the engine's eventfd is not in its epoll set: no waiter sees it */
+	int timer_fd; /* in the engine's epoll set, for a late notification; or -1 */
+	bool hidden;  /* the engine's eventfd is not in its epoll set, so no waiter sees it */
 };
 
-/* NULL: no rule is about progress engines. */
+/* NULL: no rule concerns progress engines. */
 struct sf_pe_faults *sf_pe_faults_attach(struct doca_pe *pe);
 void sf_pe_faults_detach(struct sf_pe_faults *faults);
 
-/* After a request for a notification: may lose it, or make it late. */
+/* Called after a request for a notification: may drop or delay it. */
 void sf_pe_faults_request(struct doca_pe *pe);
 
-/* Before the next request, and when the notification is cleared: the engine's eventfd counts again. */
+/* Called before the next request, and when the notification is cleared: puts the engine's eventfd back. */
 void sf_pe_faults_show(struct doca_pe *pe);
 
 /* ---- devices; with sf_dev_lock ---- */

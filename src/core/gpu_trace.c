@@ -19,7 +19,7 @@ static bool stamp_take(struct doca_gpu *gpu, struct sf_trace_stamp *stamp)
 	return gpu->ops->clock_read(gpu, &stamp->ticks, &stamp->ns) == DOCA_SUCCESS;
 }
 
-/* A real GPU's kernels write into the process's file. Returns why they cannot, or NULL. */
+/* A real GPU's kernels write into the process's file. Returns the reason why they cannot, or NULL. */
 static const char *ring_open(struct sf_gpu_trace *trace, const char *name)
 {
 	struct sf_trace_stamp stamp;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the timeline's events of a kernel's handle go (softfield/gpu_trace.h): a consumer's or a producer's. */
+/* The ring of a kernel's handle in the timeline (softfield/gpu_trace.h), for a consumer or a producer. */
 #ifndef SF_CORE_GPU_TRACE_H
 #define SF_CORE_GPU_TRACE_H
 
@@ -16,8 +16,8 @@ struct sf_gpu_trace {
 	void *for_kernel;		/* the handle's `trace` */
 };
 
-/* what, id: how the track is called, "consumer 3" say. A kernel without a timeline gets NULL. It never fails: what keeps a
- * timeline from having the kernel's events is logged. */
+/* what and id name the track, such as "consumer 3". The kernel gets NULL without a timeline. Never fails; logs why a timeline
+ * cannot have the kernel's events. */
 SF_API void sf_gpu_trace_open(struct sf_gpu_trace *trace, struct doca_gpu *gpu, const char *what, uint32_t id);
 /* No kernel may use the handle any more. */
 SF_API void sf_gpu_trace_close(struct sf_gpu_trace *trace);
