@@ -15,7 +15,7 @@
 #include "rdma_socket.h"
 
 #define PAUSE_MS 10
-#define GREETING_SIZE 64
+#define HANDSHAKE_SIZE 64
 
 static double now_seconds(void)
 {
@@ -147,9 +147,9 @@ static int try_listen(const struct addrinfo *address)
 }
 
 /* Both sides send their names. */
-static doca_error_t greet(int fd, const char *me, const char *peer, double end)
+static doca_error_t shake_hands(int fd, const char *me, const char *peer, double end)
 {
-	char mine[GREETING_SIZE] = {0}, theirs[GREETING_SIZE], expected[GREETING_SIZE] = {0};
+	char mine[HANDSHAKE_SIZE] = {0}, theirs[HANDSHAKE_SIZE], expected[HANDSHAKE_SIZE] = {0};
 	doca_error_t status;
 
 	snprintf(mine, sizeof(mine), "softfield sample %s", me);
@@ -169,7 +169,7 @@ static int accept_peer(int listener, const char *me, const char *peer, double en
 	while (wait_until(listener, POLLIN, end)) {
 		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd >= 0 && greet(fd, me, peer, now_seconds() + 2) == DOCA_SUCCESS)
+		if (fd >= 0 && shake_hands(fd, me, peer, now_seconds() + 2) == DOCA_SUCCESS)
 			return fd;
 		if (fd >= 0)
 			close(fd);
@@ -185,7 +185,7 @@ static int meet_at(const struct addrinfo *address, const char *me, const char *p
 		int fd = try_connect(address, end);
 
 		if (fd >= 0) {
-			if (greet(fd, me, peer, end) == DOCA_SUCCESS)
+			if (shake_hands(fd, me, peer, end) == DOCA_SUCCESS)
 				return fd;
 			close(fd);
 			return -1;

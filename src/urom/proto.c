@@ -20,22 +20,22 @@ doca_error_t urom_head_parse(const void *data, size_t len, struct urom_head *hea
 
 /* ---- the bodies ---- */
 
-size_t urom_hello_pack(const struct urom_hello *hello, void *out, size_t room)
+size_t urom_handshake_pack(const struct urom_handshake *handshake, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
 
-	urom_put(&writer, hello->nonce, UROM_NONCE_SIZE);
-	urom_put_u32(&writer, hello->message_max);
+	urom_put(&writer, handshake->nonce, UROM_NONCE_SIZE);
+	urom_put_u32(&writer, handshake->message_max);
 	return urom_written(&writer);
 }
 
-doca_error_t urom_hello_parse(const void *data, size_t len, struct urom_hello *hello)
+doca_error_t urom_handshake_parse(const void *data, size_t len, struct urom_handshake *handshake)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
 
-	urom_get(&reader, hello->nonce, UROM_NONCE_SIZE);
-	hello->message_max = urom_get_u32(&reader);
-	if (hello->message_max < UROM_MESSAGE_MIN || hello->message_max > UROM_MESSAGE_MAX)
+	urom_get(&reader, handshake->nonce, UROM_NONCE_SIZE);
+	handshake->message_max = urom_get_u32(&reader);
+	if (handshake->message_max < UROM_MESSAGE_MIN || handshake->message_max > UROM_MESSAGE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	return urom_finished(&reader);
 }

@@ -39,7 +39,7 @@
 
 enum urom_kind {
 	/* client and daemon */
-	UROM_HELLO = 1,
+	UROM_HANDSHAKE = 1,
 	UROM_CHALLENGE,
 	UROM_PROOF,
 	UROM_WELCOME,
@@ -95,12 +95,12 @@ static inline struct urom_head urom_head_make(enum urom_kind kind, doca_error_t 
 /* The bodies. Packers write at most room bytes and return the length, or 0 if they do not fit; parsers return
  * INVALID_VALUE, not logged, for a malformed body. Strings are NUL-terminated. */
 
-struct urom_hello {
+struct urom_handshake {
 	uint8_t nonce[UROM_NONCE_SIZE];
 	uint32_t message_max;
 };
-SF_API size_t urom_hello_pack(const struct urom_hello *hello, void *out, size_t room);
-SF_API doca_error_t urom_hello_parse(const void *data, size_t len, struct urom_hello *hello);
+SF_API size_t urom_handshake_pack(const struct urom_handshake *handshake, void *out, size_t room);
+SF_API doca_error_t urom_handshake_parse(const void *data, size_t len, struct urom_handshake *handshake);
 
 struct urom_challenge {
 	uint8_t nonce[UROM_NONCE_SIZE];

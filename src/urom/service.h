@@ -33,8 +33,8 @@
 
 enum urom_session {
 	UROM_SESSION_NONE,
-	UROM_SESSION_HELLO, /* said */
-	UROM_SESSION_PROOF, /* given */
+	UROM_SESSION_HANDSHAKE, /* said */
+	UROM_SESSION_PROOF,	/* given */
 	UROM_SESSION_OPEN,
 	UROM_SESSION_ENDED, /* why says how */
 };

@@ -44,17 +44,17 @@ static void attempts_add(struct attempts *attempts, const char *address, doca_er
 
 /* ---- one address ---- */
 
-static doca_error_t send_hello(struct doca_urom_service *service)
+static doca_error_t send_handshake(struct doca_urom_service *service)
 {
-	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
+	struct urom_handshake handshake = {.message_max = (uint32_t)service->message_max};
 	uint8_t body[64];
 	doca_error_t result = urom_random(service->nonce, sizeof(service->nonce));
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
-	service->session = UROM_SESSION_HELLO;
-	result = urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+	memcpy(handshake.nonce, service->nonce, sizeof(handshake.nonce));
+	service->session = UROM_SESSION_HANDSHAKE;
+	result = urom_service_send(service, UROM_HANDSHAKE, 0, 0, body, urom_handshake_pack(&handshake, body, sizeof(body)));
 	return result != DOCA_SUCCESS ? urom_service_start_error(result) : DOCA_SUCCESS;
 }
 
@@ -94,7 +94,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t li
 	struct sf_liveness liveness;
 
 	sf_liveness_begin(&liveness);
-	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
+	while (service->session == UROM_SESSION_HANDSHAKE || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
 			continue;
 		if (service_is_silent(service, &liveness, limit_ns))
@@ -161,7 +161,7 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 	service->has_key = false;
 	doca_error_t result = sf_comm_connect(service->comm, &target, NULL, &service->peer);
 	if (result == DOCA_SUCCESS)
-		result = send_hello(service);
+		result = send_handshake(service);
 	if (result == DOCA_SUCCESS)
 		result = await_welcome(service, limit_ns);
 	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was reported */

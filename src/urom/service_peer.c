@@ -129,7 +129,7 @@ static doca_error_t handle_answer(struct doca_urom_service *service, const struc
 {
 	char text[UROM_TEXT_MAX];
 
-	if (service->session == UROM_SESSION_HELLO && head->kind == UROM_CHALLENGE)
+	if (service->session == UROM_SESSION_HANDSHAKE && head->kind == UROM_CHALLENGE)
 		return answer_challenge(service, body, len);
 	if (service->session == UROM_SESSION_PROOF && head->kind == UROM_WELCOME)
 		return handle_welcome(service, body, len);

@@ -12,12 +12,12 @@
 
 static void handshake_is_read_back(void **state)
 {
-	const struct comch_handshake hello = {4080, 16};
+	const struct comch_handshake handshake = {4080, 16};
 	struct comch_handshake back;
 	uint8_t wire[COMCH_HANDSHAKE_SIZE];
 
 	(void)state;
-	assert_int_equal(comch_handshake_pack(&hello, wire), sizeof(wire));
+	assert_int_equal(comch_handshake_pack(&handshake, wire), sizeof(wire));
 	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_SUCCESS);
 	assert_int_equal(back.max_msg_size, 4080);
 	assert_int_equal(back.recv_queue_size, 16);
@@ -26,7 +26,7 @@ static void handshake_is_read_back(void **state)
 static void handshake_of_another_version_or_size_is_rejected(void **state)
 {
 	const struct comch_handshake none = {0, 16}, large = {COMCH_MSG_SIZE_MAX + 1, 16}, queue = {16, COMCH_RECV_QUEUE_MAX + 1};
-	const struct comch_handshake hello = {100, 1};
+	const struct comch_handshake handshake = {100, 1};
 	struct comch_handshake back;
 	uint8_t wire[COMCH_HANDSHAKE_SIZE];
 
@@ -37,7 +37,7 @@ static void handshake_of_another_version_or_size_is_rejected(void **state)
 	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
 	comch_handshake_pack(&queue, wire);
 	assert_int_equal(comch_handshake_parse(wire, sizeof(wire), &back), DOCA_ERROR_INVALID_VALUE);
-	comch_handshake_pack(&hello, wire);
+	comch_handshake_pack(&handshake, wire);
 	for (size_t len = 0; len < sizeof(wire); len++)
 		assert_int_equal(comch_handshake_parse(wire, len, &back), DOCA_ERROR_INVALID_VALUE);
 	wire[4]++;

@@ -57,10 +57,10 @@ void expect_bytes(int fd)
 	assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
 }
 
-struct sf_msg_hello hello_of(const struct agent *agent)
+struct sf_msg_handshake handshake_of(const struct agent *agent)
 {
-	return (struct sf_msg_hello){.head = sf_msg_head(SF_MSG_HELLO, sizeof(struct sf_msg_hello), 0),
-				     .token = agent->addresses.token};
+	return (struct sf_msg_handshake){.head = sf_msg_head(SF_MSG_HANDSHAKE, sizeof(struct sf_msg_handshake), 0),
+					 .token = agent->addresses.token};
 }
 
 /* A valid request for a region that does not exist; the answer is NOT_FOUND. */

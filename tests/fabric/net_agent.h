@@ -32,7 +32,7 @@ void expect_bytes(int fd);
 size_t hear_end(int fd, uint8_t *bytes, size_t room);
 void expect_closed(int fd);
 /* A peer's first message, and a valid request for a region that does not exist. */
-struct sf_msg_hello hello_of(const struct agent *agent);
+struct sf_msg_handshake handshake_of(const struct agent *agent);
 struct vb_msg_attach question(void);
 
 /* A call from this process to another one. */

@@ -157,7 +157,7 @@ static int begin(const struct agent *agent, struct handshake *shake)
 /* What a peer sends after a valid handshake. */
 struct said {
 	struct sf_proof_proof proof;
-	struct sf_msg_hello hello;
+	struct sf_msg_handshake handshake;
 	struct vb_msg_attach ask;
 } __attribute__((packed));
 
@@ -176,7 +176,7 @@ static void expect_served(const struct agent *agent)
 {
 	struct handshake shake;
 	int fd = begin(agent, &shake);
-	struct said said = {.hello = hello_of(agent), .ask = question()};
+	struct said said = {.handshake = handshake_of(agent), .ask = question()};
 
 	make_proof(&shake, &right);
 	said.proof = shake.proof;
@@ -187,7 +187,7 @@ static void expect_served(const struct agent *agent)
 /* The proof is followed by a valid request; the agent closes without an answer. */
 static void expect_not_served(const struct agent *agent, int fd, const struct sf_proof_proof *proof)
 {
-	const struct said said = {.proof = *proof, .hello = hello_of(agent), .ask = question()};
+	const struct said said = {.proof = *proof, .handshake = handshake_of(agent), .ask = question()};
 	uint8_t bytes[64];
 
 	say(fd, &said, sizeof(said));
@@ -206,7 +206,7 @@ static void a_handshake_in_single_bytes(void **state)
 {
 	struct handshake shake;
 	int fd = dial(*state);
-	const struct sf_msg_hello hello = hello_of(*state);
+	const struct sf_msg_handshake handshake = handshake_of(*state);
 	const struct vb_msg_attach ask = question();
 
 	make_call(&shake);
@@ -216,7 +216,7 @@ static void a_handshake_in_single_bytes(void **state)
 	make_proof(&shake, &right);
 	for (size_t i = 0; i < sizeof(shake.proof); i++)
 		say(fd, (uint8_t *)&shake.proof + i, 1);
-	say(fd, &hello, sizeof(hello));
+	say(fd, &handshake, sizeof(handshake));
 	say(fd, &ask, sizeof(ask));
 	expect_answer(fd);
 }
@@ -309,11 +309,11 @@ static void another_version(void **state)
 
 static void no_key_where_one_is_required(void **state)
 {
-	const struct sf_msg_hello hello = hello_of(*state);
+	const struct sf_msg_handshake handshake = handshake_of(*state);
 	const uint32_t before = lines.no_key;
 	int fd = dial(*state);
 
-	say(fd, &hello, sizeof(hello));
+	say(fd, &handshake, sizeof(handshake));
 	expect_alert(fd, SF_ALERT_KEY);
 	assert_int_equal(lines.no_key, before + 1);
 	expect_served(*state);
@@ -453,7 +453,7 @@ static void a_call_to_the_same_key(void **state)
 	struct handshake shake;
 	struct call call;
 	uint8_t wanted[SF_PROOF_SIZE];
-	struct sf_msg_hello hello;
+	struct sf_msg_handshake handshake;
 	int fd = client_call(&call, &shake);
 
 	(void)state;
@@ -462,8 +462,8 @@ static void a_call_to_the_same_key(void **state)
 	hear(fd, &shake.proof, sizeof(shake.proof));
 	prove(&right, false, &shake, wanted);
 	assert_memory_equal(shake.proof.proof, wanted, sizeof(wanted));
-	hear(fd, &hello, sizeof(hello));
-	assert_int_equal(hello.head.kind, SF_MSG_HELLO);
+	hear(fd, &handshake, sizeof(handshake));
+	assert_int_equal(handshake.head.kind, SF_MSG_HANDSHAKE);
 	close(fd);
 	call_expect_end(&call, DOCA_SUCCESS);
 }
@@ -521,7 +521,7 @@ static void a_reflected_call(void **state)
 static void a_call_that_is_relayed_back_to_its_caller(void **state)
 {
 	struct handshake shake;
-	struct sf_msg_hello hello;
+	struct sf_msg_handshake handshake;
 	struct call call;
 	int fd = client_call(&call, &shake), back = dial(*state);
 
@@ -529,9 +529,9 @@ static void a_call_that_is_relayed_back_to_its_caller(void **state)
 	hear(back, &shake.answer, sizeof(shake.answer));
 	say(fd, &shake.answer, sizeof(shake.answer));
 	hear(fd, &shake.proof, sizeof(shake.proof));
-	hear(fd, &hello, sizeof(hello));
+	hear(fd, &handshake, sizeof(handshake));
 	say(back, &shake.proof, sizeof(shake.proof));
-	say(back, &hello, sizeof(hello));
+	say(back, &handshake, sizeof(handshake));
 	expect_closed(back);
 	close(fd);
 	call_expect_end(&call, DOCA_SUCCESS);

@@ -95,9 +95,9 @@ static void read_all(struct sf_tls *tls, int fd, void *bytes, size_t len)
 static void expect_served(const struct agent *agent)
 {
 	struct {
-		struct sf_msg_hello hello;
+		struct sf_msg_handshake handshake;
 		struct vb_msg_attach ask;
-	} said = {hello_of(agent), question()};
+	} said = {handshake_of(agent), question()};
 	struct vb_msg_attached answer;
 	int fd = dial(agent);
 	struct sf_tls *tls = begin(fd, false, &right);
@@ -143,12 +143,12 @@ static void another_identity(void **state)
 
 static void no_key_where_one_is_required(void **state)
 {
-	const struct sf_msg_hello hello = hello_of(*state);
+	const struct sf_msg_handshake handshake = handshake_of(*state);
 	const uint32_t lines = num_no_key_lines;
 	uint8_t bytes[64];
 	int fd = dial(*state);
 
-	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(send(fd, &handshake, sizeof(handshake), MSG_NOSIGNAL), sizeof(handshake));
 	assert_true(sf_alert_is(bytes, hear_end(fd, bytes, sizeof(bytes))));
 	assert_int_equal(num_no_key_lines, lines + 1);
 	expect_served(*state);

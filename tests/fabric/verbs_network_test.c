@@ -194,9 +194,9 @@ static void expect_rejected(int fd)
 	close(fd);
 }
 
-static void hello(int fd, const struct sf_key *token)
+static void handshake_send(int fd, const struct sf_key *token)
 {
-	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = *token};
+	struct sf_msg_handshake msg = {.head = sf_msg_head(SF_MSG_HANDSHAKE, sizeof(msg), 0), .token = *token};
 
 	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
 }
@@ -235,7 +235,7 @@ static void expect_served(const struct agent *agent)
 {
 	int fd = dial(agent);
 
-	hello(fd, &agent->addresses.token);
+	handshake_send(fd, &agent->addresses.token);
 	ask_expect_answer(fd);
 }
 
@@ -253,7 +253,7 @@ static void every_byte_of_the_token_counts(void **state)
 		int fd = dial(agent);
 
 		wrong.bytes[i] ^= 1;
-		hello(fd, &wrong);
+		handshake_send(fd, &wrong);
 		expect_rejected(fd);
 	}
 	expect_served(agent);
@@ -302,7 +302,7 @@ static void garbage_is_rejected(void **state)
 static void an_incomplete_handshake_is_closed(void **state)
 {
 	struct agent *agent = *state;
-	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = agent->addresses.token};
+	struct sf_msg_handshake msg = {.head = sf_msg_head(SF_MSG_HANDSHAKE, sizeof(msg), 0), .token = agent->addresses.token};
 	int fd = dial(agent);
 
 	assert_int_equal(send(fd, &msg, sizeof(msg) / 2, MSG_NOSIGNAL), sizeof(msg) / 2);
@@ -561,14 +561,14 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	setup(state);
 	agent = *state;
 	early = dial(agent);
-	hello(early, &agent->addresses.token);
+	handshake_send(early, &agent->addresses.token);
 	expect_served(agent); /* this one came later, so the agent has accepted the one before */
 	for (int i = 0; i < LATECOMERS; i++)
 		late[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	allow_no_descriptors(&before);
 	for (int i = 0; i < LATECOMERS; i++) {
 		connect_to(late[i], agent);
-		hello(late[i], &agent->addresses.token);
+		handshake_send(late[i], &agent->addresses.token);
 	}
 	last = late[LATECOMERS - 1];
 	wait_until_full();

@@ -106,7 +106,7 @@ static void use(const struct sf_msg *msg, unsigned fds)
 		(void)sf_msg_status(msg->value);
 		touch(refuse->data, refuse->data_len);
 		break;
-	case SF_MSG_HELLO:
+	case SF_MSG_HANDSHAKE:
 	case SF_MSG_PENDING:
 		assert(fds == 0);
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that Comch reads from a peer: hellos, refusals, control messages, advertisements, attaches, data headers. */
+/* Everything that Comch reads from a peer: handshakes, rejections, control messages, advertisements, attaches, data headers. */
 #include <assert.h>
 #include <string.h>
 
@@ -9,16 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What was understood must be within bounds, and packing it again must give the same bytes. */
 
-static void try_hello(const uint8_t *data, size_t size)
+static void try_handshake(const uint8_t *data, size_t size)
 {
-	struct comch_handshake hello;
+	struct comch_handshake handshake;
 	uint8_t again[COMCH_HANDSHAKE_SIZE];
 
-	if (comch_handshake_parse(data, size, &hello) != DOCA_SUCCESS)
+	if (comch_handshake_parse(data, size, &handshake) != DOCA_SUCCESS)
 		return;
-	assert(hello.max_msg_size > 0 && hello.max_msg_size <= COMCH_MSG_SIZE_MAX);
-	assert(hello.recv_queue_size > 0 && hello.recv_queue_size <= COMCH_RECV_QUEUE_MAX);
-	assert(comch_handshake_pack(&hello, again) == size && memcmp(again, data, size) == 0);
+	assert(handshake.max_msg_size > 0 && handshake.max_msg_size <= COMCH_MSG_SIZE_MAX);
+	assert(handshake.recv_queue_size > 0 && handshake.recv_queue_size <= COMCH_RECV_QUEUE_MAX);
+	assert(comch_handshake_pack(&handshake, again) == size && memcmp(again, data, size) == 0);
 }
 
 static void try_control(const uint8_t *data, size_t size)
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	doca_error_t reason = comch_refusal_parse(data, size);
 
 	assert(reason != DOCA_SUCCESS && reason <= DOCA_ERROR_DEVICE_FATAL_ERROR);
-	try_hello(data, size);
+	try_handshake(data, size);
 	try_control(data, size);
 	try_attach(data, size);
 	if (comch_data_header_valid(data, size))

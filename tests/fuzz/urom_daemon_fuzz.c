@@ -252,12 +252,12 @@ static void deliver(struct fake_peer *peer, enum urom_kind kind, uint64_t subjec
 	fake_deliver(peer, &head, body, fake_mutate(&input, body, len, room));
 }
 
-static void say_hello(struct fake_peer *peer)
+static void say_handshake(struct fake_peer *peer)
 {
-	const struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
+	const struct urom_handshake handshake = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128];
 
-	deliver(peer, UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)), sizeof(body));
+	deliver(peer, UROM_HANDSHAKE, 0, body, urom_handshake_pack(&handshake, body, sizeof(body)), sizeof(body));
 }
 
 /* The answer to a challenge, if one has come. */
@@ -379,7 +379,7 @@ static void act(uint8_t what)
 		if (num_peers() < CLIENTS_MAX)
 			(void)fake_arrive(served->comm);
 	} else if (what % 16 <= 2) {
-		say_hello(peer);
+		say_handshake(peer);
 	} else if (what % 16 <= 4) {
 		give_proof(peer);
 	} else if (what % 16 <= 7) {

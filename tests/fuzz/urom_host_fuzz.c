@@ -48,15 +48,15 @@ static volatile uint8_t sink; /* what is read for its being there */
 
 /* ---- the other side's answers ---- */
 
-static size_t answer_hello(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room)
+static size_t answer_handshake(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room)
 {
 	struct urom_challenge challenge = {.nonce = {0}};
-	struct urom_hello hello;
+	struct urom_handshake handshake;
 
 	head->kind = UROM_CHALLENGE;
-	CHECK(urom_hello_parse(asked->body, asked->len, &hello) == DOCA_SUCCESS);
+	CHECK(urom_handshake_parse(asked->body, asked->len, &handshake) == DOCA_SUCCESS);
 	memcpy(challenge.nonce, daemon_nonce, sizeof(daemon_nonce));
-	CHECK(urom_proof_make(&secret, UROM_ROLE_DAEMON, hello.nonce, daemon_nonce, challenge.proof) == DOCA_SUCCESS);
+	CHECK(urom_proof_make(&secret, UROM_ROLE_DAEMON, handshake.nonce, daemon_nonce, challenge.proof) == DOCA_SUCCESS);
 	return urom_challenge_pack(&challenge, body, room);
 }
 
@@ -117,11 +117,11 @@ static size_t answer_command(const struct fake_sent *asked, struct urom_head *he
 /* False: nothing is owed for that. */
 static bool answer(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room, size_t *len)
 {
-	*head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, asked->head.request, asked->head.subject);
+	*head = urom_head_make(UROM_HANDSHAKE, DOCA_SUCCESS, asked->head.request, asked->head.subject);
 	*len = 0;
 	switch (asked->head.kind) {
-	case UROM_HELLO:
-		*len = answer_hello(asked, head, body, room);
+	case UROM_HANDSHAKE:
+		*len = answer_handshake(asked, head, body, room);
 		return true;
 	case UROM_PROOF:
 		*len = answer_proof(head, body, room);

@@ -13,15 +13,15 @@ static uint8_t again[UROM_CONTROL_MAX];
 static void try_small(const uint8_t *data, size_t size)
 {
 	struct urom_head head;
-	struct urom_hello hello;
+	struct urom_handshake handshake;
 	struct urom_challenge challenge;
 	struct urom_spawned spawned;
 	char text[UROM_TEXT_MAX];
 
 	if (urom_head_parse(data, size, &head) == DOCA_SUCCESS)
 		assert(head.kind != 0 && head.kind < UROM_KINDS && head.status >= 0);
-	if (urom_hello_parse(data, size, &hello) == DOCA_SUCCESS)
-		assert(urom_hello_pack(&hello, again, sizeof(again)) == size && memcmp(again, data, size) == 0);
+	if (urom_handshake_parse(data, size, &handshake) == DOCA_SUCCESS)
+		assert(urom_handshake_pack(&handshake, again, sizeof(again)) == size && memcmp(again, data, size) == 0);
 	if (urom_challenge_parse(data, size, &challenge) == DOCA_SUCCESS)
 		assert(urom_challenge_pack(&challenge, again, sizeof(again)) == size && memcmp(again, data, size) == 0);
 	if (urom_spawned_parse(data, size, &spawned) == DOCA_SUCCESS)

@@ -14,7 +14,7 @@
 
 #define SIZE (64 << 10)
 #define NAME "rdma details"
-#define GREETING "carried by Comch"
+#define PAYLOAD "carried by Comch"
 
 struct carried {
 	uint32_t details_len, descriptor_len;
@@ -77,7 +77,7 @@ static void dpu(int socket)
 			*here = rig_room(&end.rdma, 512, 8), *there = rig_remote_room(&end.rdma, 8192, 8);
 	CHECK_OK(rig_receive(&end.rdma, into, 0));
 	END_WAIT(&end, end.rdma.num_received == 1);
-	CHECK(end.rdma.len == sizeof(GREETING) && memcmp(end.rdma.memory, GREETING, sizeof(GREETING)) == 0);
+	CHECK(end.rdma.len == sizeof(PAYLOAD) && memcmp(end.rdma.memory, PAYLOAD, sizeof(PAYLOAD)) == 0);
 	CHECK(end.rdma.from == end.connection);
 	/* The host's word is read, and written back next to it. */
 	CHECK_OK(rig_read(&end.rdma, end.connection, word, here, 1));
@@ -107,19 +107,19 @@ static void details_and_memory_map_in_one_message_each_way(void **state)
 	side_init_client(&end.comch, NAME);
 	rdma_rig_prepare(&end.rdma, 0, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&end.rdma);
-	memcpy(end.rdma.memory, GREETING, sizeof(GREETING));
+	memcpy(end.rdma.memory, PAYLOAD, sizeof(PAYLOAD));
 	memcpy(end.rdma.memory + 4096, &word, sizeof(word));
 	CHECK_OK(doca_ctx_start(end.comch.ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED);
 	END_WAIT(&end, side_state(end.comch.ctx) == DOCA_CTX_STATE_RUNNING);
 	say_mine(&end);
 	hear_theirs(&end);
-	struct doca_buf *greeting = rig_source(&end.rdma, 0, sizeof(GREETING));
-	CHECK_OK(rig_send(&end.rdma, end.connection, greeting, 0));
+	struct doca_buf *payload = rig_source(&end.rdma, 0, sizeof(PAYLOAD));
+	CHECK_OK(rig_send(&end.rdma, end.connection, payload, 0));
 	END_WAIT(&end, end.rdma.num_good == 1);
 	char done = 0;
 	END_WAIT(&end, peer_has_said(peer.socket, &done));
 	CHECK(done == 'w' && memcmp(end.rdma.memory + 8192, &word, sizeof(word)) == 0);
-	rig_put(greeting);
+	rig_put(payload);
 	end_close(&end);
 	peer_tell(peer.socket, 'q');
 	peer_wait(&peer);

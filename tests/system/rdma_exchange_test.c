@@ -19,7 +19,7 @@
 #include "rdma_socket.h"
 #include "support/wait.h"
 
-#define GREETING_SIZE 64
+#define HANDSHAKE_SIZE 64
 
 static void say(int fd, uint32_t len, const void *bytes, size_t given)
 {
@@ -151,7 +151,7 @@ static uint16_t free_port(void)
 static void strangers_are_turned_away(void **state)
 {
 	const uint16_t port = free_port();
-	char place[32], greeting[GREETING_SIZE] = "softfield sample somebody else", answer;
+	char place[32], handshake[HANDSHAKE_SIZE] = "softfield sample somebody else", answer;
 	int fd, status;
 
 	(void)state;
@@ -166,13 +166,13 @@ static void strangers_are_turned_away(void **state)
 			      : 1);
 	fd = visit(port); /* sends another name */
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, greeting, sizeof(greeting)), sizeof(greeting));
+	assert_int_equal(write(fd, handshake, sizeof(handshake)), sizeof(handshake));
 	while (read(fd, &answer, 1) > 0)
 		;
 	close(fd);
 	fd = visit(port); /* disconnects in the middle of a word */
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, greeting, 5), 5);
+	assert_int_equal(write(fd, handshake, 5), 5);
 	close(fd);
 	assert_int_equal(socket_meet(place, "other", "one", &fd), DOCA_SUCCESS);
 	assert_int_equal(socket_write(fd, "!", 1), DOCA_SUCCESS);

@@ -35,7 +35,7 @@ SECONDS = 5
 PORTS = range(20000, 28192)  # docs/urom_service.md
 CLONE_NEWNET = 0x40000000
 MAGIC, LISTENER = struct.pack("<Q", 0x31204d4f52550016), (1 << 64) - 1
-VERSION, HELLO, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
+VERSION, HANDSHAKE, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
 UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
 CROWD, OF_ONE = 300, 128  # of one address at a time
 WAKES = 1000
@@ -67,10 +67,10 @@ def client_hello():
 
 
 def conversations():
-    hello = frame(HELLO, bytes(range(32)) + struct.pack("<I", 4096))
-    said = [[preamble(LISTENER), hello, frame(PROOF, bytes(32)), frame(SPAWN, bytes(200))],
+    handshake = frame(HANDSHAKE, bytes(range(32)) + struct.pack("<I", 4096))
+    said = [[preamble(LISTENER), handshake, frame(PROOF, bytes(32)), frame(SPAWN, bytes(200))],
             [preamble(1), frame(JOIN, bytes(16)), frame(COMMAND, bytes(64))], [preamble(2), frame(JOIN, bytes(16))],
-            [preamble(LISTENER), frame(HELLO, b"", 1 << 30)], [preamble(LISTENER), frame(HELLO, b"", (1 << 32) - 1)],
+            [preamble(LISTENER), frame(HANDSHAKE, b"", 1 << 30)], [preamble(LISTENER), frame(HANDSHAKE, b"", (1 << 32) - 1)],
             [preamble(LISTENER), client_hello(), client_hello()], [preamble(1), client_hello()], [preamble(77)]]
     for number in range(32):  # the sender's address of what is to be dereferenced is among the bytes
         message = struct.pack("<BI", number, 64) + b"\x41" * 64

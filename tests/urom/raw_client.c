@@ -92,16 +92,17 @@ bool client_await(const int *flag, const uint32_t *count, uint32_t wanted)
 
 void client_authenticate(void)
 {
-	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
+	struct urom_handshake handshake = {.message_max = UROM_MESSAGE_DEFAULT};
 	struct urom_secret secret;
 	uint8_t body[128], proof[UROM_PROOF_SIZE];
 
-	assert_int_equal(urom_random(hello.nonce, sizeof(hello.nonce)), DOCA_SUCCESS);
-	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+	assert_int_equal(urom_random(handshake.nonce, sizeof(handshake.nonce)), DOCA_SUCCESS);
+	client_say(UROM_HANDSHAKE, 0, body, urom_handshake_pack(&handshake, body, sizeof(body)));
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
 	assert_int_equal(client.last.kind, UROM_CHALLENGE);
 	assert_int_equal(urom_secret_of_user(false, &secret), DOCA_SUCCESS);
-	assert_int_equal(urom_proof_make(&secret, UROM_ROLE_CLIENT, hello.nonce, client.challenge.nonce, proof), DOCA_SUCCESS);
+	assert_int_equal(urom_proof_make(&secret, UROM_ROLE_CLIENT, handshake.nonce, client.challenge.nonce, proof),
+			 DOCA_SUCCESS);
 	client_say(UROM_PROOF, 0, proof, sizeof(proof));
 	assert_true(client_await(&client.lost, &client.num_answers, 2));
 	assert_int_equal(client.last.kind, UROM_WELCOME);

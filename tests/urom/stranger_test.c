@@ -65,14 +65,14 @@ static void garbage_is_refused(void **state)
 
 static void half_messages_are_refused(void **state)
 {
-	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
+	struct urom_handshake handshake = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128];
-	size_t len = urom_hello_pack(&hello, body, sizeof(body));
+	size_t len = urom_handshake_pack(&handshake, body, sizeof(body));
 
 	(void)state;
 	for (size_t taken = 0; taken < len; taken += 7) {
 		client_open(rig.port);
-		client_say(UROM_HELLO, 0, body, taken);
+		client_say(UROM_HANDSHAKE, 0, body, taken);
 		assert_true(client_await(&client.lost, NULL, 0));
 		assert_int_equal(client.last.kind, UROM_REFUSED);
 		client_close();
@@ -82,7 +82,7 @@ static void half_messages_are_refused(void **state)
 
 static void another_version_is_reported_with_ours(void **state)
 {
-	struct urom_head head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, 0, 0);
+	struct urom_head head = urom_head_make(UROM_HANDSHAKE, DOCA_SUCCESS, 0, 0);
 	char own[32];
 
 	(void)state;
@@ -114,12 +114,12 @@ static void nothing_is_served_before_the_proof(void **state)
 
 static void a_wrong_proof_is_refused(void **state)
 {
-	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
+	struct urom_handshake handshake = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128], proof[UROM_PROOF_SIZE] = {0};
 
 	(void)state;
 	client_open(rig.port);
-	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+	client_say(UROM_HANDSHAKE, 0, body, urom_handshake_pack(&handshake, body, sizeof(body)));
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
 	client_say(UROM_PROOF, 0, proof, sizeof(proof));
 	assert_true(client_await(&client.lost, NULL, 0));

@@ -24,6 +24,6 @@
 #define DAEMON_END_MAX_NS UINT64_C(10000000000)	 /* the same in elapsed time, so that ending is bounded */
 #define DAEMON_ADMIT_NS UINT64_C(10000000)	 /* between retries for a worker whose socket was full */
 #define DAEMON_REQUESTS_MAX 4096		 /* pending, for one worker */
-#define DAEMON_HELLO_NS UINT64_C(2000000000)	 /* for a client to authenticate; else it is disconnected */
+#define DAEMON_HANDSHAKE_NS UINT64_C(2000000000) /* for a client to authenticate; else it is disconnected */
 
 #endif

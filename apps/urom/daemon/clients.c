@@ -58,7 +58,7 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		if (client->state == CLIENT_KNOWN)
 			continue;
 		uint64_t again =
-			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
+			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HANDSHAKE_NS));
 		if (again == 0)
 			client_reject(daemon, client, DOCA_ERROR_TIME_OUT, "no proof of the secret in time");
 		else if (again < next_time)
@@ -72,20 +72,20 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 static doca_error_t client_challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
 {
 	struct urom_challenge out;
-	struct urom_hello hello;
+	struct urom_handshake handshake;
 	uint8_t packed[128];
 	char text[UROM_TEXT_MAX];
-	doca_error_t result = urom_hello_parse(body, len, &hello);
+	doca_error_t result = urom_handshake_parse(body, len, &handshake);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (hello.message_max > daemon->config.message_max) {
-		snprintf(text, sizeof(text), "it requests messages of %u bytes, --max-msg-size is %u", hello.message_max,
+	if (handshake.message_max > daemon->config.message_max) {
+		snprintf(text, sizeof(text), "it requests messages of %u bytes, --max-msg-size is %u", handshake.message_max,
 			 daemon->config.message_max);
 		client_reject(daemon, client, DOCA_ERROR_TOO_BIG, text);
 		return DOCA_SUCCESS;
 	}
-	memcpy(client->nonce, hello.nonce, sizeof(client->nonce));
+	memcpy(client->nonce, handshake.nonce, sizeof(client->nonce));
 	result = urom_random(client->own_nonce, sizeof(client->own_nonce));
 	memcpy(out.nonce, client->own_nonce, sizeof(out.nonce));
 	if (result == DOCA_SUCCESS)
@@ -187,7 +187,7 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 static doca_error_t client_message(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
 				   const void *body, size_t len)
 {
-	if (client->state == CLIENT_NEW && head->kind == UROM_HELLO)
+	if (client->state == CLIENT_NEW && head->kind == UROM_HANDSHAKE)
 		return client_challenge(daemon, client, body, len);
 	if (client->state == CLIENT_CHALLENGED && head->kind == UROM_PROOF)
 		return check_proof(daemon, client, body, len);

@@ -3,8 +3,8 @@
  * A control channel: a socket between two agents, and its messages. sf_control_lock guards everything here.
  *
  * A socket of the runtime folder belongs to a process of our user. Anybody may connect by the network: until such a peer has sent
- * the agent's token in a HELLO, the agent processes nothing else from it. At a TCP port that a program listens to (SF_LISTEN_AT)
- * anybody may connect, as with RDMA's connection manager. A caller there can only connect to that listener.
+ * the agent's token in a HANDSHAKE, the agent processes nothing else from it. At a TCP port that a program listens to
+ * (SF_LISTEN_AT) anybody may connect, as with RDMA's connection manager. A caller there can only connect to that listener.
  *
  * A channel is a guest until a connection or an import takes it over. A process may have few guests, and a silent guest is
  * closed, so no process exhausts the limit for others.

@@ -33,9 +33,9 @@ static bool stranger_message(struct sf_channel *channel, const struct sf_msg *ms
 			sf_node_answer(channel, (const struct sf_msg_locate *)msg);
 		return msg->kind == SF_MSG_LOCATE;
 	}
-	if (msg->kind != (called != NULL ? SF_MSG_CONNECT : SF_MSG_HELLO))
+	if (msg->kind != (called != NULL ? SF_MSG_CONNECT : SF_MSG_HANDSHAKE))
 		return false;
-	if (called == NULL && !sf_key_equal(&((const struct sf_msg_hello *)msg)->token, sf_control_token())) {
+	if (called == NULL && !sf_key_equal(&((const struct sf_msg_handshake *)msg)->token, sf_control_token())) {
 		sf_stranger_log_rejected("does not have this process's token: does its descriptor come from an earlier run?");
 		return false;
 	}

@@ -181,7 +181,7 @@ static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key
 doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
 			     uint32_t scope, void *owner, struct sf_channel **channel)
 {
-	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
+	struct sf_msg_handshake handshake = {.head = sf_msg_head(SF_MSG_HANDSHAKE, sizeof(handshake), 0)};
 	struct sf_addresses to;
 	doca_error_t error = DOCA_ERROR_NOT_FOUND;
 
@@ -199,7 +199,7 @@ doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key,
 	error = channel_dial(&to, scope, owner, channel);
 	if (error != DOCA_SUCCESS || !to.has_token)
 		return error;
-	hello.token = to.token;
-	(void)sf_channel_send(*channel, &hello, NULL, 0);
+	handshake.token = to.token;
+	(void)sf_channel_send(*channel, &handshake, NULL, 0);
 	return DOCA_SUCCESS;
 }

@@ -75,8 +75,8 @@ bool sf_msg_check(const struct sf_msg *msg, size_t len, unsigned fds)
 	if (sf_msg_size(msg, len) != len || len == 0)
 		return false;
 	switch (msg->kind) {
-	case SF_MSG_HELLO:
-		return len == sizeof(struct sf_msg_hello) && fds == 0;
+	case SF_MSG_HANDSHAKE:
+		return len == sizeof(struct sf_msg_handshake) && fds == 0;
 	case SF_MSG_CONNECT:
 		return len == sizeof(struct sf_msg_connect) && connect_check((const struct sf_msg_connect *)msg, fds);
 	case SF_MSG_PENDING:
@@ -120,9 +120,9 @@ doca_error_t sf_msg_status(uint32_t status)
 const char *sf_msg_name(uint16_t kind)
 {
 	static const char *const names[SF_MSG_KINDS] = {
-		[SF_MSG_HELLO] = "hello",     [SF_MSG_CONNECT] = "connect", [SF_MSG_PENDING] = "pending",
-		[SF_MSG_ACCEPT] = "accept",   [SF_MSG_REFUSE] = "refuse",   [SF_MSG_LOCATE] = "locate",
-		[SF_MSG_ADDRESS] = "address", [SF_MSG_ALIVE] = "alive",
+		[SF_MSG_HANDSHAKE] = "handshake", [SF_MSG_CONNECT] = "connect", [SF_MSG_PENDING] = "pending",
+		[SF_MSG_ACCEPT] = "accept",	  [SF_MSG_REFUSE] = "refuse",	[SF_MSG_LOCATE] = "locate",
+		[SF_MSG_ADDRESS] = "address",	  [SF_MSG_ALIVE] = "alive",
 	};
 	static const char *const others[] = {"shm message", "verbs message", "tcp message"};
 

@@ -3,7 +3,7 @@
  * Messages between agents: over a Unix socket of the runtime folder, with descriptors, or by TCP. Fixed little-endian layouts.
  * sf_msg_check validates every length of a message before anything else reads it.
  *
- *   by TCP, first     HELLO ->         (not at a listener's own port, which accepts CONNECT only)
+ *   by TCP, first     HANDSHAKE ->         (not at a listener's own port, which accepts CONNECT only)
  *   to a listener     CONNECT+fds ->   <- PENDING   <- ACCEPT+fds or REFUSE   then the provider's messages
  *                     LOCATE ->        <- ADDRESS or REFUSE
  *   to an agent       the provider's:  shm/message.h, verbs/wire.h, tcp/wire.h
@@ -31,7 +31,7 @@
 #define SF_SIDE_SIZE 64
 
 enum sf_msg_kind {
-	SF_MSG_HELLO = 1,
+	SF_MSG_HANDSHAKE = 1,
 	SF_MSG_CONNECT,
 	SF_MSG_PENDING, /* the program decides */
 	SF_MSG_ACCEPT,
@@ -52,7 +52,7 @@ struct sf_msg {
 	uint32_t value; /* a request's number, repeated in the answer; a count; or a status (REFUSE) */
 };
 
-struct sf_msg_hello {
+struct sf_msg_handshake {
 	struct sf_msg head;
 	struct sf_key token; /* of the called process */
 };

@@ -53,7 +53,7 @@ static bool operated_check(const struct shm_msg_operated *msg, size_t len)
 bool sf_shm_msg_check(const struct sf_msg *msg, size_t len, unsigned num)
 {
 	switch (msg->kind) {
-	case SHM_MSG_HELLO:
+	case SHM_MSG_HANDSHAKE:
 		return len == sizeof(*msg) && num == 0;
 	case SHM_MSG_WELCOME:
 		return len == sizeof(struct shm_msg_welcome) && num == 1;

@@ -3,7 +3,7 @@
  * What agents say to each other about this provider's connections and memory, besides control/message.h.
  *
  *   CONNECT's descriptors: the endpoint's segment, its eventfd, the connection's segment; ACCEPT's: the first two
- *   to a process's agent   HELLO ->     <- WELCOME+fd
+ *   to a process's agent   HANDSHAKE ->     <- WELCOME+fd
  *                          ATTACH ->    <- ATTACHED+fds
  *                          OPERATE ->   <- OPERATED
  *                                       <- GONE
@@ -21,7 +21,7 @@
 #define SHM_MSG_OPERATE_MAX 16384 /* data bytes of one OPERATE */
 
 enum shm_msg_kind {
-	SHM_MSG_HELLO = SF_MSG_OF_SHM,
+	SHM_MSG_HANDSHAKE = SF_MSG_OF_SHM,
 	SHM_MSG_WELCOME,
 	SHM_MSG_ATTACH,
 	SHM_MSG_ATTACHED,

@@ -227,7 +227,7 @@ static void memory_close(struct shm_peer *peer)
 
 static doca_error_t peer_connect(struct shm_peer *peer)
 {
-	const struct sf_msg hello = sf_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
+	const struct sf_msg handshake = sf_msg_head(SHM_MSG_HANDSHAKE, sizeof(handshake), 0);
 	doca_error_t error = sf_channel_call(SF_SOCKET_AGENT, &peer->id, "", false, 0, peer, &peer->channel);
 
 	if (error != DOCA_SUCCESS)
@@ -236,7 +236,7 @@ static doca_error_t peer_connect(struct shm_peer *peer)
 	peer->memory_fd = sf_shm_peer_memory_open(peer->channel->stream.fd, peer->pid);
 	peer->channel->message = peer_message;
 	peer->channel->ended = peer_ended;
-	if (sf_channel_send(peer->channel, &hello, NULL, 0))
+	if (sf_channel_send(peer->channel, &handshake, NULL, 0))
 		return DOCA_SUCCESS;
 	sf_channel_close(peer->channel);
 	peer->channel = NULL;

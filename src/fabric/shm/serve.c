@@ -258,7 +258,7 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 	return sf_channel_send(session->channel, &out, NULL, 0);
 }
 
-static bool serve_hello(struct session *session)
+static bool serve_handshake(struct session *session)
 {
 	struct shm_msg_welcome welcome = {.head = sf_msg_head(SHM_MSG_WELCOME, sizeof(welcome), 0)};
 	int fd = sf_shm_region_generations_fd();
@@ -274,8 +274,8 @@ static bool session_message(struct sf_channel *channel, const struct sf_msg *msg
 
 	(void)fds;
 	switch (msg->kind) {
-	case SHM_MSG_HELLO:
-		return serve_hello(session);
+	case SHM_MSG_HANDSHAKE:
+		return serve_handshake(session);
 	case SHM_MSG_ATTACH:
 		return serve_attach(session, (const struct shm_msg_attach *)msg);
 	case SHM_MSG_OPERATE:

@@ -13,7 +13,7 @@ from listening_sockets_test import Comch, Rdma, Talker, Verbs, offload
 from raw_bytes import listeners, receive, send
 
 CLIENTS = 12  # at a time: the agent keeps at most 16 callers of one process that have not sent a request
-HELLO_MAGIC, REFUSAL_MAGIC = b"SFCH", b"SFCR"
+HANDSHAKE_MAGIC, REFUSAL_MAGIC = b"SFCH", b"SFCR"
 
 
 def connected(at):
@@ -47,10 +47,10 @@ class Agent(Rdma):
 
     def wrong(self):
         if self.asking is None:
-            hello, self.question = next((heard[0][0], heard[1][0]) for heard in self.conversations
+            handshake, self.question = next((heard[0][0], heard[1][0]) for heard in self.conversations
                                         if heard.name.startswith("a-") and len(heard) > 1)
             self.asking = connected(next(at for at in listeners(self.pids()[0]) if os.path.basename(at.address).startswith("a-")))
-            self.asking.send(hello)
+            self.asking.send(handshake)
             assert self.asking.recv(4096), "no welcome"
         self.asking.send(self.question)
         assert self.asking.recv(70000), "no answer"
@@ -68,12 +68,12 @@ class Client(Comch):
     line = "invalid handshake of [0-9]+ bytes"
 
     def wrong(self):
-        good = next(heard for heard in self.conversations if HELLO_MAGIC in heard[0][0])
+        good = next(heard for heard in self.conversations if HANDSHAKE_MAGIC in heard[0][0])
         connect, fds = good[0]
         server = next(at for at in listeners(self.pids()[0]) if os.path.basename(at.address) == good.name)
         made = [connected(server) for _ in range(CLIENTS)]
         for each in made:
-            assert send(each, connect.replace(HELLO_MAGIC, b"hoax"), fds)
+            assert send(each, connect.replace(HANDSHAKE_MAGIC, b"hoax"), fds)
         while made:  # the server's program accepts clients now and then
             self.begin()
             self.check()

@@ -117,18 +117,18 @@ class Verbs:
 
     def __init__(self, folder):
         self.talker = Talker(os.path.join(folder, "run"), "verbs_talker")
-        self.hello, self.question, self.answer = (bytes.fromhex(self.talker.hear(word)[0]) for word in ("hello", "question", "answer"))
+        self.handshake, self.question, self.answer = (bytes.fromhex(self.talker.hear(word)[0]) for word in ("handshake", "question", "answer"))
         self.talker.hear("port")
         self.tcp = [at for at in listeners(self.talker.process.pid) if at.family != offload.socket.AF_UNIX]
         assert self.tcp, "no TCP socket listens"
-        self.conversations = [Conversation([(self.hello, []), (self.question, [])]), Conversation([(self.question, [])])]
+        self.conversations = [Conversation([(self.handshake, []), (self.question, [])]), Conversation([(self.question, [])])]
 
     def pids(self):
         return self.talker.pids
 
     def begin(self):
         self.caller = offload.socket.create_connection(self.tcp[0].address, offload.DEADLINE_S)
-        self.caller.sendall(self.hello + self.question)
+        self.caller.sendall(self.handshake + self.question)
 
     def check(self):
         heard = b""

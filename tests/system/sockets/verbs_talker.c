@@ -30,7 +30,7 @@ static void print_hex(const char *what, const void *bytes, size_t len)
 
 int main(void)
 {
-	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
+	struct sf_msg_handshake handshake = {.head = sf_msg_head(SF_MSG_HANDSHAKE, sizeof(handshake), 0)};
 	struct vb_msg_attach attach = {.head = sf_msg_head(VB_MSG_ATTACH, sizeof(attach), 0), .end.mtu = 3, .region = 77};
 	struct vb_msg_attached attached = {.head = sf_msg_head(VB_MSG_ATTACHED, sizeof(attached), DOCA_ERROR_NOT_FOUND)};
 	char text[SF_ADDRESS_MAX], line[16];
@@ -46,8 +46,8 @@ int main(void)
 	pthread_mutex_unlock(&sf_control_lock);
 	if (result != DOCA_SUCCESS || !sf_addresses_parse(text, &addresses))
 		return 1;
-	hello.token = addresses.token;
-	print_hex("hello", &hello, sizeof(hello));
+	handshake.token = addresses.token;
+	print_hex("handshake", &handshake, sizeof(handshake));
 	print_hex("question", &attach, sizeof(attach));
 	print_hex("answer", &attached, sizeof(attached.head));
 	printf("port %u\n", addresses.at[0].port);

@@ -15,7 +15,7 @@
 #include "perf/perf.h"
 #include "tool.h"
 
-#define HELLO UINT64_C(0x3166726570666673) /* before the plan: "sffperf1" */
+#define VERSION_MAGIC UINT64_C(0x3166726570666673) /* before the plan: "sffperf1" */
 #define RESULTS_MAX (PERF_PARTS * BENCH_SIZES_MAX)
 #define LOOK_MS 200
 
@@ -41,7 +41,7 @@ static void agree(struct perf_side *side, const struct perf_options *options)
 	const char *refused;
 
 	side->plan = options->plan;
-	bench_channel_agree(side->channel, HELLO, "perf", &side->plan, sizeof(side->plan), side->near);
+	bench_channel_agree(side->channel, VERSION_MAGIC, "perf", &side->plan, sizeof(side->plan), side->near);
 	if (side->near)
 		return;
 	refused = perf_plan_refused(&side->plan);

@@ -23,7 +23,7 @@
 #include "table.h"
 #include "tool.h"
 
-#define HELLO UINT64_C(0x3268636e65626673) /* before the plan: "sfbench2" */
+#define VERSION_MAGIC UINT64_C(0x3268636e65626673) /* before the plan: "sfbench2" */
 
 struct report {
 	struct bench_result results[2 * BENCH_SIZES_MAX];
@@ -89,7 +89,7 @@ static void agree(struct bench_side *side, const struct bench_options *options)
 	const char *refused;
 
 	side->plan = options->plan;
-	bench_channel_agree(side->channel, HELLO, "rdma bench", &side->plan, sizeof(side->plan), side->client);
+	bench_channel_agree(side->channel, VERSION_MAGIC, "rdma bench", &side->plan, sizeof(side->plan), side->client);
 	if (side->client)
 		return;
 	refused = bench_plan_refused(&side->plan);

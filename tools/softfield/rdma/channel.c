@@ -127,13 +127,13 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 	return size;
 }
 
-void bench_channel_agree(int channel, uint64_t hello, const char *command, void *plan, size_t len, bool is_ours)
+void bench_channel_agree(int channel, uint64_t version, const char *command, void *plan, size_t len, bool is_ours)
 {
 	uint64_t theirs = 0;
 
-	bench_channel_send(channel, &hello, sizeof(hello));
+	bench_channel_send(channel, &version, sizeof(version));
 	bench_channel_receive(channel, &theirs, sizeof(theirs));
-	if (theirs != hello)
+	if (theirs != version)
 		bench_die("the other side does not run this release of softfield %s", command);
 	if (is_ours)
 		bench_channel_send(channel, plan, len);

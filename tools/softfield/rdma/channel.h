@@ -21,9 +21,9 @@ void bench_channel_receive(int channel, void *data, size_t len);
 void bench_channel_send_blob(int channel, const void *data, size_t len);
 size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX]);
 
-/* Both sides send hello, and end the program if the other's differs: it is another release. Then the side that owns plan, of len
- * bytes, sends it. */
-void bench_channel_agree(int channel, uint64_t hello, const char *command, void *plan, size_t len, bool is_ours);
+/* Both sides send version, and end the program if the other's differs: it is another release. Then the side that owns plan, of
+ * len bytes, sends it. */
+void bench_channel_agree(int channel, uint64_t version, const char *command, void *plan, size_t len, bool is_ours);
 
 /* Waits until both sides have called it. */
 void bench_channel_meet(int channel);
