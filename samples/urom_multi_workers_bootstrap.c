@@ -120,8 +120,8 @@ static void *thread_main(void *arg)
 
 /* ---- groups ---- */
 
-static void group_told(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_data,
-		       union doca_data ctx_data)
+static void group_received(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_data,
+			   union doca_data ctx_data)
 {
 	(void)ctx_data;
 	*(bool *)task_data.ptr = true;
@@ -151,16 +151,16 @@ static void print_group(uint32_t group, const uint64_t *ids, size_t num)
 static doca_error_t show_group(struct doca_pe *pe, struct doca_urom_service *service, uint32_t group)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
-	bool told = false;
-	doca_error_t status = doca_urom_service_get_workers_by_gid_task_allocate_init(service, group, group_told, &task);
+	bool done = false;
+	doca_error_t status = doca_urom_service_get_workers_by_gid_task_allocate_init(service, group, group_received, &task);
 
 	if (status != DOCA_SUCCESS)
 		return sample_failed("group", status);
 	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
-	doca_task_set_user_data(base, (union doca_data){.ptr = &told});
+	doca_task_set_user_data(base, (union doca_data){.ptr = &done});
 	status = doca_task_submit(base);
 	if (status == DOCA_SUCCESS)
-		status = sample_progress_until(pe, &told);
+		status = sample_progress_until(pe, &done);
 	if (status == DOCA_SUCCESS)
 		status = doca_task_get_status(base);
 	if (status == DOCA_SUCCESS)

@@ -32,7 +32,7 @@ static uint32_t info_stride(const struct doca_gpu_semaphore *s)
 	return (s->info_size + SEMAPHORE_INFO_ALIGN - 1) & ~(uint32_t)(SEMAPHORE_INFO_ALIGN - 1);
 }
 
-static doca_error_t refuse(const char *function, const char *why)
+static doca_error_t argument_reject(const char *function, const char *why)
 {
 	SF_LOG_ERR("%s: %s", function, why);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -41,8 +41,8 @@ static doca_error_t refuse(const char *function, const char *why)
 static doca_error_t check_setter(const struct doca_gpu_semaphore *s, const char *function)
 {
 	if (s == NULL)
-		return refuse(function, "semaphore is NULL");
-	return s->started ? refuse(function, "the semaphore was started; stop it first") : DOCA_SUCCESS;
+		return argument_reject(function, "semaphore is NULL");
+	return s->started ? argument_reject(function, "the semaphore was started; stop it first") : DOCA_SUCCESS;
 }
 
 doca_error_t doca_gpu_semaphore_create(struct doca_gpu *gpu_dev, struct doca_gpu_semaphore **semaphore)
@@ -50,7 +50,7 @@ doca_error_t doca_gpu_semaphore_create(struct doca_gpu *gpu_dev, struct doca_gpu
 	struct doca_gpu_semaphore *s;
 
 	if (gpu_dev == NULL || semaphore == NULL)
-		return refuse(__func__, "an argument is NULL");
+		return argument_reject(__func__, "an argument is NULL");
 	s = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -77,7 +77,7 @@ static void release_memory(struct doca_gpu_semaphore *s)
 doca_error_t doca_gpu_semaphore_destroy(struct doca_gpu_semaphore *semaphore)
 {
 	if (semaphore == NULL)
-		return refuse(__func__, "semaphore is NULL");
+		return argument_reject(__func__, "semaphore is NULL");
 	release_memory(semaphore);
 	__atomic_sub_fetch(&semaphore->gpu->users, 1, __ATOMIC_RELEASE);
 	free(semaphore);
@@ -91,7 +91,7 @@ doca_error_t doca_gpu_semaphore_set_memory_type(struct doca_gpu_semaphore *semap
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((unsigned int)mtype > DOCA_GPU_MEM_TYPE_CPU_GPU)
-		return refuse(__func__, "the memory type is unknown");
+		return argument_reject(__func__, "the memory type is unknown");
 	semaphore->type = mtype;
 	semaphore->has_type = true;
 	return DOCA_SUCCESS;
@@ -104,7 +104,7 @@ doca_error_t doca_gpu_semaphore_set_items_num(struct doca_gpu_semaphore *semapho
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (num_items == 0 || num_items > SEMAPHORE_ITEMS_MAX)
-		return refuse(__func__, "the number of items is 0 or over 16777216");
+		return argument_reject(__func__, "the number of items is 0 or over 16777216");
 	semaphore->num_items = num_items;
 	return DOCA_SUCCESS;
 }
@@ -117,7 +117,7 @@ doca_error_t doca_gpu_semaphore_set_custom_info(struct doca_gpu_semaphore *semap
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (nbytes == 0 || nbytes > SEMAPHORE_INFO_MAX || (unsigned int)mtype > DOCA_GPU_MEM_TYPE_CPU_GPU)
-		return refuse(__func__, "the size is 0 or over 1048576 bytes, or the memory type is unknown");
+		return argument_reject(__func__, "the size is 0 or over 1048576 bytes, or the memory type is unknown");
 	semaphore->info_size = nbytes;
 	semaphore->info_type = mtype;
 	return DOCA_SUCCESS;
@@ -151,7 +151,7 @@ doca_error_t doca_gpu_semaphore_start(struct doca_gpu_semaphore *semaphore)
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!semaphore->has_type || semaphore->num_items == 0)
-		return refuse(__func__, "set the memory type and the number of items first");
+		return argument_reject(__func__, "set the memory type and the number of items first");
 	result = allocate(semaphore);
 	if (result == DOCA_SUCCESS) {
 		handle = (struct doca_gpu_semaphore_gpu){.items = semaphore->items_gpu,
@@ -171,7 +171,7 @@ doca_error_t doca_gpu_semaphore_start(struct doca_gpu_semaphore *semaphore)
 doca_error_t doca_gpu_semaphore_stop(struct doca_gpu_semaphore *semaphore)
 {
 	if (semaphore == NULL)
-		return refuse(__func__, "semaphore is NULL");
+		return argument_reject(__func__, "semaphore is NULL");
 	release_memory(semaphore);
 	semaphore->started = false;
 	return DOCA_SUCCESS;
@@ -181,9 +181,9 @@ doca_error_t doca_gpu_semaphore_get_gpu_handle(struct doca_gpu_semaphore *semaph
 					       struct doca_gpu_semaphore_gpu **semaphore_gpu)
 {
 	if (semaphore_cpu == NULL || semaphore_gpu == NULL)
-		return refuse(__func__, "an argument is NULL");
+		return argument_reject(__func__, "an argument is NULL");
 	if (!semaphore_cpu->started)
-		return refuse(__func__, "the semaphore was not started");
+		return argument_reject(__func__, "the semaphore was not started");
 	*semaphore_gpu = semaphore_cpu->handle;
 	return DOCA_SUCCESS;
 }
@@ -192,12 +192,13 @@ doca_error_t doca_gpu_semaphore_get_gpu_handle(struct doca_gpu_semaphore *semaph
 static struct softfield_sem_item *item_for_cpu(struct doca_gpu_semaphore *s, uint32_t idx, const char *function)
 {
 	if (s == NULL || !s->started || idx >= s->num_items) {
-		refuse(function, "semaphore is NULL or not started, or has no such item");
+		argument_reject(function, "semaphore is NULL or not started, or has no such item");
 		return NULL;
 	}
 	if (s->items_cpu == NULL) {
-		refuse(function,
-		       "the semaphore's items are in gpu memory, which the CPU cannot access; choose another memory type");
+		argument_reject(
+			function,
+			"the semaphore's items are in gpu memory, which the CPU cannot access; choose another memory type");
 		return NULL;
 	}
 	return &s->items_cpu[idx];
@@ -220,7 +221,7 @@ doca_error_t doca_gpu_semaphore_get_status(struct doca_gpu_semaphore *semaphore_
 	struct softfield_sem_item *item;
 
 	if (status == NULL)
-		return refuse(__func__, "status is NULL");
+		return argument_reject(__func__, "status is NULL");
 	item = item_for_cpu(semaphore_cpu, idx, __func__);
 	if (item == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -231,11 +232,11 @@ doca_error_t doca_gpu_semaphore_get_status(struct doca_gpu_semaphore *semaphore_
 doca_error_t doca_gpu_semaphore_get_custom_info_addr(struct doca_gpu_semaphore *semaphore_cpu, uint32_t idx, void **custom_info)
 {
 	if (semaphore_cpu == NULL || custom_info == NULL)
-		return refuse(__func__, "an argument is NULL");
+		return argument_reject(__func__, "an argument is NULL");
 	if (!semaphore_cpu->started || idx >= semaphore_cpu->num_items)
-		return refuse(__func__, "the semaphore was not started, or has no such item");
+		return argument_reject(__func__, "the semaphore was not started, or has no such item");
 	if (semaphore_cpu->info_cpu == NULL)
-		return refuse(__func__, "the semaphore has no custom information in memory that the CPU can access");
+		return argument_reject(__func__, "the semaphore has no custom information in memory that the CPU can access");
 	*custom_info = semaphore_cpu->info_cpu + (size_t)idx * info_stride(semaphore_cpu);
 	return DOCA_SUCCESS;
 }

@@ -376,7 +376,7 @@ doca_error_t sf_reg_copy(const struct sf_reg_list *to, const struct sf_reg_list 
 	return result;
 }
 
-static doca_error_t read_imported(const struct place *from, size_t len, void (*take)(void *arg, const void *bytes, size_t len),
+static doca_error_t read_imported(const struct place *from, size_t len, void (*consume)(void *arg, const void *bytes, size_t len),
 				  void *arg)
 {
 	uint8_t bounce[BOUNCE_SIZE];
@@ -389,13 +389,13 @@ static doca_error_t read_imported(const struct place *from, size_t len, void (*t
 
 		if (result != DOCA_SUCCESS)
 			return result;
-		take(arg, bounce, part);
+		consume(arg, bounce, part);
 	}
 	return DOCA_SUCCESS;
 }
 
 doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t len,
-			 void (*take)(void *arg, const void *bytes, size_t len), void *arg)
+			 void (*consume)(void *arg, const void *bytes, size_t len), void *arg)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -405,9 +405,9 @@ doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t l
 		size_t part = place_room(&source) < len ? place_room(&source) : (size_t)len;
 
 		if (source.piece->region != NULL)
-			result = read_imported(&source, part, take, arg);
+			result = read_imported(&source, part, consume, arg);
 		else
-			take(arg, place_addr(&source), part);
+			consume(arg, place_addr(&source), part);
 		len -= part;
 		if (len == 0)
 			break;

@@ -130,7 +130,7 @@ SF_API doca_error_t sf_reg_copy(const struct sf_reg_list *to, const struct sf_re
 
 /* Calls take for one stretch of the bytes [at, at + len) after the other. Those of imported memory are fetched before. */
 SF_API doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t len,
-				void (*take)(void *arg, const void *bytes, size_t len), void *arg);
+				void (*consume)(void *arg, const void *bytes, size_t len), void *arg);
 
 /* sf_reg_destination as if the bufs had no data: from where their data begin, over what is there. */
 SF_API doca_error_t sf_reg_destination_anew(struct sf_reg_cache *cache, struct doca_buf *buf, uint64_t len,

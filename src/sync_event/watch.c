@@ -17,7 +17,7 @@
 #include "base/thread_safety.h"
 #include "compat/linux.h"
 
-#define GATES_MAX 127		/* of one thread: the kernel waits for at most 128 words, and one is the thread's kick */
+#define WATCHES_MAX 127		/* of one thread: the kernel waits for at most 128 words, and one is the thread's kick */
 #define TICK_WITHOUT_WAITV_MS 1 /* a kernel before 5.16 waits for one word only */
 
 struct sf_watcher {
@@ -25,7 +25,7 @@ struct sf_watcher {
 	_Atomic uint32_t kick; /* changes when the thread must read its list again */
 	bool ending;
 	uint32_t num;
-	struct sf_watch *watches[GATES_MAX];
+	struct sf_watch *watches[WATCHES_MAX];
 	struct sf_watcher *next;
 };
 
@@ -114,7 +114,7 @@ static void wait_for(struct futex_waitv *words, uint32_t num, uint64_t until_ms)
 static void *watcher_run(void *argument)
 {
 	struct sf_watcher *watcher = argument;
-	struct futex_waitv words[GATES_MAX + 1];
+	struct futex_waitv words[WATCHES_MAX + 1];
 
 	pthread_mutex_lock(&lock);
 	while (!watcher->ending) {
@@ -174,7 +174,7 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 	struct sf_watcher *watcher;
 
 	pthread_mutex_lock(&lock);
-	for (watcher = watchers; watcher != NULL && watcher->num == GATES_MAX; watcher = watcher->next)
+	for (watcher = watchers; watcher != NULL && watcher->num == WATCHES_MAX; watcher = watcher->next)
 		;
 	if (watcher == NULL)
 		watcher = watcher_start();
@@ -183,7 +183,7 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 		watch->looked_ms = sf_now_ms();
 		assert(watch->watcher == NULL);
 		watch->watcher = watcher;
-		assert(watcher->num < GATES_MAX);
+		assert(watcher->num < WATCHES_MAX);
 		watcher->watches[watcher->num++] = watch;
 		watcher_kick(watcher);
 	}

@@ -30,7 +30,7 @@ struct urom_member {
 	struct doca_urom_worker *worker; /* NULL once it is destroyed */
 	bool gone; /* it has ended since the domain's start: a process that it has now knows nothing of the domain */
 	uint64_t domain_id;
-	/* from TELLING on */
+	/* from NOTIFYING on */
 	LIST_ENTRY(urom_member) of_notifying; /* until the process is ready */
 	bool offered, wanted, ready;
 	size_t sent;		  /* bytes of the directory */

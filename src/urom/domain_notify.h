@@ -11,7 +11,7 @@ void urom_domain_notify_begin(struct doca_urom_domain *domain);
 bool urom_domain_notify(struct doca_urom_domain *domain);
 /* Sends what connections did not accept before; on failure only the domain fails. */
 void urom_domain_notify_more(struct doca_urom_domain *domain);
-/* While TELLING: is there anything to do but wait for answers? */
+/* While NOTIFYING: returns true if there is anything to do but wait for answers? */
 bool urom_domain_notify_is_due(const struct doca_urom_domain *domain);
 /* They need it no more. Where the queue is full, the worker's context sends it later: a stop of a domain does not wait. */
 void urom_domain_leave(struct doca_urom_domain *domain);

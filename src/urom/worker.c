@@ -94,7 +94,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	worker->message_max = worker->service->message_max;
 	worker->ended = NULL;
-	worker->granted = worker->logged = false;
+	worker->registered = worker->logged = false;
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->wake_fd < 0) {
 		SF_LOG_ERR("urom worker: no eventfd: too many open files?");
@@ -138,7 +138,7 @@ static void worker_cancel(struct doca_ctx *ctx)
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 
 	urom_cmd_tasks_fail(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
-	if (worker->granted)
+	if (worker->registered)
 		release_process(worker);
 	sf_ctx_kick(ctx);
 }
@@ -170,7 +170,7 @@ static void spawn_ended(struct doca_urom_worker *worker)
 		urom_worker_lose(worker, request->status, request->reason);
 		return;
 	}
-	worker->granted = true;
+	worker->registered = true;
 	worker->id = request->spawned.worker_id;
 	worker->has_gid = request->spawned.has_gid;
 	worker->gid = request->spawned.gid;

@@ -49,8 +49,8 @@ struct doca_urom_worker {
 	size_t num_env;
 	/* from start on */
 	enum urom_worker_phase phase;
-	bool granted; /* the service counts us among the process's clients */
-	bool logged;  /* the end of this run was logged */
+	bool registered; /* the service counts us among the process's clients */
+	bool logged;	 /* the end of this run was logged */
 	struct urom_request request;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;

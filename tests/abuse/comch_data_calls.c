@@ -16,7 +16,7 @@
 	}
 
 /* A call that returns a value and no error code. */
-#define TELL(name, function, kind, object_type)                                                                                  \
+#define GETTER(name, function, kind, object_type)                                                                                \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
 		(void)CALL_VALUE(function, (object_type *)pick(kind));                                                           \
@@ -63,7 +63,7 @@ static uint32_t any_number(uint32_t from)
 		uint32_t num = any_number(1);                                                                                    \
 		CALL(doca_comch_##side##_set_dev_max_num_##member, side, num);                                                   \
 	}                                                                                                                        \
-	TELL(side##_as_ctx, doca_comch_##side##_as_ctx, kind, struct doca_comch_##side)                                          \
+	GETTER(side##_as_ctx, doca_comch_##side##_as_ctx, kind, struct doca_comch_##side)                                        \
 	ASK(side##_supported, doca_comch_##side##_cap_is_supported, DEVINFO, struct doca_devinfo)                                \
 	CALL_GETTER(side##_get_id, doca_comch_##side##_get_id, kind, struct doca_comch_##side, uint32_t, true)                   \
 	CALL_GETTER(side##_max_tasks, doca_comch_##side##_cap_get_max_num_tasks, DEVINFO, struct doca_devinfo, uint32_t, true)   \
@@ -163,11 +163,11 @@ static void recv_set_buf(void)
 		task_uses(doca_comch_consumer_task_post_recv_as_task(task), 0, buf);
 }
 
-TELL(recv_get_buf, doca_comch_consumer_task_post_recv_get_buf, RECV_TASK, struct doca_comch_consumer_task_post_recv)
-TELL(recv_producer, doca_comch_consumer_task_post_recv_get_producer_id, RECV_TASK, struct doca_comch_consumer_task_post_recv)
-TELL(recv_imm, doca_comch_consumer_task_post_recv_get_imm_data, RECV_TASK, struct doca_comch_consumer_task_post_recv)
-TELL(recv_imm_len, doca_comch_consumer_task_post_recv_get_imm_data_len, RECV_TASK, struct doca_comch_consumer_task_post_recv)
-TELL(recv_as_task, doca_comch_consumer_task_post_recv_as_task, RECV_TASK, struct doca_comch_consumer_task_post_recv)
+GETTER(recv_get_buf, doca_comch_consumer_task_post_recv_get_buf, RECV_TASK, struct doca_comch_consumer_task_post_recv)
+GETTER(recv_producer, doca_comch_consumer_task_post_recv_get_producer_id, RECV_TASK, struct doca_comch_consumer_task_post_recv)
+GETTER(recv_imm, doca_comch_consumer_task_post_recv_get_imm_data, RECV_TASK, struct doca_comch_consumer_task_post_recv)
+GETTER(recv_imm_len, doca_comch_consumer_task_post_recv_get_imm_data_len, RECV_TASK, struct doca_comch_consumer_task_post_recv)
+GETTER(recv_as_task, doca_comch_consumer_task_post_recv_as_task, RECV_TASK, struct doca_comch_consumer_task_post_recv)
 
 /* ---- calls for a DPA ---- */
 
@@ -365,11 +365,11 @@ static void data_set_imm(void)
 		CALL_VALUE(doca_comch_producer_task_send_set_imm_data, task, memory, random_below(40));
 }
 
-TELL(data_get_buf, doca_comch_producer_task_send_get_buf, DATA_TASK, struct doca_comch_producer_task_send)
-TELL(data_get_consumer, doca_comch_producer_task_send_get_consumer_id, DATA_TASK, struct doca_comch_producer_task_send)
-TELL(data_imm, doca_comch_producer_task_send_get_imm_data, DATA_TASK, struct doca_comch_producer_task_send)
-TELL(data_imm_len, doca_comch_producer_task_send_get_imm_data_len, DATA_TASK, struct doca_comch_producer_task_send)
-TELL(data_as_task, doca_comch_producer_task_send_as_task, DATA_TASK, struct doca_comch_producer_task_send)
+GETTER(data_get_buf, doca_comch_producer_task_send_get_buf, DATA_TASK, struct doca_comch_producer_task_send)
+GETTER(data_get_consumer, doca_comch_producer_task_send_get_consumer_id, DATA_TASK, struct doca_comch_producer_task_send)
+GETTER(data_imm, doca_comch_producer_task_send_get_imm_data, DATA_TASK, struct doca_comch_producer_task_send)
+GETTER(data_imm_len, doca_comch_producer_task_send_get_imm_data_len, DATA_TASK, struct doca_comch_producer_task_send)
+GETTER(data_as_task, doca_comch_producer_task_send_as_task, DATA_TASK, struct doca_comch_producer_task_send)
 
 static void producer_prepare(void)
 {

@@ -106,7 +106,7 @@ struct piece {
 };
 
 /* The next part of an arena that no other buf of this round uses. */
-static struct piece take(struct rig *rig, struct arena *arena, size_t len_max)
+static struct piece piece_alloc(struct rig *rig, struct arena *arena, size_t len_max)
 {
 	struct piece piece = {.arena = arena};
 
@@ -168,8 +168,8 @@ static uint32_t make_destinations(struct fixture *f, struct piece *to, size_t le
 
 	for (size_t room = 0; room < len || num == 0; num++) {
 		size_t left = len - room;
-		struct piece piece =
-			take(&f->rig, &f->arenas[below(ARENAS)], num < LIST_MAX / 2 ? 1 + below((uint32_t)left + 10) : 2 * left);
+		struct piece piece = piece_alloc(&f->rig, &f->arenas[below(ARENAS)],
+						 num < LIST_MAX / 2 ? 1 + below((uint32_t)left + 10) : 2 * left);
 
 		if (num >= LIST_MAX / 2) {
 			piece.data = piece.offset;
@@ -205,7 +205,7 @@ static void one_round(struct fixture *f)
 	for (int i = 0; i < ARENAS; i++)
 		f->arenas[i].used = below(5000);
 	for (uint32_t i = 0; i < num_from; i++) {
-		from[i] = take(&f->rig, &f->arenas[below(ARENAS)], 1 + len_max / num_from * 2);
+		from[i] = piece_alloc(&f->rig, &f->arenas[below(ARENAS)], 1 + len_max / num_from * 2);
 		set_data(&from[i]);
 		len += from[i].data_len;
 	}
@@ -251,7 +251,7 @@ static void large_lists(void **state)
 		source->used = 0;
 		destination->used = 0;
 		for (uint32_t i = 0; i < num; i++) {
-			from[i] = take(&f->rig, source, 2 * source->len / num);
+			from[i] = piece_alloc(&f->rig, source, 2 * source->len / num);
 			from[i].data = from[i].offset;
 			from[i].data_len = from[i].len;
 			set_data(&from[i]);

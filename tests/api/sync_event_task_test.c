@@ -481,7 +481,7 @@ static double wake_time(struct doca_pe *pe)
 
 /* Sooner than periodic polling would notice it; on a busy machine perhaps not every time. */
 #define ATTEMPTS 5
-#define BY_THE_GATE_S 0.3
+#define BY_DOORBELL_S 0.3
 
 static void a_sleeper_is_woken_by_the_other_side(void **state)
 {
@@ -489,7 +489,7 @@ static void a_sleeper_is_woken_by_the_other_side(void **state)
 	double best = DEADLINE_S;
 
 	import_far(t);
-	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
+	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_DOORBELL_S; i++) {
 		CHECK_OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
 		doca_pe_progress(t->pe);
 		assert_false(sleep_for(t->pe, 0)); /* armed, and not disarmed */
@@ -497,7 +497,7 @@ static void a_sleeper_is_woken_by_the_other_side(void **state)
 		best = wake_time(t->pe);
 		progress_until(t, &seen.completed, i);
 	}
-	assert_true(best < BY_THE_GATE_S);
+	assert_true(best < BY_DOORBELL_S);
 }
 
 static void arming_sees_what_is_true_already(void **state)
@@ -528,7 +528,7 @@ static void export_while_somebody_sleeps(void **state)
 	struct tasks *t = *state;
 	double best = DEADLINE_S;
 
-	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
+	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_DOORBELL_S; i++) {
 		CHECK_OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
 		doca_pe_progress(t->pe);
 		assert_false(sleep_for(t->pe, 30));
@@ -541,7 +541,7 @@ static void export_while_somebody_sleeps(void **state)
 		drain(t);
 		CHECK_OK(doca_ctx_start(t->ctx));
 	}
-	assert_true(best < BY_THE_GATE_S);
+	assert_true(best < BY_DOORBELL_S);
 }
 
 static void a_sleeper_for_the_programs_memory_is_woken_in_time(void **state)

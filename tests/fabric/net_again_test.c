@@ -110,7 +110,7 @@ static void expect_opened(doca_error_t status)
 static int next_call(int listener)
 {
 	expect_bytes(listener);
-	return take(listener);
+	return agent_accept(listener);
 }
 
 /* Reads the caller's request from the connection. */
@@ -182,7 +182,7 @@ static void a_reset_before_the_first_byte_aborts_the_call(void **state)
 	(void)state;
 	pthread_mutex_lock(&sf_control_lock);
 	ask_locked(text);
-	fd = take(listener);
+	fd = agent_accept(listener);
 	close(listener);
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
 	close(fd);

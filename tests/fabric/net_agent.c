@@ -177,7 +177,7 @@ int listen_here(char text[SF_ADDRESS_MAX])
 	return fd;
 }
 
-int take(int listener)
+int agent_accept(int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 

@@ -50,6 +50,6 @@ void call_expect_answer(const char *addresses);
 
 /* A listener that belongs to no agent, and the accepted connection of a call to it. */
 int listen_here(char text[SF_ADDRESS_MAX]);
-int take(int listener);
+int agent_accept(int listener);
 
 #endif

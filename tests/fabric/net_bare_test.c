@@ -441,7 +441,7 @@ static int client_call(struct call *call, struct handshake *shake)
 	int listener = listen_here(text), fd;
 
 	call_begin(call, text);
-	fd = take(listener);
+	fd = agent_accept(listener);
 	hear(fd, &shake->call, sizeof(shake->call));
 	assert_int_equal(shake->call.head.kind, SF_PROOF_CALL);
 	close(listener);
@@ -545,7 +545,7 @@ static void alert_call(enum sf_alert_reason reason, bool is_other)
 	struct call call;
 
 	call_begin(&call, text);
-	fd = take(listener);
+	fd = agent_accept(listener);
 	expect_bytes(fd);
 	sf_alert_send(fd, reason);
 	close(fd);

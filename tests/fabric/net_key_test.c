@@ -258,7 +258,7 @@ static int call_accept(struct call *call, int *listener)
 
 	*listener = listen_here(text);
 	call_begin(call, text);
-	return take(*listener);
+	return agent_accept(*listener);
 }
 
 static void a_call_to_another_key(void **state)
@@ -327,8 +327,8 @@ static void a_call_that_is_not_answered(void **state)
 	call_begin(&call, text);
 	call_expect_end(&call, DOCA_ERROR_TIME_OUT);
 	call_begin(&call, text);
-	close(take(listener)); /* the connection of the call before */
-	fd = take(listener);
+	close(agent_accept(listener)); /* the connection of the call before */
+	fd = agent_accept(listener);
 	assert_int_equal(send(fd, (const uint8_t[]){22, 3, 3, 0, 100, 2, 0, 0, 96}, 9, MSG_NOSIGNAL), 9);
 	call_expect_end(&call, DOCA_ERROR_TIME_OUT);
 	close(fd);

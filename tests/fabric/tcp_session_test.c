@@ -26,7 +26,7 @@ static struct sf_op op; /* static, because it may be in flight at the end of a t
 
 /* ---- the endpoint ---- */
 
-static doca_error_t take(struct tcp_session *of, uint64_t len, struct sf_recv **recv)
+static doca_error_t claim_recv(struct tcp_session *of, uint64_t len, struct sf_recv **recv)
 {
 	(void)of;
 	(void)len;
@@ -70,7 +70,7 @@ static void done(struct tcp_session *of, struct sf_op *which)
 	num_done++;
 }
 
-static const struct tcp_session_ops session_ops = {.take = take,
+static const struct tcp_session_ops session_ops = {.claim_recv = claim_recv,
 						   .wait = wait_for_receive,
 						   .filled = filled,
 						   .give_back = give_back,

@@ -244,7 +244,7 @@ static void ep_renew(struct shm_ep *ep, struct shm_conn *conn)
 	due->hot_num = due->first = 0;
 	due->ready = due->ahead = due->attentive = NULL;
 	due->ready_end = &due->ready;
-	memset(due->told, 0, sizeof(due->told));
+	memset(due->early, 0, sizeof(due->early));
 	due->by_slot[conn->slot] = conn;
 	queue->segment->cold[conn->slot / 64] = UINT64_C(1) << conn->slot % 64;
 	ep->conns[0] = conn;

@@ -112,7 +112,7 @@ void sf_heartbeat_end(struct sf_heartbeat *heartbeat)
 
 /* ---- the port ---- */
 
-static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
+static doca_error_t claim_recv(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
 {
 	struct receive *r = &receives[posted % RECVS];
 
@@ -167,7 +167,7 @@ static void done(struct tcp_session *session, struct sf_op *op)
 	operation->in_flight = false;
 }
 
-static const struct tcp_session_ops session_ops = {.take = take,
+static const struct tcp_session_ops session_ops = {.claim_recv = claim_recv,
 						   .wait = wait_for_receive,
 						   .filled = filled,
 						   .give_back = give_back,

@@ -66,7 +66,7 @@ struct ucp_ep {
 	ucp_worker_h worker;
 	uint64_t peer, number;
 	ucp_err_handler_t err_handler;
-	bool failed, told;
+	bool failed, reported;
 	TAILQ_HEAD(ops, op) ops;
 };
 
@@ -358,7 +358,7 @@ static ucs_status_ptr_t begin(struct op wanted)
 	uint8_t what = calm ? 255 : fake_byte(input);
 	ucp_ep_h ep = wanted.ep;
 
-	if (ep->failed && (ep->told || wanted.kind != OP_FLUSH))
+	if (ep->failed && (ep->reported || wanted.kind != OP_FLUSH))
 		return wanted.kind == OP_FLUSH ? NULL : error(UCS_ERR_CONNECTION_RESET); /* UCX finds nothing to flush */
 	wanted.sum = sum_of(&wanted);
 	struct op *op = (struct op *)malloc(sizeof(*op));
@@ -560,11 +560,11 @@ void fake_net_kill(uint64_t uid)
 
 /* ---- progress ---- */
 
-static bool tell(ucp_ep_h ep)
+static bool ep_report_failure(ucp_ep_h ep)
 {
-	if (!ep->failed || ep->told)
+	if (!ep->failed || ep->reported)
 		return false;
-	ep->told = true;
+	ep->reported = true;
 	end_ops(ep, UCS_ERR_CONNECTION_RESET);
 	if (ep->err_handler.cb != NULL)
 		ep->err_handler.cb(ep->err_handler.arg, ep, UCS_ERR_CONNECTION_RESET);
@@ -577,7 +577,7 @@ static bool do_any(ucp_worker_h worker)
 	ucp_ep_h ep;
 
 	LIST_FOREACH (ep, &worker->eps, next) {
-		if (tell(ep) || end_some(ep, 0))
+		if (ep_report_failure(ep) || end_some(ep, 0))
 			return true;
 	}
 	return deliver(worker, 0) || fake_net_land();
@@ -593,7 +593,7 @@ static bool do_some(ucp_worker_h worker, uint8_t what)
 	if (what % 8 < 2)
 		return false;
 	if (what % 8 < 4)
-		return ep != NULL && (tell(ep) || end_some(ep, which / 8));
+		return ep != NULL && (ep_report_failure(ep) || end_some(ep, which / 8));
 	return what % 8 < 7 ? deliver(worker, which) : fake_net_land();
 }
 

@@ -228,7 +228,7 @@ static void deliver_part(struct fake_peer *peer)
 	fake_deliver(peer, &head, body, len);
 }
 
-/* The one of a domain of two workers, as a host makes it: offered, and told. */
+/* The one of a domain of two workers, as a host makes it: offered, then announced. */
 static void deliver_directory(struct fake_peer *peer)
 {
 	static uint8_t addresses[64], entry[512], directory[2048];
@@ -248,10 +248,10 @@ static void deliver_directory(struct fake_peer *peer)
 	CHECK(urom_digest(directory, len, digest) == DOCA_SUCCESS);
 	head.size = len;
 	fake_deliver(peer, &head, digest, fake_mutate(&input, digest, sizeof(digest), sizeof(digest)));
-	for (size_t told = 0; told < len && fake_is_there(worker.comm, peer); told += len / 2 + 1) {
+	for (size_t sent = 0; sent < len && fake_is_there(worker.comm, peer); sent += len / 2 + 1) {
 		head.kind = UROM_DOMAIN_PART;
-		head.request = told;
-		fake_deliver(peer, &head, directory + told, len - told < len / 2 + 1 ? len - told : len / 2 + 1);
+		head.request = sent;
+		fake_deliver(peer, &head, directory + sent, len - sent < len / 2 + 1 ? len - sent : len / 2 + 1);
 	}
 }
 
@@ -280,7 +280,7 @@ static void daemon_says(void)
 	worker.ending = worker.drains = false;
 }
 
-/* What a plugin asks about domains, and reads of what it is told. */
+/* What a plugin asks about domains, and reads of the answers. */
 static void look_up(void)
 {
 	struct urom_worker_ctx *ctx = &worker.plugins[1].ctx;

@@ -51,8 +51,8 @@ static struct doca_buf_inventory *inventory_make(void)
 	return inventory;
 }
 
-static doca_error_t take(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, size_t offset, size_t len,
-			 struct doca_buf **buf)
+static doca_error_t buf_get(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, size_t offset, size_t len,
+			    struct doca_buf **buf)
 {
 	return doca_buf_inventory_buf_by_addr(inventory, mmap, memory + offset, len, buf);
 }
@@ -96,15 +96,15 @@ static void a_stopped_map_allocates_no_bufs(void **state)
 
 	(void)state;
 	assert_ok(populate(mmap, 0, 1));
-	assert_ok(take(inventory, mmap, 0, 10, &buf));
+	assert_ok(buf_get(inventory, mmap, 0, 10, &buf));
 	assert_ok(doca_mmap_stop(mmap)); /* existing bufs stay valid */
-	assert_int_equal(take(inventory, mmap, 0, 10, &other), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(buf_get(inventory, mmap, 0, 10, &other), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
 	assert_ok(doca_mmap_get_num_bufs(mmap, &num));
 	assert_int_equal(num, 1);
 	release(buf);
 	assert_ok(doca_mmap_start(mmap));
-	assert_ok(take(inventory, mmap, 0, 10, &buf));
+	assert_ok(buf_get(inventory, mmap, 0, 10, &buf));
 	release(buf);
 	assert_ok(doca_mmap_destroy(mmap));
 	assert_ok(doca_buf_inventory_destroy(inventory));
@@ -125,13 +125,13 @@ static void a_map_has_several_ranges(void **state)
 	assert_int_equal(populate(mmap, 1, 1), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(populate(mmap, 3, 2), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(populate(mmap, 0, 8), DOCA_ERROR_NOT_PERMITTED);
-	assert_ok(take(inventory, mmap, 0, 2 * PAGE, &first));
-	assert_ok(take(inventory, mmap, 5 * PAGE, PAGE, &last));
-	assert_int_equal(take(inventory, mmap, 3 * PAGE, 1, &none), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(take(inventory, mmap, PAGE, 2 * PAGE, &none), DOCA_ERROR_INVALID_VALUE); /* crosses two ranges */
-	assert_int_equal(take(inventory, mmap, 5 * PAGE, PAGE + 1, &none), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(take(inventory, NULL, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(take(NULL, mmap, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
+	assert_ok(buf_get(inventory, mmap, 0, 2 * PAGE, &first));
+	assert_ok(buf_get(inventory, mmap, 5 * PAGE, PAGE, &last));
+	assert_int_equal(buf_get(inventory, mmap, 3 * PAGE, 1, &none), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(buf_get(inventory, mmap, PAGE, 2 * PAGE, &none), DOCA_ERROR_INVALID_VALUE); /* crosses two ranges */
+	assert_int_equal(buf_get(inventory, mmap, 5 * PAGE, PAGE + 1, &none), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(buf_get(inventory, NULL, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(buf_get(NULL, mmap, 0, 1, &none), DOCA_ERROR_INVALID_VALUE);
 	release(first);
 	release(last);
 	assert_ok(doca_mmap_destroy(mmap));
@@ -192,14 +192,14 @@ static void devices_are_added_to_existing_ranges(void **state)
 
 	(void)state;
 	assert_ok(populate(mmap, 0, 1));
-	assert_int_equal(take(inventory, mmap, 0, 1, &buf), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(buf_get(inventory, mmap, 0, 1, &buf), DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_mmap_dev_add(mmap, dpu));
-	assert_ok(take(inventory, mmap, 0, 1, &buf));
+	assert_ok(buf_get(inventory, mmap, 0, 1, &buf));
 	assert_int_equal(doca_mmap_dev_add(mmap, host), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_dev_rm(mmap, dpu), DOCA_ERROR_NOT_PERMITTED);
 	release(buf);
 	assert_ok(doca_mmap_dev_add(mmap, host));
-	assert_ok(take(inventory, mmap, 0, 1, &buf));
+	assert_ok(buf_get(inventory, mmap, 0, 1, &buf));
 	release(buf);
 	assert_ok(doca_mmap_destroy(mmap));
 	assert_ok(doca_buf_inventory_destroy(inventory));
@@ -310,8 +310,8 @@ static void an_imported_map_cannot_be_changed(void **state)
 	assert_int_equal(doca_mmap_dev_rm(imported, dpu), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_export(imported, dpu, &again, &len), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_set_max_num_chunks(imported, 2), DOCA_ERROR_NOT_PERMITTED);
-	assert_ok(take(inventory, imported, PAGE, PAGE, &buf));
-	assert_int_equal(take(inventory, imported, PAGE, PAGE + 1, &buf), DOCA_ERROR_INVALID_VALUE);
+	assert_ok(buf_get(inventory, imported, PAGE, PAGE, &buf));
+	assert_int_equal(buf_get(inventory, imported, PAGE, PAGE + 1, &buf), DOCA_ERROR_INVALID_VALUE);
 	release(buf);
 	assert_ok(doca_mmap_destroy(imported));
 	assert_ok(doca_mmap_destroy(mmap));

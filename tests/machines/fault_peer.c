@@ -64,11 +64,11 @@ void fault_failed(const struct flow *flow, const char *what, doca_error_t status
 	printf("failed %s %s %s\n", flow->name, what, doca_error_get_name(status));
 }
 
-static void print_once(bool is_so, bool *told, const char *what, const char *name)
+static void print_once(bool is_so, bool *printed, const char *what, const char *name)
 {
-	if (!is_so || *told)
+	if (!is_so || *printed)
 		return;
-	*told = true;
+	*printed = true;
 	printf("%s %s\n", what, name);
 }
 

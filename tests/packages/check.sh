@@ -80,9 +80,9 @@ optional() { # TOOL WHAT ARGUMENT...
 	if command -v "$1" >/dev/null; then check "$2" "${@:3}"; else echo "no $1: $2 is not checked"; fi
 }
 cd "$here/../.." || exit 1
-tell_version() { rpmspec -q --qf '%{VERSION}\n' packaging/rpm/softfield.spec | sort -u | grep -qx "$version"; }
+spec_version() { rpmspec -q --qf '%{VERSION}\n' packaging/rpm/softfield.spec | sort -u | grep -qx "$version"; }
 check 'the RPM spec names every installed file' tests/packages/spec_test.py packaging/rpm/softfield.spec "$source/debian/tmp"
-optional rpmspec 'the RPM spec is of this version' tell_version
+optional rpmspec 'the RPM spec is of this version' spec_version
 optional rpmlint 'rpmlint reports nothing' rpmlint --strict -c packaging/rpm/rpmlint.toml packaging/rpm/softfield.spec
 optional yamllint 'yamllint reports nothing' yamllint -s -d '{extends: default, rules: {line-length: {max: 130}}}' \
 	action.yml packaging/ci/example-workflow.yml

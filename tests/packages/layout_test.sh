@@ -29,8 +29,8 @@ ok 'and pkg-config adds none to programs'
 pc() { PKG_CONFIG_SYSROOT_DIR=$DESTDIR PKG_CONFIG_PATH=$lib/pkgconfig pkg-config "$@"; }
 [ "$(pc --variable=softfield_version doca-common)" = "$version" ] && [ "$(pc --modversion doca-common)" = 3.0.58 ]
 ok 'pkg-config has the versions of Softfield and of the API'
-told=$(printf '#include <softfield/version.h>\nSOFTFIELD_VERSION\n' | cc -E -P -I"$usr/include" -)
-[ "$told" = "\"$version\"" ]
+found=$(printf '#include <softfield/version.h>\nSOFTFIELD_VERSION\n' | cc -E -P -I"$usr/include" -)
+[ "$found" = "\"$version\"" ]
 ok 'a header has it too'
 LD_LIBRARY_PATH=$lib "$usr/bin/softfield" --version >"$work/out" && grep -qx "softfield $version, DOCA API 3.0.0058" "$work/out"
 ok 'so has softfield --version'

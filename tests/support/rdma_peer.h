@@ -41,7 +41,7 @@ static inline void peer_hear(int socket, void *bytes, size_t len)
 	CHECK(recv(socket, bytes, len, MSG_WAITALL) == (ssize_t)len);
 }
 
-static inline void peer_tell(int socket, char word)
+static inline void peer_notify(int socket, char word)
 {
 	peer_say(socket, &word, 1);
 }

@@ -36,7 +36,7 @@ struct client {
 };
 
 static uint32_t num_clients; /* in all processes */
-static int gate[2];	     /* closed when the test's process lets the clients start */
+static int start_pipe[2];    /* closed when the test's process lets the clients start */
 
 static bool is_late(double since)
 {
@@ -141,7 +141,7 @@ static void talk(struct client *clients, uint32_t num, struct doca_pe *pe)
 	}
 }
 
-/* Connects, reports that by a byte, and exchanges messages when the gate is closed: by then all clients are connected. */
+/* Connects, reports that by a byte, and exchanges messages when the start pipe is closed: by then all clients are connected. */
 static void run_clients(uint32_t first, uint32_t num, const char *name, int said)
 {
 	struct client *clients = calloc(num, sizeof(*clients));
@@ -159,7 +159,7 @@ static void run_clients(uint32_t first, uint32_t num, const char *name, int said
 	}
 	for (uint32_t i = 0; i < num; i++)
 		await(&clients[i], pe, DOCA_CTX_STATE_RUNNING);
-	CHECK(write(said, &byte, 1) == 1 && read(gate[0], &byte, 1) == 0);
+	CHECK(write(said, &byte, 1) == 1 && read(start_pipe[0], &byte, 1) == 0);
 	talk(clients, num, pe);
 	for (uint32_t i = 0; i < num; i++) {
 		CHECK(clients[i].wrong == 0);
@@ -233,14 +233,14 @@ static void thousands_of_clients(void **state)
 	char byte;
 
 	(void)state;
-	assert_int_equal(pipe(gate) | pipe(said), 0);
+	assert_int_equal(pipe(start_pipe) | pipe(said), 0);
 	snprintf(server_name, sizeof(server_name), "thousands-%d", (int)getpid());
 	for (uint32_t i = 0; i < PROCESSES; i++) { /* fork before this process has threads */
 		children[i] = fork();
 		assert_true(children[i] >= 0);
 		if (children[i] == 0) {
-			close(gate[1]);
-			CHECK(read(gate[0], &byte, 1) == 1); /* the server runs */
+			close(start_pipe[1]);
+			CHECK(read(start_pipe[0], &byte, 1) == 1); /* the server runs */
 			run_clients(i * (num_clients / PROCESSES), num_clients / PROCESSES, server_name, said[1]);
 			_exit(0);
 		}
@@ -250,9 +250,9 @@ static void thousands_of_clients(void **state)
 			 DOCA_SUCCESS);
 	own.on_msg = echo;
 	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
-	assert_int_equal(write(gate[1], "ssss", PROCESSES), PROCESSES);
+	assert_int_equal(write(start_pipe[1], "ssss", PROCESSES), PROCESSES);
 	wait_for_number(&own.num_connects, num_clients);
-	close(gate[1]);
+	close(start_pipe[1]);
 	wait_for_number(&own.num_disconnects, num_clients);
 	assert_int_equal(own.num_msgs, num_clients * MESSAGES);
 	for (uint32_t i = 0; i < PROCESSES; i++) {

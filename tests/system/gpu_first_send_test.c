@@ -140,10 +140,10 @@ static void post_recv(uint32_t slot)
 
 static bool gpu_is_ready(void)
 {
-	struct pollfd told = {.fd = gpu_sock, .events = POLLIN};
+	struct pollfd ready = {.fd = gpu_sock, .events = POLLIN};
 	char word = 0;
 
-	return poll(&told, 1, 0) == 1 && read(gpu_sock, &word, 1) == 1 && word == 'r';
+	return poll(&ready, 1, 0) == 1 && read(gpu_sock, &word, 1) == 1 && word == 'r';
 }
 
 static void launch_kernel(void)

@@ -95,9 +95,9 @@ static void owner_run(int socket)
 		memcpy(owner.rig.memory + order.at, &value, sizeof(value));
 		if (order.work[0] == WORK_EVENT)
 			CHECK_OK(doca_sync_event_update_set(owner.event, 0));
-		peer_tell(socket, 'r'); /* ready: the others begin */
+		peer_notify(socket, 'r'); /* ready: the others begin */
 		owner_work(&owner, &order);
-		peer_tell(socket, 'd');
+		peer_notify(socket, 'd');
 		peer_expect(socket, 'd'); /* the others have finished */
 		memcpy(&value, owner.rig.memory + order.at, sizeof(value));
 		if (order.work[0] == WORK_EVENT)
@@ -244,7 +244,7 @@ static void all_at_once(struct fixture *f, const struct order *order)
 	requester_work(&f->requester, order->work[1], order, ours);
 	peer_hear(f->third.socket, thirds, 3 * (size_t)order->num);
 	peer_expect(f->owner.socket, 'd');
-	peer_tell(f->owner.socket, 'd');
+	peer_notify(f->owner.socket, 'd');
 	peer_hear(f->owner.socket, &value, sizeof(value));
 	assert_int_equal(value, 3 * order->num);
 	for (size_t i = 0; i < 3 * (size_t)order->num; i++)

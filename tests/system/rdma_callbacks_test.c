@@ -98,7 +98,7 @@ static void callbacks_come_in_the_order_of_submission(void **state)
 			rig_put(steps.bufs[i]);
 	}
 	rdma_rig_fini(rig);
-	peer_tell(peer.socket, 'q');
+	peer_notify(peer.socket, 'q');
 	peer_wait(&peer);
 	peer_folder_remove();
 }
@@ -116,7 +116,7 @@ static void taker(int socket)
 	rig.resubmits = UINT32_MAX;
 	for (uint64_t i = 0; i < 2 * AT_A_TIME; i++)
 		CHECK_OK(rig_receive(&rig, NULL, i));
-	peer_tell(socket, 'r');
+	peer_notify(socket, 'r');
 	while (!peer_has_said(socket, &word))
 		(void)doca_pe_progress(rig.pe);
 	rig.resubmits = 0;

@@ -79,13 +79,13 @@ static void obey(struct cm_side *side, int socket, char command)
 	default:
 		CHECK(!"a command");
 	}
-	peer_tell(socket, command);
+	peer_notify(socket, command);
 }
 
 static void peer_run(int socket, bool listens)
 {
 	static struct cm_side side;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 	char command;
 
 	alarm(PEER_LIFE_S);
@@ -94,14 +94,14 @@ static void peer_run(int socket, bool listens)
 	rdma_rig_start(&side.rig);
 	if (listens)
 		CHECK_OK(doca_rdma_start_listen_to_port(side.rig.rdma, PORT));
-	peer_tell(socket, '.');
+	peer_notify(socket, '.');
 
 	struct pollfd fds[2] = {{.fd = (int)handle_of(&side), .events = POLLIN}, {.fd = socket, .events = POLLIN}};
 	for (;;) {
 		while (doca_pe_progress(side.rig.pe) != 0)
 			;
-		for (; told < side.num_events; told++)
-			peer_tell(socket, side.events[told % CM_EVENTS]);
+		for (; reported < side.num_events; reported++)
+			peer_notify(socket, side.events[reported % CM_EVENTS]);
 		CHECK_OK(doca_pe_request_notification(side.rig.pe));
 		CHECK(poll(fds, 2, -1) > 0);
 		CHECK_OK(doca_pe_clear_notification(side.rig.pe, fds[0].fd));
@@ -140,7 +140,7 @@ static int teardown(void **state)
 	struct pair *p = *state;
 
 	if (p->peer.pid != 0) {
-		peer_tell(p->peer.socket, 'Q');
+		peer_notify(p->peer.socket, 'Q');
 		peer_wait(&p->peer);
 	}
 	rdma_rig_fini(&p->side.rig);
@@ -162,7 +162,7 @@ static void hear(struct pair *p, char letter)
 
 static void pair_command(struct pair *p, char command)
 {
-	peer_tell(p->peer.socket, command);
+	peer_notify(p->peer.socket, command);
 	hear(p, command);
 }
 
@@ -291,7 +291,7 @@ static void killed_before_our_answer(void **state)
 		uint32_t ends = p->side.num_ended + p->side.num_failed;
 
 		p->side.policy = CM_WAIT;
-		peer_tell(p->peer.socket, 'C');
+		peer_notify(p->peer.socket, 'C');
 		WAIT(p->side.num_requests == i + 1);
 		kill_peer(p);
 		result = doca_rdma_connection_accept(p->side.requested, NULL, 0);
@@ -333,7 +333,7 @@ static void the_others_go_on(void **state)
 	peer_spawn(&other, "second");
 	peer_expect(other.socket, '.');
 	for (uint32_t i = 0; i < 2; i++) {
-		peer_tell(other.socket, 'C');
+		peer_notify(other.socket, 'C');
 		WAIT(p->side.num_established == 3 + i);
 	}
 	peer_kill(&other);
@@ -362,7 +362,7 @@ static void killed_at_any_moment(void **state)
 
 		if (i == 5)
 			fds = cm_num_fds();
-		peer_tell(p->peer.socket, 'C');
+		peer_notify(p->peer.socket, 'C');
 		if (i % 2 == 0)
 			call(p);
 		while (turns-- > 0)
@@ -402,7 +402,7 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	size_t len;
 
 	connect_to_peer(p);
-	peer_tell(p->peer.socket, 'M');
+	peer_notify(p->peer.socket, 'M');
 	peer_hear(p->peer.socket, &len, sizeof(len));
 	CHECK(len <= sizeof(descriptor));
 	peer_hear(p->peer.socket, descriptor, len);
@@ -431,7 +431,7 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 
 static void ask_use(struct pair *p, uint64_t use[2])
 {
-	peer_tell(p->peer.socket, 'N');
+	peer_notify(p->peer.socket, 'N');
 	peer_hear(p->peer.socket, use, 2 * sizeof(use[0]));
 	hear(p, 'N');
 }
@@ -491,11 +491,11 @@ static void asleep_on_the_handle(void **state)
 {
 	struct pair *p = *state;
 
-	peer_tell(p->peer.socket, 'C');
+	peer_notify(p->peer.socket, 'C');
 	sleep_until(p, &p->side.num_established, 1);
 	peer_expect(p->peer.socket, 'C');
 	peer_expect(p->peer.socket, 'e');
-	peer_tell(p->peer.socket, 'D');
+	peer_notify(p->peer.socket, 'D');
 	sleep_until(p, &p->side.num_ended, 1);
 	peer_expect(p->peer.socket, 'D');
 	peer_expect(p->peer.socket, 'd');
@@ -528,7 +528,7 @@ static void asleep_until_the_timeout(void **state)
 	hear(p, 'q');
 	CHECK_OK(doca_rdma_start_listen_to_port(p->side.rig.rdma, PORT));
 	for (uint32_t i = 1; i <= 3; i++) { /* the fourth place belongs to this side's call, which the peer does not answer */
-		peer_tell(p->peer.socket, 'C');
+		peer_notify(p->peer.socket, 'C');
 		sleep_until(p, &p->side.num_established, i);
 		peer_expect(p->peer.socket, 'C');
 		peer_expect(p->peer.socket, 'e');

@@ -69,7 +69,7 @@ static void dpu(int socket)
 	rdma_rig_prepare(&end.rdma, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&end.rdma);
 	CHECK_OK(doca_ctx_start(end.comch.ctx));
-	peer_tell(socket, 'r');			 /* a client may connect */
+	peer_notify(socket, 'r');		 /* a client may connect */
 	END_WAIT(&end, end.comch.num_msgs == 1); /* before that no client is known */
 	say_mine(&end);
 	hear_theirs(&end);
@@ -85,7 +85,7 @@ static void dpu(int socket)
 	CHECK_OK(rig_write(&end.rdma, end.connection, here, there, 2));
 	END_WAIT(&end, end.rdma.num_good == 3);
 	CHECK(end.rdma.num_failed == 0);
-	peer_tell(socket, 'w');
+	peer_notify(socket, 'w');
 	peer_expect(socket, 'q');
 	rig_put(into);
 	rig_put(word);
@@ -121,7 +121,7 @@ static void details_and_memory_map_in_one_message_each_way(void **state)
 	CHECK(done == 'w' && memcmp(end.rdma.memory + 8192, &word, sizeof(word)) == 0);
 	rig_put(payload);
 	end_close(&end);
-	peer_tell(peer.socket, 'q');
+	peer_notify(peer.socket, 'q');
 	peer_wait(&peer);
 	peer_folder_remove();
 }

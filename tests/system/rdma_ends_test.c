@@ -100,7 +100,7 @@ static void side_open(struct side *side, enum verb verb)
 	rdma_rig_start(&side->rig);
 	peer_meet(side->peer.socket, &side->rig, &side->to_peer);
 	connect_other(side);
-	peer_tell(side->peer.socket, !verb_takes_receive(verb) ? 'n' : verb == VERB_WRITE_IMM ? 'i' : 'r');
+	peer_notify(side->peer.socket, !verb_takes_receive(verb) ? 'n' : verb == VERB_WRITE_IMM ? 'i' : 'r');
 }
 
 static void side_close(struct side *side)
@@ -121,7 +121,7 @@ static void begin_the_end(const struct side *side, enum end end)
 	if (end == END_KILL)
 		peer_kill(&side->peer);
 	else
-		peer_tell(side->peer.socket, (char)end);
+		peer_notify(side->peer.socket, (char)end);
 }
 
 /* Submits one task after the other until one fails. Local memory is not whole pages, and the peer's does not begin at a page

@@ -122,7 +122,7 @@ static void liar_run(int socket)
 	CHECK_OK(rig_send(&rig, connection, rig_source(&rig, 0, 90), 1));
 	RDMA_RIG_WAIT(&rig, NULL, rig.num_ended >= 1); /* the send may wait: an earlier liar may have used up the receives */
 	num = shared_spans(spans);
-	peer_tell(socket, 'l');
+	peer_notify(socket, 'l');
 	peer_expect(socket, 'b');
 	for (uint32_t i = 0; i < 4; i++)
 		(void)rig_send_imm(&rig, connection, rig_source(&rig, 0, 24 * i), i, 2 + i);
@@ -153,7 +153,7 @@ static void honest_run(int socket)
 	rdma_rig_prepare(&rig, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
-	peer_tell(socket, 'h');
+	peer_notify(socket, 'h');
 	for (;;) {
 		(void)doca_pe_progress(rig.pe);
 		if (!peer_has_said(socket, &word))
@@ -162,7 +162,7 @@ static void honest_run(int socket)
 			_exit(0);
 		CHECK_OK(rig_send(&rig, connection, rig_source(&rig, 0, 60), 0));
 		RDMA_RIG_WAIT(&rig, NULL, rig.num_good == 1);
-		peer_tell(socket, 's');
+		peer_notify(socket, 's');
 	}
 }
 
@@ -349,7 +349,7 @@ static void round_of_lies(void)
 		honest_step();
 		CHECK(sf_now_ms() < until + 20000);
 	}
-	peer_tell(liar.socket, 'b');
+	peer_notify(liar.socket, 'b');
 	until = sf_now_ms() + ROUND_MS;
 	while (sf_now_ms() < until) {
 		if (num_bufs + 2 <= 64 && random_below(&victim.seed, 4) == 0)
@@ -390,7 +390,7 @@ static void honest_close(void)
 	rig_put(victim.back);
 	rig_put(victim.from);
 	CHECK_OK(doca_mmap_destroy(victim.honest_remote));
-	peer_tell(victim.honest.socket, 'q');
+	peer_notify(victim.honest.socket, 'q');
 	peer_wait(&victim.honest);
 	guarded_check(&victim.shared);
 	guarded_check(&victim.own);
@@ -401,7 +401,7 @@ static void honest_message(void)
 {
 	struct rdma_rig *rig = &victim.rig;
 
-	peer_tell(victim.honest.socket, 's');
+	peer_notify(victim.honest.socket, 's');
 	RDMA_RIG_WAIT(rig, NULL, victim.num_received > 0);
 	peer_expect(victim.honest.socket, 's');
 }

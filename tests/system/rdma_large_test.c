@@ -51,13 +51,13 @@ static void peer_run(int socket, bool shared)
 	peer_meet(socket, &rig, &connection);
 	into = rig_room(&rig, 4, LARGEST);
 	CHECK_OK(rig_receive(&rig, into, 0));
-	peer_tell(socket, 'p');
+	peer_notify(socket, 'p');
 	peer_expect(socket, 's');
 	RDMA_RIG_WAIT(&rig, NULL, rig.num_received == 1);
 	CHECK(rig.len == (uint32_t)LARGEST);
 	for (size_t at = 0; at < LARGEST; at += STEP)
 		CHECK(*(uint32_t *)(void *)(rig.memory + 4 + at) == (uint32_t)(at / STEP + 2));
-	peer_tell(socket, 's');
+	peer_notify(socket, 's');
 	peer_hear(socket, &word, 1);
 	_exit(0);
 }
@@ -111,10 +111,10 @@ static void there_and_back(bool shared)
 		assert_int_equal(*(uint32_t *)(void *)(rig->memory + 8 + i), (uint32_t)(i / STEP + 1));
 	fill(rig, 2);
 	CHECK_OK(rig_send(rig, connection, source, 2));
-	peer_tell(peer.socket, 's');
+	peer_notify(peer.socket, 's');
 	WAIT(rig->num_good == 3);
 	peer_expect(peer.socket, 's');
-	peer_tell(peer.socket, 'q');
+	peer_notify(peer.socket, 'q');
 	peer_wait(&peer);
 	rig_put(source);
 	rig_put(room);

@@ -240,7 +240,7 @@ static void sleep_some(struct side *side)
 	CHECK_OK(doca_pe_clear_notification(side->rig.pe, handle));
 }
 
-static void tell_and_give_up(const struct side *side)
+static void report_and_give_up(const struct side *side)
 {
 	fprintf(stderr, "side %u hangs in round %llu, phase %d, %llu to submit, %u receives posted\n", side->index,
 		(unsigned long long)side->round, (int)side->phase, (unsigned long long)side->left, side->posted);
@@ -275,7 +275,7 @@ bool side_step(struct side *side)
 		while (doca_pe_progress(side->rig.pe) != 0)
 			;
 	if (sf_now_ns() > side->moved_ns + SILENCE_S * UINT64_C(1000000000))
-		tell_and_give_up(side);
+		report_and_give_up(side);
 	return round_advance(side);
 }
 

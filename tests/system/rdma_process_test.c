@@ -149,7 +149,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void tell(struct side *side, char command)
+static void side_notify(struct side *side, char command)
 {
 	CHECK(send(side->socket, &command, 1, 0) == 1);
 }
@@ -173,9 +173,9 @@ static void a_large_message_and_back(void **state)
 
 	memcpy(sent, rig->memory + 100, LARGE);
 	CHECK_OK(rig_send(rig, side->connection, src, 0)); /* before the receive is posted */
-	tell(side, 'r');
+	side_notify(side, 'r');
 	hear(side, 'r');
-	tell(side, 'w');
+	side_notify(side, 'w');
 	WAIT(rig->num_good == 1);
 	hear(side, 'w');
 	CHECK_OK(rig_read(rig, side->connection, there, here, 1));
@@ -234,7 +234,7 @@ static void atomics_against_the_peers_own(void **state)
 	CHECK_OK(rig_add(rig, side->connection, word, result, 0, 0));
 	WAIT(rig->num_good == 1);
 	memcpy(&before, rig->memory, 8);
-	tell(side, 'a');
+	side_notify(side, 'a');
 	rig->resubmits = ADDS - 1;
 	CHECK_OK(rig_add(rig, side->connection, word, result, 1, 0));
 	WAIT(rig->num_good == 1 + ADDS);
@@ -290,7 +290,7 @@ static void a_peer_that_ends_its_memory_map_under_writes(void **state)
 	side->rig.resubmits = UINT32_MAX;
 	CHECK_OK(rig_add(&side->rig, side->connection, word, result, 1, 0));
 	WAIT(side->rig.num_good > 100);
-	tell(side, 'm');
+	side_notify(side, 'm');
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
 	hear(side, 'm');
 	rig_put(word);
@@ -302,7 +302,7 @@ static void a_peer_that_stops_its_instance(void **state)
 	struct side *side = *state;
 
 	CHECK_OK(rig_send(&side->rig, side->connection, NULL, 0));
-	tell(side, 'q');
+	side_notify(side, 'q');
 	expect_the_end(side, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
@@ -318,7 +318,7 @@ static void event_driven(void **state)
 	CHECK_OK(doca_pe_get_notification_handle(rig->pe, &handle));
 	fd.fd = (int)handle;
 	CHECK_OK(rig_send_imm(rig, side->connection, NULL, 9, 0));
-	tell(side, 'r');
+	side_notify(side, 'r');
 	while (rig->num_good == 0) {
 		while (doca_pe_progress(rig->pe) != 0)
 			;

@@ -52,7 +52,7 @@ static void owner_run(int socket, bool elsewhere)
 	if (word == DEED_MEMORY)
 		CHECK_OK(doca_mmap_destroy(rig.mmap));
 	if (word != DEED_EXIT) {
-		peer_tell(socket, 'd');
+		peer_notify(socket, 'd');
 		while (!peer_has_said(socket, &word))
 			(void)doca_pe_progress(rig.pe);
 	}
@@ -75,7 +75,7 @@ static void begin(const char *role, enum deed deed)
 
 	peer_spawn(&owner, role);
 	peer_hear(owner.socket, &theirs, sizeof(theirs));
-	peer_tell(owner.socket, (char)deed);
+	peer_notify(owner.socket, (char)deed);
 	if (deed == DEED_EXIT)
 		CHECK(waitpid(owner.pid, NULL, 0) == owner.pid);
 	else
@@ -97,7 +97,7 @@ static void end(enum deed deed)
 	if (deed == DEED_EXIT) {
 		close(owner.socket);
 	} else {
-		peer_tell(owner.socket, 'q');
+		peer_notify(owner.socket, 'q');
 		peer_wait(&owner);
 	}
 	pair_fini(&pair);

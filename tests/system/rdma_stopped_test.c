@@ -187,7 +187,7 @@ static void sync_events(void **state)
 	assert_int_equal(number_at(128), 1034);
 	CHECK_OK(
 		rig_send(rig, side.connection, NULL, 3)); /* there is no receive: it waits for the program, and nothing is lost */
-	peer_tell(side.peer.socket, 'r');
+	peer_notify(side.peer.socket, 'r');
 	CHECK(kill(side.peer.pid, SIGCONT) == 0);
 	WAIT(rig->num_good == 5);
 	peer_hear(side.peer.socket, &seen, sizeof(seen));
@@ -239,7 +239,7 @@ static void connect_run(int socket, bool connects)
 	peer_hear(socket, &word, 1);
 	if (connects)
 		CHECK_OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, connection));
-	peer_tell(socket, 'c');
+	peer_notify(socket, 'c');
 	peer_hear(socket, &word, 1);
 	_exit(0);
 }
@@ -257,7 +257,7 @@ static void connect_stop_and_write(const char *role, bool peer_is_first)
 	introduce(rig, side.peer.socket, &side.connection);
 	rdma_rig_import(rig, theirs.descriptor, theirs.descriptor_len);
 	if (peer_is_first) {
-		peer_tell(side.peer.socket, 'c');
+		peer_notify(side.peer.socket, 'c');
 		peer_expect(side.peer.socket, 'c');
 	}
 	CHECK_OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));

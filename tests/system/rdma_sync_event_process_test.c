@@ -100,7 +100,7 @@ static void sleep_in_turns(struct owner *owner)
 	fd.fd = (int)handle;
 	CHECK_OK(doca_sync_event_task_wait_eq_alloc_init(owner->event, 0, UINT64_MAX, (union doca_data){.ptr = owner}, &task));
 	for (uint64_t i = 1; i <= WAKES; i++) {
-		bool told = false;
+		bool notified = false;
 
 		doca_sync_event_task_wait_eq_set_wait_val(task, i);
 		CHECK_OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(task)));
@@ -110,9 +110,9 @@ static void sleep_in_turns(struct owner *owner)
 			if (owner->ended == i)
 				break;
 			CHECK_OK(doca_pe_request_notification(owner->pe));
-			if (!told)
-				peer_tell(owner->socket, 'z');
-			told = true;
+			if (!notified)
+				peer_notify(owner->socket, 'z');
+			notified = true;
 			CHECK(poll(&fd, 1, RIG_WAIT_S * 1000) == 1);
 			CHECK_OK(doca_pe_clear_notification(owner->pe, handle));
 		}
@@ -156,7 +156,7 @@ static void obey(struct owner *owner, char command)
 	default:
 		CHECK(!"a command");
 	}
-	peer_tell(owner->socket, command);
+	peer_notify(owner->socket, command);
 }
 
 static void peer_run(int socket)
@@ -214,7 +214,7 @@ static void import_event(struct side *side, char kind)
 	uint8_t data[DESCRIPTOR_MAX];
 	size_t len;
 
-	peer_tell(side->peer.socket, kind);
+	peer_notify(side->peer.socket, kind);
 	peer_hear(side->peer.socket, &len, sizeof(len));
 	CHECK(len <= sizeof(data));
 	peer_hear(side->peer.socket, data, len);
@@ -225,7 +225,7 @@ static uint64_t value_there(struct side *side)
 {
 	uint64_t value;
 
-	peer_tell(side->peer.socket, 'v');
+	peer_notify(side->peer.socket, 'v');
 	peer_hear(side->peer.socket, &value, sizeof(value));
 	return value;
 }
@@ -251,7 +251,7 @@ static void a_call_that_waits_returns(void **state)
 	struct doca_buf *src = rig_source(&side->rig, 0, 8);
 
 	import_event(side, 'p');
-	peer_tell(side->peer.socket, 'g');
+	peer_notify(side->peer.socket, 'g');
 	put_number(&side->rig, 0, 42);
 	CHECK_OK(rig_event_set(&side->rig, side->connection, side->event, src, 0));
 	WAIT(side->rig.num_good == 1);
@@ -270,7 +270,7 @@ static void a_sleeping_owner_is_woken(void **state)
 	import_event(side, 'c');
 	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 0, 0)); /* the connection is established */
 	WAIT(rig->num_good == 1);
-	peer_tell(side->peer.socket, 's');
+	peer_notify(side->peer.socket, 's');
 	double begin = sf_now_s();
 	for (uint64_t i = 1; i <= WAKES; i++) {
 		peer_expect(side->peer.socket, 'z');
@@ -296,7 +296,7 @@ static void writes_are_seen_before_the_set(struct side *side, char kind)
 	uint64_t *words = (uint64_t *)(void *)(rig->memory + BLOCK);
 
 	import_event(side, kind);
-	peer_tell(side->peer.socket, 'o');
+	peer_notify(side->peer.socket, 'o');
 	for (uint64_t i = 1; i <= NUM; i++) {
 		for (size_t j = 0; j < BLOCK / sizeof(uint64_t); j++)
 			words[j] = i;
@@ -356,7 +356,7 @@ static void both_add(struct side *side, char kind)
 	struct doca_buf *result = rig_room(rig, 64, 8);
 
 	import_event(side, kind);
-	peer_tell(side->peer.socket, 'a');
+	peer_notify(side->peer.socket, 'a');
 	rig->resubmits = NUM - 1;
 	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 1, 0));
 	WAIT(rig->num_good == NUM);
@@ -395,7 +395,7 @@ static void an_owner_that_destroys_it_under_adds(void **state)
 	side->rig.resubmits = UINT32_MAX;
 	CHECK_OK(rig_event_add(&side->rig, side->connection, side->event, result, 1, 0));
 	WAIT(side->rig.num_good > 100);
-	peer_tell(side->peer.socket, 'd');
+	peer_notify(side->peer.socket, 'd');
 	expect_the_end(side);
 	peer_expect(side->peer.socket, 'd');
 	rig_put(result);

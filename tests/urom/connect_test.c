@@ -41,7 +41,7 @@ typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo 
 static const char *const *addresses; /* addresses of NAME, up to NULL */
 
 static pthread_mutex_t resolver_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t resolver_told = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t resolver_released = PTHREAD_COND_INITIALIZER;
 static bool resolver_answers; /* guarded by resolver_lock */
 static atomic_bool resolver_computes;
 static atomic_int num_asked;
@@ -55,7 +55,7 @@ static void hang(void)
 		;
 	pthread_mutex_lock(&resolver_lock);
 	while (!resolver_answers) /* asleep: a thread that runs now and then would count as alive */
-		pthread_cond_wait(&resolver_told, &resolver_lock);
+		pthread_cond_wait(&resolver_released, &resolver_lock);
 	pthread_mutex_unlock(&resolver_lock);
 }
 
@@ -63,7 +63,7 @@ static void resolver_notify(bool answers)
 {
 	pthread_mutex_lock(&resolver_lock);
 	resolver_answers = answers;
-	pthread_cond_broadcast(&resolver_told);
+	pthread_cond_broadcast(&resolver_released);
 	pthread_mutex_unlock(&resolver_lock);
 }
 

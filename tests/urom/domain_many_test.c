@@ -240,7 +240,7 @@ static struct doca_urom_domain *join_shared(int wait_fd, int say_fd, struct urom
 }
 
 /* Begins to send the directory to the worker, and is killed after some progress calls. */
-static void tell_and_die(int wait_fd, int say_fd, int turns)
+static void notify_and_die(int wait_fd, int say_fd, int turns)
 {
 	struct urom_players players;
 	struct doca_urom_domain *domain = join_shared(wait_fd, say_fd, &players);
@@ -253,7 +253,7 @@ static void tell_and_die(int wait_fd, int say_fd, int turns)
 }
 
 /* Offers the same directory at about that time: the worker then requests it from this process. */
-static void tell_after_it(int say_fd, int wait_fd)
+static void notify_after_it(int say_fd, int wait_fd)
 {
 	struct urom_players players;
 	struct doca_urom_domain *domain = join_shared(-1, say_fd, &players);
@@ -272,21 +272,21 @@ static void a_program_that_sends_a_directory_may_die(void **state)
 	assert_true(urom_rig_start_daemon(&host, NULL));
 	fflush(NULL);
 	for (int turns = 1; turns < 400; turns *= 3) {
-		int up[2], telling[2], status;
+		int up[2], notices[2], status;
 
-		assert_int_equal(pipe(up) | pipe(telling), 0);
+		assert_int_equal(pipe(up) | pipe(notices), 0);
 		pid_t other = fork(); /* both run in children, because UCX does not survive a fork */
 		if (other == 0)
-			tell_and_die(up[0], telling[1], turns);
+			notify_and_die(up[0], notices[1], turns);
 		pid_t own = fork();
 		if (own == 0)
-			tell_after_it(up[1], telling[0]);
+			notify_after_it(up[1], notices[0]);
 		assert_int_equal(waitpid(other, &status, 0), other);
 		assert_true(WIFSIGNALED(status));
 		assert_int_equal(waitpid(own, &status, 0), own);
 		assert_int_equal(status, 0);
 		for (int i = 0; i < 2; i++)
-			(void)(close(up[i]) | close(telling[i]));
+			(void)(close(up[i]) | close(notices[i]));
 	}
 	urom_rig_close(&host);
 }

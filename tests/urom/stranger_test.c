@@ -373,11 +373,11 @@ static void requests_for_a_worker_that_stays_busy(void **state)
 	(void)stop_worker(join_worker());
 	request_for_worker_1(6000);
 	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000));
-	uint32_t granted = client.num_spawned;
-	print_message("%u were granted, of %u it was said that too many wait\n", granted - 1, client.num_full);
-	for (uint32_t i = 0; i < granted; i++)
+	uint32_t spawned = client.num_spawned;
+	print_message("%u were spawned; of %u it was said that too many wait\n", spawned - 1, client.num_full);
+	for (uint32_t i = 0; i < spawned; i++)
 		client_send(&release, sizeof(release), NULL, 0);
-	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000 + granted));
+	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000 + spawned));
 	assert_true(program_await(&rig.daemon, "worker 1 with worker_graph died"));
 	client_close();
 	assert_service_goes_on();

@@ -244,7 +244,7 @@ static void obey(struct side *side, char command)
 	default:
 		CHECK(!"a command");
 	}
-	peer_tell(side->socket, command);
+	peer_notify(side->socket, command);
 }
 
 static void peer_run(const char *device, int socket)
@@ -257,7 +257,7 @@ static void peer_run(const char *device, int socket)
 	peer_folder_make();
 	side.socket = socket;
 	side_open(&side, device);
-	peer_tell(socket, '!');
+	peer_notify(socket, '!');
 	while (recv(socket, &command, 1, 0) == 1 && command != 'q')
 		obey(&side, command);
 	side_close(&side);
@@ -275,9 +275,9 @@ static void peer_begin(struct side *side)
 	peer_expect(side->peer.socket, '!');
 }
 
-static void tell(struct side *side, char command)
+static void side_notify(struct side *side, char command)
 {
-	peer_tell(side->peer.socket, command);
+	peer_notify(side->peer.socket, command);
 }
 
 static void expect(struct side *side, char command)
@@ -287,7 +287,7 @@ static void expect(struct side *side, char command)
 
 static void do_it(struct side *side, char command)
 {
-	tell(side, command);
+	side_notify(side, command);
 	expect(side, command);
 }
 
@@ -319,7 +319,7 @@ static void meet(struct side *side, bool peer_first)
 	static struct exports mine, theirs;
 
 	if (peer_first) {
-		tell(side, 'e');
+		side_notify(side, 'e');
 		peer_hear(side->peer.socket, &theirs, sizeof(theirs));
 	}
 	make_exports(side, &mine);
@@ -327,10 +327,10 @@ static void meet(struct side *side, bool peer_first)
 		use_exports(side, &theirs);
 	} else {
 		do_it(side, 'r'); /* a receive is posted before any connection exists */
-		tell(side, 'e');
+		side_notify(side, 'e');
 		peer_hear(side->peer.socket, &theirs, sizeof(theirs));
 	}
-	tell(side, 'c');
+	side_notify(side, 'c');
 	peer_say(side->peer.socket, &mine, sizeof(mine));
 	expect(side, 'c');
 	if (!peer_first)
@@ -416,7 +416,7 @@ static void sync_events(void **state)
 	assert_int_equal(value, 42);
 	memcpy(&value, rig->memory + 128, sizeof(value));
 	assert_int_equal(value, 40);
-	tell(side, 'v');
+	side_notify(side, 'v');
 	peer_hear(side->peer.socket, &value, sizeof(value));
 	assert_int_equal(value, 42);
 	rig_put(source);
@@ -430,11 +430,11 @@ static void by_address(void **state)
 	struct side *side = *state;
 	char text[2][64];
 
-	tell(side, 'l');
+	side_notify(side, 'l');
 	peer_hear(side->peer.socket, text, sizeof(text));
 	for (uint32_t i = 0; i < 2; i++) {
 		CHECK_OK(cm_call(&side->cm, i == 0 ? DOCA_RDMA_ADDR_TYPE_IPv4 : DOCA_RDMA_ADDR_TYPE_GID, text[i], FAR_PORT, 5));
-		tell(side, 'a');
+		side_notify(side, 'a');
 		WAIT(side->cm.num_established == i + 1);
 		expect(side, 'a');
 		do_it(side, 'r');
@@ -446,7 +446,7 @@ static void by_address(void **state)
 	}
 	do_it(side, 'j');
 	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
-	tell(side, 'a');
+	side_notify(side, 'a');
 	WAIT(side->cm.num_failed == 1);
 	expect(side, 'a');
 	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT + 1, 5)); /* nothing listens there */
@@ -458,10 +458,10 @@ static void a_caller_learns_that_the_peer_died(void **state)
 	struct side *side = *state;
 	char text[2][64];
 
-	tell(side, 'l');
+	side_notify(side, 'l');
 	peer_hear(side->peer.socket, text, sizeof(text));
 	CHECK_OK(cm_call(&side->cm, DOCA_RDMA_ADDR_TYPE_IPv4, text[0], FAR_PORT, 5));
-	tell(side, 'a');
+	side_notify(side, 'a');
 	WAIT(side->cm.num_established == 1);
 	expect(side, 'a');
 	peer_kill(&side->peer);
@@ -515,7 +515,7 @@ static void a_peer_that_is_gone_before_we_connect(void **state)
 	struct doca_mmap *mmap;
 	struct exports mine;
 
-	tell(side, 'e');
+	side_notify(side, 'e');
 	peer_hear(side->peer.socket, &theirs, sizeof(theirs));
 	peer_kill(&side->peer);
 	peer_wait(&side->peer);

@@ -152,8 +152,8 @@ def zsh_arguments(command):
 
 
 def zsh_describe(words):
-    told = ' '.join(zsh_quote(word.replace(':', '\\:') + ':' + text) for word, text in words.items())
-    return f'found=({told}); _describe command found'
+    described = ' '.join(zsh_quote(word.replace(':', '\\:') + ':' + text) for word, text in words.items())
+    return f'found=({described}); _describe command found'
 
 
 def zsh(name, first, commands):

@@ -88,11 +88,11 @@ doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn)
 void sf_shm_due_look(struct shm_conn *conn)
 {
 	struct shm_due *due = &shm_ep(conn->base.ep)->due;
-	uint64_t *told = &due->told[conn->slot / 64], bit = UINT64_C(1) << conn->slot % 64;
+	uint64_t *early = &due->early[conn->slot / 64], bit = UINT64_C(1) << conn->slot % 64;
 
-	if ((*told & bit) != 0)
+	if ((*early & bit) != 0)
 		append_ready(due, conn);
-	*told &= ~bit;
+	*early &= ~bit;
 }
 
 static void remove_hot(struct shm_due *due, struct shm_conn *conn)
@@ -250,7 +250,7 @@ static void harvest_word(struct shm_ep *ep, uint32_t word)
 		if (conn != NULL && (conn->life == SHM_LIFE_READY || conn->life == SHM_LIFE_ENDING))
 			append_ready(due, conn);
 		else
-			due->told[word] |= UINT64_C(1) << slot % 64;
+			due->early[word] |= UINT64_C(1) << slot % 64;
 	}
 }
 
@@ -413,7 +413,7 @@ void sf_shm_due_repair(struct shm_ep *ep)
 		if (due->slots_taken[word] == 0)
 			continue;
 		atomic_store(&ep->recvq.segment->cold[word], cold_bits(due, word));
-		due->told[word] |= due->slots_taken[word];
+		due->early[word] |= due->slots_taken[word];
 	}
 	for (uint32_t i = 0; i < ep->conn_num; i++) {
 		struct shm_conn *conn = ep->conns[i];

@@ -37,7 +37,7 @@ struct shm_due {
 	uint32_t slot_room;
 	uint32_t looks; /* empty checks since the last try to send a short message */
 	uint64_t polls;
-	uint64_t told[SHM_CONNS_MAX / 64];	  /* bits set before their connections were READY */
+	uint64_t early[SHM_CONNS_MAX / 64];	  /* bits set before their connections were READY */
 	uint64_t slots_taken[SHM_CONNS_MAX / 64]; /* guarded by sf_control_lock */
 };
 

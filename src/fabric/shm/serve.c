@@ -17,9 +17,9 @@
 #include "fabric/shm/message.h"
 #include "fabric/shm/region.h"
 
-#define GRANTS_MAX 4096 /* regions that one peer has attached */
+#define ATTACHMENTS_MAX 4096 /* regions that one peer has attached */
 
-struct grant {
+struct attachment {
 	uint64_t region;
 	uint32_t rights; /* of OPERATE */
 };
@@ -27,8 +27,8 @@ struct grant {
 /* A connection from another process's agent. Guarded by sf_control_lock. */
 struct session {
 	struct sf_channel *channel;
-	struct grant *grants;
-	uint32_t grant_num, grant_room;
+	struct attachment *attachments;
+	uint32_t attachment_num, attachment_room;
 	struct session *next;
 };
 
@@ -44,39 +44,39 @@ static void session_ended(struct sf_channel *channel)
 		at = &(*at)->next;
 	}
 	*at = session->next;
-	for (uint32_t i = 0; i < session->grant_num; i++)
-		sf_shm_region_ring(session->grants[i].region);
-	free(session->grants);
+	for (uint32_t i = 0; i < session->attachment_num; i++)
+		sf_shm_region_ring(session->attachments[i].region);
+	free(session->attachments);
 	free(session);
 }
 
-static bool session_grant(struct session *session, uint64_t region, uint32_t rights)
+static bool session_attach(struct session *session, uint64_t region, uint32_t rights)
 {
-	for (uint32_t i = 0; i < session->grant_num; i++) {
-		if (session->grants[i].region == region) {
-			session->grants[i].rights |= rights;
+	for (uint32_t i = 0; i < session->attachment_num; i++) {
+		if (session->attachments[i].region == region) {
+			session->attachments[i].rights |= rights;
 			return true;
 		}
 	}
-	if (session->grant_num == session->grant_room) {
-		uint32_t room = session->grant_room == 0 ? 8 : 2 * session->grant_room;
-		struct grant *more = room <= GRANTS_MAX ? realloc(session->grants, room * sizeof(*more)) : NULL;
+	if (session->attachment_num == session->attachment_room) {
+		uint32_t room = session->attachment_room == 0 ? 8 : 2 * session->attachment_room;
+		struct attachment *more = room <= ATTACHMENTS_MAX ? realloc(session->attachments, room * sizeof(*more)) : NULL;
 
 		if (more == NULL)
 			return false;
-		session->grants = more;
-		session->grant_room = room;
+		session->attachments = more;
+		session->attachment_room = room;
 	}
-	assert(session->grant_num < session->grant_room);
-	session->grants[session->grant_num++] = (struct grant){.region = region, .rights = rights};
+	assert(session->attachment_num < session->attachment_room);
+	session->attachments[session->attachment_num++] = (struct attachment){.region = region, .rights = rights};
 	return true;
 }
 
 static uint32_t session_rights(const struct session *session, uint64_t region)
 {
-	for (uint32_t i = 0; i < session->grant_num; i++) {
-		if (session->grants[i].region == region)
-			return session->grants[i].rights;
+	for (uint32_t i = 0; i < session->attachment_num; i++) {
+		if (session->attachments[i].region == region)
+			return session->attachments[i].rights;
 	}
 	return 0;
 }
@@ -87,10 +87,10 @@ void sf_shm_agent_serve_gone(uint64_t region)
 
 	assert(sf_is_locked(&sf_control_lock));
 	for (struct session *s = sessions; s != NULL; s = s->next) {
-		for (uint32_t i = 0; i < s->grant_num; i++) {
-			if (s->grants[i].region != region)
+		for (uint32_t i = 0; i < s->attachment_num; i++) {
+			if (s->attachments[i].region != region)
 				continue;
-			s->grants[i] = s->grants[--s->grant_num];
+			s->attachments[i] = s->attachments[--s->attachment_num];
 			/* If it cannot be notified, it sees the generation when it next uses the region. */
 			sf_channel_send_optional(s->channel, &gone);
 			break;
@@ -161,7 +161,7 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 	bool sent;
 	doca_error_t error = attach_find(session, ask, &answer, &pages);
 
-	if (error == DOCA_SUCCESS && !session_grant(session, ask->region, answer.rights))
+	if (error == DOCA_SUCCESS && !session_attach(session, ask->region, answer.rights))
 		error = DOCA_ERROR_NO_MEMORY;
 	answer.status = error;
 	if (error == DOCA_SUCCESS) {

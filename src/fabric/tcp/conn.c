@@ -12,7 +12,7 @@
 #include "fabric/tcp/import.h"
 #include "fabric/tcp/waiting.h"
 
-#define RECEIVES_TOLD_MAX 1024
+#define RECEIVES_LISTED_MAX 1024
 #define CREDIT_LOW 64	 /* credits of a peer: below this, if it uses them, it gets new ones early */
 #define CREDIT_MIN 16	 /* and if it does not use them, below this */
 #define ACKS_LATE_MAX 64 /* requests that are carried out and not acknowledged */
@@ -83,7 +83,7 @@ static bool list_add(uint32_t len, void *user)
 	struct tcp_run *last = &receives->runs[receives->num - (receives->num != 0)];
 	const bool is_same = receives->num != 0 && last->len == len;
 
-	if (list->num == RECEIVES_TOLD_MAX || (!is_same && receives->num == TCP_RUNS_MAX)) {
+	if (list->num == RECEIVES_LISTED_MAX || (!is_same && receives->num == TCP_RUNS_MAX)) {
 		receives->more = 1;
 		return false;
 	}
@@ -132,7 +132,7 @@ static bool session_probe(struct tcp_session *session)
 }
 
 static const struct tcp_session_ops session_ops = {
-	.take = session_claim_recv,
+	.claim_recv = session_claim_recv,
 	.wait = wait_for_receive,
 	.filled = session_filled,
 	.give_back = give_back,
@@ -191,7 +191,7 @@ void sf_tcp_conn_busy(struct tcp_conn *conn)
 void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early)
 {
 	struct tcp_session *session = &conn->session;
-	const uint32_t left = tcp_session_told_left(session);
+	const uint32_t left = tcp_session_credits_left(session);
 
 	if (!conn->is_up || session->stream.fd < 0 || conn->credited_posts == tcp_conn_ep(conn)->posts)
 		return;

@@ -108,7 +108,7 @@ static void frame_rejected(struct tcp_session *session)
 	session->rewind_seq = seq;
 }
 
-static void told_of_receives(struct tcp_session *session)
+static void receives_update(struct tcp_session *session)
 {
 	memcpy(&session->room, session->reading.fixed, sizeof(session->room));
 	if (session->room.num > TCP_RUNS_MAX)
@@ -215,11 +215,11 @@ static bool receive_claim(struct tcp_session *session, uint64_t len)
 {
 	doca_error_t error;
 
-	if (session->ops->take == NULL) {
+	if (session->ops->claim_recv == NULL) {
 		session_broken(session, "a message without an endpoint");
 		return false;
 	}
-	error = session->ops->take(session, len, &session->reading.recv);
+	error = session->ops->claim_recv(session, len, &session->reading.recv);
 	if (error == DOCA_SUCCESS)
 		return true;
 	if (error == DOCA_ERROR_TOO_BIG) {
@@ -364,7 +364,7 @@ static void frame_end(struct tcp_session *session)
 		session->discards = false;
 		break;
 	case TCP_RECEIVES:
-		told_of_receives(session);
+		receives_update(session);
 		break;
 	case TCP_ACK:
 		break;

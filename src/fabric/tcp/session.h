@@ -29,7 +29,7 @@ struct tcp_session;
 struct tcp_session_ops {
 	/* A message has arrived, and needs a receive with room for that many bytes. AGAIN: there is none; TOO_BIG: the
 	 * first is too short. NULL: this side has no endpoint. */
-	doca_error_t (*take)(struct tcp_session *session, uint64_t len, struct sf_recv **recv);
+	doca_error_t (*claim_recv)(struct tcp_session *session, uint64_t len, struct sf_recv **recv);
 	void (*filled)(struct tcp_session *session, struct sf_recv *recv);
 	/* There is no receive. Returns true if the message must wait for one, with all later data, until the owner
 	 * calls sf_tcp_session_receive or sf_tcp_session_wait_end; else it is rejected. */
@@ -180,7 +180,7 @@ static inline uint32_t tcp_session_events(const struct tcp_session *session)
 
 /* Credits reported to the peer and not used yet. Messages that it sent before it received the report may have used
  * more. */
-static inline uint32_t tcp_session_told_left(const struct tcp_session *session)
+static inline uint32_t tcp_session_credits_left(const struct tcp_session *session)
 {
 	const int32_t left = (int32_t)(session->credited_until - session->heard);
 

@@ -36,7 +36,7 @@ static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_TABLE, &opened_lock, NULL);
 static struct opened *opened_first; /* guarded by opened_lock */
 
-static doca_error_t refused(cu_result error, const char *what)
+static doca_error_t ipc_error_report(cu_result error, const char *what)
 {
 	SF_LOG_ERR_LIMITED("gpu memory cannot be %s another process: %s", what, cuda_error_name(error));
 	return cuda_error_to_doca(error);
@@ -58,7 +58,8 @@ doca_error_t cuda_describe_memory(struct cuda_gpu *gpu, const void *addr, size_t
 		error = gpu->driver->device_get_pci_bus_id(descriptor.pci_addr, sizeof(descriptor.pci_addr), gpu->device);
 	cuda_leave(gpu);
 	if (error != CU_SUCCESS)
-		return refused(error, "shared with") == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_SUPPORTED;
+		return ipc_error_report(error, "shared with") == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_NO_MEMORY
+										      : DOCA_ERROR_NOT_SUPPORTED;
 	descriptor.offset = (uintptr_t)addr - base;
 	if (descriptor.offset > size || len > size - descriptor.offset) {
 		SF_LOG_ERR("%zu bytes at %p exceed one allocation of the gpu", len, addr);
@@ -134,7 +135,7 @@ doca_error_t cuda_open_shared(struct doca_gpu *base_gpu, const void *bytes, size
 	cu_result error = open_allocation(gpu, &descriptor.handle, &base);
 	pthread_mutex_unlock(&opened_lock);
 	if (error != CU_SUCCESS) {
-		refused(error, "imported from");
+		ipc_error_report(error, "imported from");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*gpu_addr = (void *)(uintptr_t)(base + descriptor.offset);

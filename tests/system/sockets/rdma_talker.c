@@ -63,7 +63,7 @@ static void called(struct cm_side *side, int socket, uint32_t calls)
 		rooms[i] = rig_room(&side->rig, i * SIZE, SIZE);
 		CHECK_OK(rig_receive(&side->rig, rooms[i], i));
 	}
-	peer_tell(socket, 'c');
+	peer_notify(socket, 'c');
 	RDMA_RIG_WAIT(&side->rig, NULL, side->rig.num_received == received + EXCHANGES && side->num_ended == calls);
 	for (uint32_t i = 0; i < EXCHANGES; i++) {
 		const uint8_t *bytes = side->rig.memory + i * SIZE;
@@ -120,7 +120,7 @@ static void talk(void)
 		printf("exchanged\n");
 		fflush(stdout);
 	}
-	peer_tell(peer.socket, 'q');
+	peer_notify(peer.socket, 'q');
 	peer_wait(&peer);
 	rdma_rig_fini(&side.rig);
 }
