@@ -543,7 +543,7 @@ static inline uint32_t sf_conn_credits(struct sf_conn *conn, uint32_t *len)
 
 /* For providers: the common checks. */
 
-/* Is [addr, addr + len) inside [base, base + size)? A range that overflows is outside. */
+/* Returns true if [addr, addr + len) is inside [base, base + size). A range that overflows is outside. */
 static inline bool sf_range_inside(uint64_t addr, uint64_t len, uint64_t base, uint64_t size)
 {
 	return addr >= base && len <= size && addr - base <= size - len;

@@ -19,7 +19,7 @@ enum sf_alert_reason {
 	SF_ALERT_OTHER = 70, /* protocol_version: only one side uses TLS */
 };
 
-/* Do the first bytes of a peer begin a TLS handshake? */
+/* Returns true if the first bytes of a peer begin a TLS handshake. */
 bool sf_alert_asks_for_tls(const void *bytes, size_t len);
 bool sf_alert_is(const void *bytes, size_t len);
 /* Returns false if the alert is incomplete. */

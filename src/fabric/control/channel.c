@@ -238,7 +238,8 @@ static bool is_stranger(const struct sf_channel *channel)
 	return channel->is_stream && channel->is_silent;
 }
 
-/* Has it had time to speak? On a busy machine this process may not have had time to read, nor the peer to send. */
+/* Returns true if it has had time to speak. On a busy machine this process may not have had time to read, nor the peer to
+ * send. */
 static bool had_time_to_speak(const struct sf_channel *channel)
 {
 	return sf_now_ns() - channel->since_ns >= SF_STRANGER_GRACE_NS &&

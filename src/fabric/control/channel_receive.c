@@ -182,7 +182,7 @@ static void stranger_reject(struct sf_channel *channel)
 	}
 }
 
-/* An outgoing channel has ended: was it rejected because of the key? */
+/* Returns true if an outgoing channel that has ended was rejected because of the key. */
 static void look_for_alert(struct sf_channel *channel)
 {
 	if (channel->trust != SF_TRUST_PEER || channel->stream.tls != NULL || channel->stream.is_proven || channel->in == NULL ||

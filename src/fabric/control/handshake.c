@@ -31,7 +31,7 @@ struct sf_question {
 
 static LIST_HEAD(, sf_handshake) awaited GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(awaited);
 
-/* No answers arrive in the child. */
+/* No answers arrive in a forked child. */
 SF_IN_CHILD void sf_handshakes_after_fork(void)
 {
 	struct sf_handshake *handshake;
@@ -235,7 +235,7 @@ static void handshake_call(struct sf_handshake *handshake)
 	error = sf_channel_call(SF_SOCKET_LISTENER, &key, handshake->is_locating ? question->place : question->address,
 				handshake->ops->provider->by_network, handshake->scope, handshake, &handshake->channel);
 	if (error == DOCA_ERROR_AGAIN)
-		return; /* the tick tries again */
+		return; /* the next tick tries again */
 	if (error == DOCA_SUCCESS) {
 		sf_handshake_follow(handshake, handshake->ops, handshake->channel);
 		if (!request_submit(handshake))

@@ -202,8 +202,8 @@ static void connection_end(struct sf_heartbeat *heartbeat, const char *what, uin
 	(void)shutdown(heartbeat->fd, SHUT_RDWR);
 }
 
-/* Must the peer acknowledge something? Data is in flight; or the peer has room and data cannot even be sent; or its
- * window is full and the kernel probes it. Not every probe is answered: tcp_invalid_ratelimit. */
+/* Returns true if the peer must acknowledge something: data is in flight; or the peer has room and data cannot even be sent; or
+ * its window is full and the kernel probes it. Not every probe is answered: tcp_invalid_ratelimit. */
 static bool is_waiting(const struct tcp_info *info)
 {
 	return info->tcpi_unacked != 0 || (info->tcpi_notsent_bytes != 0 && info->tcpi_snd_wnd != 0) || info->tcpi_probes > 1;

@@ -90,7 +90,7 @@ struct sf_msg_refuse {
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
-/* Where is that listener on the network? */
+/* Asks for the network address of that listener. */
 struct sf_msg_locate {
 	struct sf_msg head;
 	char name[SF_NAME_MAX];
@@ -128,13 +128,13 @@ void sf_control_add(struct sf_control_provider *provider);
 /* All providers, linked by next. */
 struct sf_control_provider *sf_control_providers(void);
 
-/* "connect", ...: the message's name on the timeline. For a provider's own kinds: the provider's name. */
+/* The message's name on the timeline, such as "connect". For a provider's own kinds: the provider's name. */
 const char *sf_msg_name(uint16_t kind);
 
 /* The length of the message that begins a stream's bytes. 0: its head is incomplete; UINT32_MAX: it is invalid. */
 size_t sf_msg_size(const void *bytes, size_t len);
 
-/* Is this one complete message of a known kind, with that many descriptors and every count and length in bounds? */
+/* Returns true for one complete message of a known kind, with that many descriptors and every count and length in bounds. */
 bool sf_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
 
 /* A status received in a message, or UNEXPECTED. */

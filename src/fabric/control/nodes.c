@@ -275,7 +275,7 @@ void sf_node_answer(struct sf_channel *requester, const struct sf_msg_locate *as
 	(void)sf_channel_send(relay->listener, ask, NULL, 0);
 }
 
-/* Only this machine can tell whether the listener's process is stopped or slow. */
+/* Only this machine can see whether the listener's process is stopped or slow. */
 enum sf_pace sf_nodes_tick(void)
 {
 	struct relay *relay, *next;

@@ -13,7 +13,7 @@
 
 struct sf_channel;
 
-/* Does this process belong to a node with an address? */
+/* Returns true if this process belongs to a node with an address. */
 bool sf_nodes_joined(void);
 
 /* This node's own addresses, without a port; else the loopback addresses. */

@@ -69,13 +69,13 @@ doca_error_t sf_proof_begin(int fd, bool server, const struct sf_tls_key *key, s
 /* Continues the handshake. It reads no byte after its end from the socket. */
 int sf_proof_shake(struct sf_proof *proof);
 
-/* Does the last AGAIN wait for room to send? */
+/* Returns true if the last AGAIN waits for room to send. */
 bool sf_proof_wants_write(const struct sf_proof *proof);
 
 /* NULL has no effect. */
 void sf_proof_free(struct sf_proof *proof);
 
-/* Do the first bytes of a peer begin such a handshake? */
+/* Returns true if the first bytes of a peer begin such a handshake. */
 bool sf_proof_begins(const void *bytes, size_t len);
 
 #endif

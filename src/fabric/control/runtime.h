@@ -28,10 +28,10 @@ void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key);
  * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue is full. */
 doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *key, int *fd, int *pid);
 
-/* Does a process listen there? Not logged. */
+/* Returns true if a process listens there. Not logged. */
 _Bool sf_runtime_is_there(enum sf_socket_kind kind, const struct sf_key *key);
 
-/* Is the other end of a socket a process that may connect: of our user, or root? */
+/* Returns true if the other end of a socket is a process that may connect: of our user, or root. */
 doca_error_t sf_runtime_check_peer(int fd, int *pid);
 
 #endif

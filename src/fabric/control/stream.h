@@ -19,7 +19,7 @@ struct sf_stream {
 	bool is_proven;		/* the peer has proved by an HMAC that it has the key */
 };
 
-/* Is a handshake needed first? For a new channel. */
+/* Returns true if a handshake is needed first. For a new channel. */
 static inline bool sf_stream_shakes(const struct sf_stream *stream)
 {
 	return stream->tls != NULL || stream->proof != NULL;
@@ -28,7 +28,7 @@ static inline bool sf_stream_shakes(const struct sf_stream *stream)
 /* Continues the handshake. 0: the peer has the key; else SF_TLS_... of a handshake. */
 int sf_stream_shake(struct sf_stream *stream);
 
-/* Does the last AGAIN wait for room to send? */
+/* Returns true if the last AGAIN waits for room to send. */
 bool sf_stream_wants_write(const struct sf_stream *stream);
 
 /* For log lines, after the provider's name: the protection of the bytes, preceded by a comma; empty without one. */
@@ -42,7 +42,7 @@ ssize_t sf_stream_send(struct sf_stream *stream, const struct iovec *iov, int nu
 /* Like recvmsg; 0: the end. */
 ssize_t sf_stream_receive(struct sf_stream *stream, const struct iovec *iov, int num);
 
-/* Is there data to receive that the socket does not report? */
+/* Returns true if there is data to receive that the socket does not report. */
 static inline bool sf_stream_pending(const struct sf_stream *stream)
 {
 	return stream->tls != NULL && sf_tls_pending(stream->tls) != 0;

@@ -11,7 +11,7 @@
 /* Like sf_control_hold; from the first call on the process takes part in the barriers. */
 doca_error_t sf_shm_barrier_join(uint32_t *generation);
 
-/* Does the process take part? */
+/* Returns true if the process takes part. */
 bool sf_shm_barrier_is_possible(void);
 
 /* Orders earlier writes of other threads and participating processes before later reads here, and vice versa. */

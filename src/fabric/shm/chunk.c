@@ -10,10 +10,10 @@
 
 #include "fabric/shm/guard.h"
 
-/* Bytes that are watched, and for which memory is needed twice, at a time. */
+/* bytes that are watched at a time; the move needs memory for them twice */
 #define CHUNK ((size_t)32 << 20)
 
-/* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
+/* Does not use libc's functions where the memory of others is touched: sanitizers would check the program's bytes and our mapping
  * by the rules for our own. */
 static void *map_over(void *addr, size_t len, int prot, int fd, uint64_t offset)
 {
@@ -136,14 +136,14 @@ static bool copy_in(int fd, char *to, size_t len, uint64_t offset)
 	return true;
 }
 
-/* Reads what the file holds of [offset, offset + len); holes stay untouched zeros. */
+/* Reads the file's content of [offset, offset + len); holes stay untouched zeros. */
 static bool pages_copy_in(int fd, char *to, size_t len, uint64_t offset)
 {
 	const off_t end = (off_t)(offset + len);
 	off_t data = lseek(fd, (off_t)offset, SEEK_DATA), hole;
 
 	while (data >= 0 && data < end) {
-		hole = len > page_size() ? lseek(fd, data, SEEK_HOLE) : end; /* it looks at all pages up to the hole */
+		hole = len > page_size() ? lseek(fd, data, SEEK_HOLE) : end; /* it checks all pages up to the hole */
 		if (hole < 0)
 			return false;
 		if (hole > end)
@@ -175,7 +175,7 @@ static bool piece_restore(char *fresh, char *addr, size_t len, int prot, int fd,
 	       syscall(SYS_mremap, fresh, len, len, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), addr) == (long)addr;
 }
 
-/* The kernel copies a page by itself, the moment it is written to: this one is, with what it holds. */
+/* The kernel copies a page when it is written to, so its first byte is rewritten with its own value. */
 __attribute__((no_sanitize_address, no_sanitize_thread)) static bool page_privatize(char *addr, size_t len, int prot, int fd,
 										    uint64_t offset)
 {

@@ -197,7 +197,7 @@ uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
 	return 1;
 }
 
-/* Has the connection ended? The peer disconnected, or its socket closed and everything it wrote is read. */
+/* Returns true if the connection has ended: the peer disconnected, or its socket is closed and everything it wrote was read. */
 static bool conn_over(struct shm_conn *conn, uint64_t *now_ns)
 {
 	if (conn->bye || conn->broken || (conn->hangup && shm_rx_mark(&conn->rx) == 0))
@@ -238,7 +238,7 @@ bool sf_shm_conn_due(const struct shm_conn *conn)
 		return false;
 	if (shm_rx_mark(&conn->rx) != 0)
 		return true;
-	/* A message sent in parts continues when the peer reads, and the peer does not ring for that. */
+	/* A message sent in parts continues when the peer reads, which the peer does not report. */
 	return conn->attention && (conn->bye || conn->hangup || conn->busy == SHM_BUSY_TRANSFER);
 }
 

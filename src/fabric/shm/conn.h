@@ -151,7 +151,7 @@ static inline void shm_conn_wake(struct shm_conn *conn)
 	atomic_store_explicit(&conn->rang, armed, memory_order_relaxed);
 	sf_doorbell_ring(conn->peer_event);
 }
-/* Can the peer have sent anything? The rings of a connection without messages have no pages yet, and must not be
+/* Returns true if the peer may have sent something. The rings of a connection without messages have no pages yet, and must not be
  * touched. */
 bool sf_shm_conn_used(const struct shm_conn *conn);
 /* Calls back for the receive of each unread record of the peer. */
@@ -175,7 +175,7 @@ void sf_shm_conn_job_progress(struct shm_conn *conn);
 /* connect.c: with sf_control_lock held. */
 void sf_shm_conns_forget(const struct shm_peer *peer);
 
-/* Can sf_shm_due_poll find work? */
+/* Returns true if sf_shm_due_poll can find work. */
 static inline bool shm_due_worth(const struct shm_ep *ep)
 {
 	const struct shm_due *due = &ep->due;

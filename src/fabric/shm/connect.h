@@ -31,7 +31,7 @@ void sf_shm_conns_drop(const struct shm_ep *ep);
 /* Frees everything of a connection; the endpoint's lists no longer contain it. */
 void sf_shm_conn_free(struct shm_conn *conn);
 
-/* May a connection send before its connected callback? AGAIN, NOT_CONNECTED; SUCCESS: it may from now on. */
+/* Returns SUCCESS if a connection may send before its connected callback, from now on; AGAIN or NOT_CONNECTED otherwise. */
 doca_error_t sf_shm_conn_answered(struct shm_conn *conn);
 
 #endif

@@ -6,8 +6,8 @@
  *   cold       all others. Their senders set a bit of the endpoint's segment after each record, see layout.h
  *   attentive  connections with more work than reading the ring
  *
- * A connection begins cold and becomes hot with its first message, as long as there is room; after that when many messages came
- * on it while a hot one had none, which takes its place. All functions belong to the endpoint's thread but for those of slots.
+ * A connection begins cold and becomes hot with its first message while there is room. Later it replaces a hot connection that
+ * had no messages while many came on it. All functions except those of slots belong to the endpoint's thread.
  */
 #ifndef SF_FABRIC_SHM_DUE_H
 #define SF_FABRIC_SHM_DUE_H
@@ -66,7 +66,7 @@ bool sf_shm_due_any(const struct shm_ep *ep);
 /* Continues long messages and jobs of connections; also inside a poll. */
 void sf_shm_due_push(struct shm_ep *ep);
 
-/* Are the bits of cold connections unchanged? Call with sf_control_lock. */
+/* Returns true if the bits of cold connections are unchanged. Call with sf_control_lock. */
 bool sf_shm_due_intact(const struct shm_ep *ep);
 
 /* Rewrites the bits of connections, and polls every connection once. Call with sf_control_lock. */

@@ -33,12 +33,12 @@ struct shm_ep {
 	struct shm_conn *todo, **todo_end; /* events moved from the inbox */
 	uint64_t flush_deadline_ns;	   /* when to check the holders of receives, */
 	uint64_t flush_last_ns;		   /* and when to stop waiting for them */
-	_Atomic uint32_t arming;	   /* number of the last one */
+	_Atomic uint32_t arming;	   /* when to stop waiting for them */
 	bool polling;
 	bool suspect;	 /* a connection has ended: check everything that it could write */
 	bool reap;	 /* connections to free at the end of the poll */
 	bool has_met;	 /* has had a peer, */
-	bool has_rivals; /* and another process than that: one may claim the other's receives */
+	bool has_rivals; /* has had a peer in another process: one may claim the other's receives */
 	int pid_met;	 /* the last one */
 	int event_fd, segment_fd;
 	bool holds; /* holds the agent, from the first listener or connect on */

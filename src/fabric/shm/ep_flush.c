@@ -29,7 +29,7 @@ void sf_shm_ep_abort_recv(struct shm_ep *ep, struct sf_recv *recv)
 	ep->flushed_end = &recv->next;
 }
 
-/* Is the peer slow for lack of a processor? A holder in this process is not waited for. */
+/* Returns true if the peer is slow because it waits for a processor. A holder in this process is not waited for. */
 static bool holder_is_starved(const struct shm_conn *conn)
 {
 	int pid;

@@ -12,10 +12,10 @@
 /* Creates a zeroed memfd of that size, sealed so that it cannot shrink: accesses through a mapping cannot fault. */
 doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd);
 
-/* Is it such a memfd of at least that size? Checked for every descriptor from a peer before it is mapped. */
+/* Returns true for such a memfd of at least that size. Checked for every descriptor of a peer before it is mapped. */
 bool sf_shm_memfd_check(int fd, size_t size);
 
-/* Is it an eventfd, which sf_doorbell_ring can ring without blocking? */
+/* Returns true for an eventfd, which sf_doorbell_ring can ring without blocking. */
 bool sf_shm_eventfd_check(int fd);
 
 #endif

@@ -30,7 +30,7 @@ void sf_guard_open(struct sf_guard *guard);
 bool sf_guard_watch(const struct sf_guard *guard, void *addr, size_t len, bool anonymous);
 /* Pages of a watched range. Returns false if writers are not blocked. */
 bool sf_guard_hold(const struct sf_guard *guard, void *addr, size_t len);
-/* Lets those who wait for held pages continue, after another mapping has replaced them. */
+/* Wakes writers that wait for held pages, after another mapping has replaced the pages. */
 void sf_guard_release(const struct sf_guard *guard, void *addr, size_t len);
 /* Ends watch, and each hold of pages that were not replaced. */
 void sf_guard_unwatch(const struct sf_guard *guard, void *addr, size_t len);

@@ -10,7 +10,7 @@
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/region.h"
 
-/* What the owner's agent has answered, if it has. With sf_control_lock. */
+/* Returns the answer of the owner's agent, if there is one. With sf_control_lock. */
 static doca_error_t import_status(const struct shm_import *import)
 {
 	const struct shm_attach *attach = import->attach;
@@ -27,7 +27,7 @@ static doca_error_t import_status(const struct shm_import *import)
 		return attach->status;
 	}
 	if (!sf_shm_attach_enter(attach) || !sf_shm_attach_leave(attach)) {
-		/* Imported before, and ended since. */
+		/* The region was imported before, and has ended since. */
 		SF_LOG_ERR_LIMITED("the owner has ended the export, or is gone");
 		return DOCA_ERROR_NOT_FOUND;
 	}
@@ -54,7 +54,7 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 	return error;
 }
 
-/* Two processes miss each other by XDG_RUNTIME_DIR as well as by SOFTFIELD_RUNTIME, so the line names the folder. */
+/* Different values of XDG_RUNTIME_DIR or SOFTFIELD_RUNTIME separate two processes, so the line names the folder. */
 static void log_unreachable(doca_error_t error)
 {
 	char folder[PATH_MAX];
@@ -146,14 +146,14 @@ static void open_mapping(struct shm_import *import)
 	}
 }
 
-/* Where all of its bytes are here, or NULL. */
+/* The mapping if it contains all of the bytes, otherwise NULL. */
 static uint8_t *mapped_whole(const struct shm_attach *attach)
 {
 	const uint64_t end = attach->addr + attach->len;
 	uint64_t len = attach->len;
 	uint8_t *at = shm_attach_at(attach, attach->addr, &len);
 
-	/* Runs next to each other in the owner's memory are next to each other here. */
+	/* Runs that are adjacent in the owner's memory are adjacent here. */
 	for (uint64_t next = attach->addr + len; at != NULL && next < end; next += len) {
 		len = end - next;
 		if (shm_attach_at(attach, next, &len) == NULL)

@@ -51,7 +51,7 @@ static inline void shm_prefetch_write(const volatile void *line)
 #endif
 }
 
-/* Fetches a line that will be read. Not the builtin: compilers drop calls of functions that do nothing else. */
+/* Fetches a line that will be read. Does not use the builtin, because compilers drop calls of functions that do nothing else. */
 static inline void shm_prefetch_read(const volatile void *line)
 {
 #ifdef __x86_64__
@@ -61,8 +61,8 @@ static inline void shm_prefetch_read(const volatile void *line)
 #endif
 }
 
-/* Gives a written line to the cache that all cores share: a core that waits for it finds it there sooner than in ours. That takes
- * time when many lines are written in a row, which no reader keeps up with. Does nothing on processors that lack it. */
+/* Moves a written line to the cache that all cores share: a core that waits for it finds it there sooner than in ours. This costs
+ * time when many lines are written in a row, and then no reader keeps up anyway. Has no effect on processors that lack it. */
 static inline void shm_hand_over(const volatile void *line)
 {
 #ifdef __x86_64__
@@ -72,8 +72,9 @@ static inline void shm_hand_over(const volatile void *line)
 #endif
 }
 
-/* Ends a look at shared memory that found nothing. A processor that goes on to the next look before this one's loads are done
- * fetches the lines behind the awaited one too, while the peer is writing them, and the peer waits for each once more. */
+/* Ends a check of shared memory that found nothing. Without it, a processor that starts the next check before this one's loads
+ * are done also fetches the lines behind the awaited one while the peer writes them, and the peer must wait for each of them
+ * again. */
 static inline void shm_look_done(void)
 {
 #ifdef __x86_64__
@@ -110,7 +111,7 @@ struct shm_piece {
 	_Atomic uint64_t len;
 };
 
-/* Everything a sender of a message in one or two pieces needs is in the first line. */
+/* The first line contains everything that a sender of a message in one or two pieces needs. */
 struct shm_entry {
 	alignas(2 * SHM_LINE) _Atomic uint64_t state;
 	_Atomic uint64_t region; /* 0 when the receive has no memory */
@@ -126,28 +127,29 @@ _Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines"
 #define SHM_TOP_SLOTS (SHM_CONNS_MAX / 64) /* connections behind one bit of ready_top */
 
 struct shm_ep_segment {
-	/* 0, or the number of the last arming: a peer writes the endpoint's eventfd once for each number it sees. */
+	/* 0, or the number of the last arming: a peer writes the endpoint's eventfd once for each number that it sees. */
 	alignas(SHM_LINE) _Atomic uint32_t armed;
-	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
+	/* A hint for the next ticket to claim: spares a sender the walk past the receives that others took. A wrong value only
+	 * costs time. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
-	/* The ring was made anew, with this as its first ticket, whenever this number is another than it was. */
+	/* Changes when the ring was rebuilt, to the rebuilt ring's first ticket. */
 	_Atomic uint64_t first, epoch;
-	/* The owner does not look at the rings of cold connections (one bit a connection, the owner's to write). A sender that
-	 * finds its connection's bit set after it has published sets the connection's bit in ready, and the bit of ready_top that
-	 * says where. */
+	/* The owner does not poll the rings of cold connections (one bit for each connection, written by the owner). A sender
+	 * that finds its connection's bit set after it has published sets the connection's bit in ready, and the bit of ready_top
+	 * for that word. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t ready_top;
 	alignas(SHM_PAGE) _Atomic uint64_t cold[SHM_CONNS_MAX / 64];
 	alignas(SHM_PAGE) _Atomic uint64_t ready[SHM_CONNS_MAX / 64];
 	alignas(SHM_PAGE) struct shm_entry entry[];
 };
 
-/* Tickets are counted around: the half of them that follows a ticket is after it. */
+/* Ticket numbers wrap: the half of them that follows a ticket counts as later. */
 static inline bool shm_ticket_before(uint64_t a, uint64_t b)
 {
 	return ((b - a) & SHM_TICKET_MASK) - 1 < SHM_TICKET_MASK / 2;
 }
 
-/* Where the entry of a ticket is. */
+/* The place of a ticket's entry. */
 static inline uint32_t shm_position(uint64_t ticket, uint32_t entries)
 {
 	return (uint32_t)ticket & (entries - 1);
@@ -163,7 +165,7 @@ enum shm_record_kind {
 	SHM_RECORD_SEND,    /* a message is complete: data_len bytes of it are here, the rest is in place already */
 	SHM_RECORD_WRITE,   /* a one-sided write with a header is done */
 	SHM_RECORD_PART,    /* data_len bytes of the message, at offset msg_len, for the reader to put in place */
-	SHM_RECORD_RELEASE, /* the receive was claimed for nothing: post it again */
+	SHM_RECORD_RELEASE, /* the claimed receive was not used: post it again */
 	SHM_RECORD_BYE,	    /* the writer disconnected; nothing follows */
 };
 

@@ -12,14 +12,14 @@
 #include "fabric/shm/conns.h"
 #include "fabric/shm/serve.h"
 
-#define LENT_MIN_LEN 105 /* what is shorter goes inside a record */
-#define DUE_SHARE 8	 /* named pages are lent once they are this part of those lent before */
+#define LENT_MIN_LEN 105 /* shorter messages travel inside a record */
+#define DUE_SHARE 8	 /* named pages are lent once they are at least this fraction of those lent before */
 
-/* A page of a region, as an endpoint's receives see it. From PAGE_LENT on it is the number of the lend. */
+/* A page of a region, as an endpoint's receives see it. From PAGE_LENT on, the value is the number of the lend. */
 enum {
 	PAGE_UNTOUCHED,
 	PAGE_TOUCHED,
-	PAGE_NEVER, /* another endpoint's receives name it too, or it cannot be moved */
+	PAGE_NEVER, /* receives of another endpoint name it too, or it cannot be moved */
 	PAGE_LENT,
 };
 
@@ -29,14 +29,14 @@ struct shm_named {
 	uint64_t addr, len;
 	uint64_t first, num; /* whole pages */
 	uint8_t *state;
-	uint16_t *head, *tail;	/* bytes at the begin and the end of each that are named */
+	uint16_t *head, *tail;	/* bytes at the beginning and the end of each page that are named */
 	uint64_t lent, pending; /* pages */
 	bool closed;
 	struct shm_named *next, *next_all;
 };
 
 static pthread_mutex_t lock =
-	PTHREAD_MUTEX_INITIALIZER; /* guards what all endpoints name, but for a look at a state; before sf_control_lock */
+	PTHREAD_MUTEX_INITIALIZER; /* guards what all endpoints name, except for reads of a state; taken before sf_control_lock */
 static struct shm_named *all;
 
 SF_FORK_LOCK(SF_FORK_MOVE, &lock, NULL);
@@ -57,8 +57,8 @@ static bool page_full(const struct shm_named *named, uint64_t page)
 	return (uint32_t)named->head[page - named->first] + named->tail[page - named->first] >= SHM_PAGE;
 }
 
-/* Bytes from..to of a page go on where those named so far end. Receives that are smaller than a page fill it one
- * after the other. */
+/* The named bytes from..to of a page begin where the earlier ones end. Receives that are smaller than a page fill it one after
+ * the other. */
 static bool extends_head(uint32_t head, uint32_t from, uint32_t to)
 {
 	return from <= head && to > head;
@@ -71,7 +71,7 @@ static bool extends_tail(uint32_t tail, uint32_t from, uint32_t to)
 
 /* ---- the end of a lend ---- */
 
-/* What became of its pages is named still. */
+/* The pages of an ended lend are still named: they wait to be lent again. */
 static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
 {
 	uint32_t num;
@@ -88,7 +88,7 @@ static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
 	}
 }
 
-/* Senders who have written already see the id gone before they publish, or their bytes are there before the pages
+/* Senders that have written already see before they publish that the id is gone; otherwise their bytes arrive before the pages
  * leave the file. */
 static void lend_end(struct shm_ep *ep, uint32_t number, void (*restore)(struct sf_pages *pages))
 {
@@ -97,7 +97,7 @@ static void lend_end(struct shm_ep *ep, uint32_t number, void (*restore)(struct 
 	pthread_mutex_lock(&sf_control_lock);
 	ep->lends.lend[number] = NULL;
 	atomic_store(&ep->lends.id[number], 0);
-	if (lend->owner == getpid()) /* a child made by fork writes the same table */
+	if (lend->owner == getpid()) /* a forked child writes the same table */
 		sf_shm_region_id_free(lend->id);
 	if (lend->handed)
 		sf_shm_agent_serve_gone(lend->id);
@@ -111,7 +111,7 @@ static void lend_end(struct shm_ep *ep, uint32_t number, void (*restore)(struct 
 
 /* ---- naming ---- */
 
-/* Another endpoint's receives name bytes of the page: from here on nobody is lent it. */
+/* Receives of another endpoint name bytes of the page: from here on it is lent to nobody. */
 static bool page_contested(const struct shm_named *mine, uint64_t page)
 {
 	bool contested = false;
@@ -159,7 +159,7 @@ static void pages_touch(struct shm_named *named, uint64_t addr, uint64_t len, ui
 	pthread_mutex_unlock(&lock);
 }
 
-/* An edge that no other receive will complete is asked about with every posting: seen without the lock that nothing is new. */
+/* An edge that no other receive completes is checked at every posting. A check without the lock shows that nothing is new. */
 static bool edge_known(const struct shm_named *named, uint64_t page, uint64_t addr, uint64_t len)
 {
 	uint64_t begin = page * SHM_PAGE, end = addr + len - begin;
@@ -234,7 +234,7 @@ static void named_free(struct shm_named *named)
 	free(named);
 }
 
-/* The regions that have ended meanwhile go. */
+/* Removes the regions that have ended meanwhile. */
 static void named_sweep(struct shm_ep *ep)
 {
 	struct shm_named **at = &ep->lends.named;
@@ -277,7 +277,7 @@ static uint64_t piece_name_new(struct shm_ep *ep, const struct shm_region *regio
 			       struct shm_known_piece *known)
 {
 	const uint64_t addr = (uintptr_t)piece->addr;
-	/* From before the look at the pages: what changes meanwhile is looked at again. */
+	/* Read before the pages are checked, so that later changes are checked again. */
 	const uint64_t changes = atomic_load_explicit(&ep->lends.changes, memory_order_acquire);
 	struct shm_named *named = ep->lends.named;
 
@@ -321,7 +321,7 @@ static uint32_t free_number(const struct shm_ep *ep)
 	return number;
 }
 
-/* The stretches of pages that are named and not lent. */
+/* The stretches of pages that are named but not lent. */
 static struct sf_pages_span *spans_of(const struct shm_named *named, uint32_t *num)
 {
 	struct sf_pages_span *spans = calloc(SF_PAGES_RUNS_MAX, sizeof(*spans));
@@ -414,7 +414,7 @@ static void ep_lend(struct shm_ep *ep)
 	}
 }
 
-/* Receives posted before name what is lent now. */
+/* Receives that were posted before name pages that are lent now. */
 static void entries_update(struct shm_ep *ep)
 {
 	struct shm_recvq *queue = &ep->recvq;

@@ -7,9 +7,9 @@
  * of generations. The entries of the receives name it. A peer attaches it over a connection, with that connection's key
  *
  * A page that is not lent is written by parts through the connection's ring. When the last connection of a process to the
- * endpoint has ended, what that process was given is withdrawn: the id ends, the pages leave the file, and become pages of
- * another one for those who are left. A sender looks at the id after its last byte and before it publishes, and sends the message
- * in parts if it ended meanwhile.
+ * endpoint has ended, what that process was given is withdrawn: the id ends, and the pages move to another file for the remaining
+ * processes. A sender checks the id after its last byte and before it publishes, and sends the message in parts if the id ended
+ * meanwhile.
  */
 #ifndef SF_FABRIC_SHM_LEND_H
 #define SF_FABRIC_SHM_LEND_H
@@ -40,7 +40,7 @@ struct shm_lend {
 	bool handed; /* to some peer */
 };
 
-/* A piece of a receive that names nothing new, as long as no page of the endpoint changes. */
+/* A piece of a receive that names nothing new as long as no page of the endpoint changes. */
 struct shm_known_piece {
 	uint64_t region, addr, len;
 	uint64_t lent; /* the id that sf_shm_lend_name returns for it */
@@ -65,7 +65,7 @@ static inline struct shm_known_piece *shm_lends_known(struct shm_lends *lends, c
 	return &lends->known[(uintptr_t)piece->addr * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SHM_KNOWN_PIECES - 1)];
 }
 
-/* Most receives are posted again and again. True: it is known what sf_shm_lend_name would return for the piece. */
+/* Most receives are posted repeatedly. Returns true if the result of sf_shm_lend_name for the piece is known. */
 static inline bool shm_piece_is_known(const struct shm_lends *lends, const struct shm_known_piece *known, uint64_t region,
 				      const struct sf_iov *piece)
 {
@@ -83,7 +83,7 @@ void sf_shm_lends_conn_ended(struct shm_conn *conn);
 void sf_shm_lends_forget(uint64_t region);
 void sf_shm_lends_close(struct shm_ep *ep);
 
-/* What somebody may attach who knows a connection's key; pid 0: unknown. NULL: it does not exist, or not for this connection.
+/* The memory that a peer with a connection's key may attach; pid 0: unknown. NULL: it does not exist, or not for this connection.
  * With sf_control_lock. */
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid);
 

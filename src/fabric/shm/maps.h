@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel says is mapped in this process (/proc/self/maps). */
+/* The mappings of this process, from /proc/self/maps. */
 #ifndef SF_FABRIC_SHM_MAPS_H
 #define SF_FABRIC_SHM_MAPS_H
 

@@ -13,7 +13,8 @@ bool sf_shm_side_check(const void *bytes)
 	       ep->conn <= SHM_CONN_ID_MAX && ep->ticket <= SHM_TICKET_MASK;
 }
 
-/* Runs lie in the region, in order and apart, so that a mapping of all of them has no more bytes than the region. */
+/* Runs lie inside the region, in order and without overlap, so that a mapping of all of them has no more bytes than the
+ * region. */
 static bool attached_check(const struct shm_msg_attached *msg, unsigned num)
 {
 	uint64_t end = msg->addr;

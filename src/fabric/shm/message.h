@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What agents say to each other about this provider's connections and memory, besides control/message.h.
+ * Messages between agents about this provider's connections and memory, besides control/message.h.
  *
  *   CONNECT's descriptors: the endpoint's segment, its eventfd, the connection's segment; ACCEPT's: the first two
  *   to a process's agent   HANDSHAKE ->     <- WELCOME+fd
@@ -33,9 +33,9 @@ enum shm_msg_kind {
 /* One side of a connection: the endpoint, with its segment (first descriptor) and its eventfd (second). */
 struct shm_msg_ep {
 	struct sf_key agent;
-	struct sf_key key; /* of the connection: lets the peer attach what the endpoint's receives name, as long as the connection
-			      lasts */
-	uint64_t ticket;   /* where to begin to look for a receive */
+	struct sf_key
+		key;	 /* of the connection: while it lasts, the peer may attach the memory that the endpoint's receives name */
+	uint64_t ticket; /* hint: where to begin to search for a receive */
 	uint32_t entries;  /* a power of two */
 	uint32_t conn;	   /* the endpoint's number of the connection */
 	uint32_t barriers; /* the process has registered for expedited global memory barriers */
@@ -55,7 +55,8 @@ struct shm_msg_attach {
 	struct sf_msg head;
 	uint64_t region;
 	struct sf_key key;
-	uint32_t by_ep; /* region is what an endpoint lends, and key a connection's; else it is a region, and key its token */
+	uint32_t by_ep; /* region is memory that an endpoint lends, and key a connection's; otherwise it is a region, and key its
+			   token */
 	uint32_t unused;
 };
 
@@ -100,7 +101,7 @@ struct shm_msg_gone {
 
 _Static_assert(sizeof(struct shm_msg_operate) + SHM_MSG_OPERATE_MAX <= SF_MSG_SIZE_MAX, "every message fits");
 
-/* Is it one whole message of a kind of ours, with num descriptors, every count and length in it inside its bounds? */
+/* Returns true for one whole message of a kind of this provider, with num descriptors and every count and length in bounds. */
 bool sf_shm_msg_check(const struct sf_msg *msg, size_t len, unsigned num);
 bool sf_shm_side_check(const void *ep);
 

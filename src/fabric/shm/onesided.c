@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Write, read and atomics through a connection: access.c does them, the owner's agent what it cannot, and poll reports. */
+/* Write, read and atomics through a connection: access.c executes them, the owner's agent executes the rest, and poll reports. */
 #include "fabric/shm/access.h"
 #include "fabric/shm/conn.h"
 
@@ -9,7 +9,7 @@
 #include "fabric/shm/submit.h"
 #include "fabric/shm/trace.h"
 
-/* The receive of a write with a header; its header is published when the bytes are there. */
+/* The receive of a write with a header. The header is published once the bytes are written. */
 static void write_notify(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
 {
 	const struct shm_claim *claim = &conn->transfer.claim;

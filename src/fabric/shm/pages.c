@@ -29,7 +29,7 @@ struct sf_pages {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t holders;
-static atomic_bool is_moving; /* guarded by lock, but for a look at it */
+static atomic_bool is_moving; /* guarded by lock, except for reads of it */
 
 static void holders_are_gone(void)
 {
@@ -90,7 +90,7 @@ static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, stru
 
 /* ---- moving ---- */
 
-/* Moves one mapping's stretch, as far as it goes: a failure leaves the rest private. */
+/* Moves one mapping's stretch as far as possible: after a failure the rest stays private. */
 static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct sf_pages_file *file,
 			 uint64_t offset)
 {
@@ -113,7 +113,7 @@ static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end,
 		sf_extent_remove(extent);
 }
 
-/* Becomes one more user of what an overlapping range has moved already. */
+/* Adds one more user of the part that an overlapping range has moved already. */
 static void stretch_share(struct sf_pages *pages, const struct sf_vma *mapping)
 {
 	struct sf_extent *extent;
@@ -265,7 +265,7 @@ static void mapping_restore(const struct sf_extent *extent, const struct sf_vma 
 		SF_LOG_WARN("%zu bytes at %p stay shared memory: %s", (size_t)(end - at), (void *)at, strerror(errno));
 }
 
-/* What became of the extent's addresses is for the kernel to say: the program may have unmapped them. */
+/* The kernel knows the state of the extent's addresses: the program may have unmapped them. */
 static void extent_restore(struct sf_extent *extent)
 {
 	struct sf_vma *mappings;

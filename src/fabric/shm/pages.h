@@ -32,7 +32,7 @@
 
 #include <doca_error.h>
 
-#define SF_PAGES_RUNS_MAX 64 /* what is more scattered is left unmoved */
+#define SF_PAGES_RUNS_MAX 64 /* memory that is more scattered is not moved */
 
 struct sf_pages;
 
@@ -44,7 +44,7 @@ struct sf_pages_run {
 	uint64_t offset; /* of addr in the file */
 };
 
-/* Moves what can be moved of [addr, addr + len). SUCCESS also when that is nothing. INVALID_VALUE: an empty range or NULL;
+/* Moves the movable parts of [addr, addr + len). SUCCESS also if there are none. INVALID_VALUE: an empty range or NULL;
  * NO_MEMORY. */
 doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **pages);
 
@@ -54,25 +54,26 @@ struct sf_pages_span {
 	size_t len;
 };
 
-/* The same for several stretches, in order and apart: one file holds all of them, and nothing else. Peers may be writing to them
- * by system calls: only one page at a time rejects such a write, so a process that is stopped here withholds one page from its
- * peers. */
+/* The same for several stretches, in order and without overlap: one file holds all of them, and nothing else. Peers may be
+ * writing to them by system calls: only one page at a time rejects such a write, so a process that is stopped here withholds one
+ * page from its peers. */
 doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num, struct sf_pages **pages);
 
 /* The runs, ordered by address; valid until restore. */
 const struct sf_pages_run *sf_pages_runs(const struct sf_pages *pages, uint32_t *num);
 
-/* A new descriptor of the run's file with which nobody can map it writable. The caller closes it. */
+/* Returns a new read-only descriptor of the run's file, which cannot be mapped writable. The caller closes it. */
 doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd);
 
 /* Puts private pages back, unless another user still needs them moved, and frees pages. NULL does nothing. */
 void sf_pages_restore(struct sf_pages *pages);
 
-/* The same at a time that the program did not choose, while others write, as by sf_pages_move_spans. Where there is no
- * userfaultfd the pages become private copies of the file's, which loses no write, but they cannot be moved again. */
+/* The same at a time that the program did not choose, while others write; see sf_pages_move_spans. Without userfaultfd the pages
+ * become private copies of the file's: no write is lost, but they cannot be moved again. */
 void sf_pages_take_back(struct sf_pages *pages);
 
-/* Around a write of the library to memory that another thread may be moving: a short one, which waits for nothing. */
+/* Call around a write of the library to memory that another thread may be moving. The write must be short and wait for
+ * nothing. */
 void sf_pages_hold(void);
 void sf_pages_release(void);
 

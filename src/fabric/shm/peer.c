@@ -150,7 +150,7 @@ static void job_send(struct shm_peer *peer)
 	if (op->kind == SF_OP_WRITE)
 		sf_shm_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
 	if (!sf_channel_send(peer->channel, &out, NULL, 0))
-		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
+		peer_dead(peer); /* one request is in flight at a time: a connection without room for it is broken */
 }
 
 static void operation_ended(struct shm_peer *peer, const struct shm_msg_operated *msg)
@@ -361,7 +361,7 @@ doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const str
 {
 	struct shm_attach *a = peer->attaches;
 
-	/* The key counts too: a wrong one must not be helped by somebody else's right one. */
+	/* The key counts too, so that a request with a wrong key does not use the result of another one's correct key. */
 	while (a != NULL && (a->region != region || a->by_ep != by_ep || !sf_key_equal(&a->key, key) ||
 			     atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_FAILED))
 		a = a->next;
@@ -461,7 +461,7 @@ void sf_shm_job_start(struct shm_job *job)
 		job_send(peer);
 }
 
-/* Takes the job away, finished or not; an answer that still comes is for nobody. */
+/* Removes the job, finished or not; an answer that arrives later is ignored. */
 void sf_shm_job_cancel(struct shm_job *job)
 {
 	struct shm_peer *peer = job->peer;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other processes, as the owners of memory that this one reaches.
+ * Other processes, as the owners of memory that this one accesses.
  *
  *   peer    a process, known by its agent's id; one channel to its agent, whatever the number of connections and imports
  *   attach  one of its regions, mapped here as far as its pages could be made mappable
  *   job     an operation that the peer's agent does for us, because neither mapping nor system call reaches the bytes
  *
- * All functions are called with sf_control_lock held, but for the inline ones, which the data path uses on an attach it has a
- * reference to. This process itself is a peer too, reached by plain loads and stores.
+ * All functions except the inline ones are called with sf_control_lock held; the data path uses those on an attach to which it
+ * has a reference. This process itself is a peer too, accessed by plain loads and stores.
  */
 #ifndef SF_FABRIC_SHM_PEER_H
 #define SF_FABRIC_SHM_PEER_H
@@ -30,15 +30,15 @@ struct shm_peer {
 	bool self;
 	int pid; /* 0: cannot be named from here */
 	_Atomic bool dead;
-	_Atomic bool no_memory; /* what memory_fd stands for is not to be reached after all */
+	_Atomic bool no_memory; /* the memory behind memory_fd turned out not to be accessible */
 	int memory_fd;		/* the process's memory (peer_memory.h), or -1 */
 	const _Atomic uint64_t *generations;
 	struct sf_channel *channel; /* NULL for self and for the dead */
 	struct shm_attach *attaches;
-	struct shm_job *jobs, **jobs_end; /* the first is the next that the agent is asked for */
-	struct shm_job *asked;		  /* whom the question under way is for; NULL also when that was cancelled */
-	bool asking;			  /* a question is under way: one at a time, also at an agent that is stopped */
-	uint32_t tag;			  /* of the last question */
+	struct shm_job *jobs, **jobs_end; /* the first one is the next that the agent is asked for */
+	struct shm_job *asked;		  /* the attach that the request in flight is for; NULL also if that was cancelled */
+	bool asking;			  /* a request is in flight: one at a time, even at an agent that is stopped */
+	uint32_t tag;			  /* of the last request */
 	uint32_t job_tag;
 	uint32_t refs;
 	struct shm_peer *next;
@@ -59,7 +59,7 @@ struct shm_attach {
 	uint32_t run_num;
 	struct shm_run *runs; /* what is mapped; in order */
 	uint64_t region;
-	uint64_t origin; /* the owner's address that base stands for */
+	uint64_t origin; /* the owner's address that corresponds to base */
 	uint8_t *base;
 	size_t span; /* of the mapping; 0 when there is none, or for self */
 	uint64_t addr, len;
@@ -90,18 +90,19 @@ struct shm_job {
 doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **peer);
 void sf_shm_peer_put(struct shm_peer *peer);
 
-/* A region of the peer's, asked for with a key. It is PENDING, and sf_control_changed is signalled when that ends. */
+/* A region of the peer's, requested with a key. It is PENDING; sf_control_changed is signalled when that ends. */
 doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_ep,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);
 
-/* In the child: what the parent had is not the child's. */
+/* In the child: everything here belongs to the parent. */
 void sf_shm_peers_after_fork(void);
 
 void sf_shm_job_start(struct shm_job *job);
 void sf_shm_job_cancel(struct shm_job *job);
 
-/* Where the owner's byte addr is here, or NULL. *len (more than 0) is cut to the bytes of which the same is true. */
+/* The local address of the owner's byte addr, or NULL. *len (more than 0) is reduced to the bytes that are in the same
+ * mapping. */
 static inline uint8_t *shm_attach_at(const struct shm_attach *attach, uint64_t addr, uint64_t *len)
 {
 	for (uint32_t i = 0; i < attach->run_num; i++) {
@@ -126,7 +127,7 @@ static inline bool shm_attach_ready(const struct shm_attach *attach)
 	return atomic_load_explicit(&attach->state, memory_order_acquire) == SHM_ATTACH_READY;
 }
 
-/* Have neither the region nor its owner ended? */
+/* Returns true if neither the region nor its owner has ended. */
 static inline bool shm_attach_valid(const struct shm_attach *attach)
 {
 	const _Atomic uint64_t *generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX];

@@ -48,8 +48,8 @@ struct shm_peer_ep *sf_shm_peer_ep_get(int fd, uint32_t entries, uint64_t ticket
 		ep = segment_map(fd, &stat, entries, ticket);
 	if (ep == NULL)
 		return NULL;
-	/* An owner begins a whole ring before its next posting, which no cursor is beyond: unless somebody who is not the owner
-	 * had the first word. */
+	/* An owner's ticket is a whole ring before its next posting, which no honest cursor has passed. A cursor that is
+	 * further ahead came from another process: replaces it. */
 	if (shm_ticket_before(ticket, atomic_load_explicit(&ep->cursor, memory_order_relaxed) - entries))
 		atomic_store_explicit(&ep->cursor, ticket & SHM_TICKET_MASK, memory_order_relaxed);
 	ep->refs++;

@@ -12,17 +12,17 @@
 struct shm_peer_ep {
 	struct shm_ep_segment *segment;
 	uint32_t entries;
-	/* Where to look for a receive: what any of the connections to the endpoint has passed need not be passed by the others.
-	 * Written by any thread; one that is behind costs time only. */
+	/* Where to search for a receive: the connections to one endpoint share the position, so that each position is passed
+	 * once. Written by any thread; a stale value only costs time. */
 	_Atomic uint64_t cursor, epoch;
 	dev_t dev;
-	ino_t ino; /* the file is the segment's identity: what a peer says of itself is not */
+	ino_t ino; /* the file identifies the segment, because a peer may lie about itself */
 	uint32_t refs;
 	struct shm_peer_ep *next;
 };
 
-/* The segment behind a descriptor that a peer sent, with so many entries; NULL when it is not such a segment. ticket is the
- * peer's word about where to begin to look. */
+/* The segment of a descriptor that a peer sent, with that many entries; NULL if it is not such a segment. ticket is the peer's
+ * hint where to begin to search. */
 struct shm_peer_ep *sf_shm_peer_ep_get(int fd, uint32_t entries, uint64_t ticket);
 void sf_shm_peer_ep_put(struct shm_peer_ep *ep);
 

@@ -16,8 +16,8 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* Linux before 6.5 knows the number only. The process cannot have ended yet if its agent answers from here on, and an attach is
- * of use only when it has. */
+/* Linux before 6.5 accepts only the number. The process cannot have ended yet if its agent answers later, and an attach is used
+ * only after such an answer. */
 static int process_open(int socket, int pid)
 {
 	socklen_t len = sizeof(int);
@@ -28,7 +28,7 @@ static int process_open(int socket, int pid)
 	return pid > 0 ? (int)syscall(SYS_pidfd_open, (long)pid, 0L) : -1;
 }
 
-/* The process's number in our /proc, which may be another namespace's than ours; 0 or less when it has none, or has ended. */
+/* The process's number in our /proc, whose namespace may differ from ours; 0 or less if it has none, or has ended. */
 static int process_number(int pidfd)
 {
 	char path[48], line[128];
@@ -47,7 +47,7 @@ static int process_number(int pidfd)
 	return number;
 }
 
-/* A number that still is the process's afterwards was its when the file was opened. */
+/* If the number still belongs to the process afterwards, it did when the file was opened. */
 static int memory_open(int pidfd)
 {
 	int number = process_number(pidfd), fd;
@@ -89,7 +89,7 @@ enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iove
 		*len = (uint64_t)done;
 		return SHM_MEMORY_DONE;
 	}
-	if (done == 0) { /* known here before the agent hears of it */
+	if (done == 0) { /* known here before the agent is notified */
 		atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
 		return SHM_MEMORY_GONE;
 	}

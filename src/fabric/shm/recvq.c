@@ -52,8 +52,8 @@ void sf_shm_recvq_fini(struct shm_recvq *queue)
 	free(queue->at);
 }
 
-/* A ring position comes around, for posting. A receive that was there and is not done yet was claimed: if it does not look like
- * that, nobody will ever claim it. */
+/* A ring position is reused for a posting. A receive that was there and is not done yet was claimed. If its entry does not say
+ * so, nobody will ever claim it. */
 static void position_take(struct shm_recvq *queue, uint32_t position, const struct shm_slot *posting)
 {
 	uint32_t before = queue->at[position];
@@ -115,7 +115,7 @@ static struct shm_slot *first_posted(const struct shm_recvq *queue, uint64_t *cu
 {
 	const uint64_t end = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
 
-	if (((end - *cursor) & SHM_TICKET_MASK) > queue->entries) /* what is before has been used again */
+	if (((end - *cursor) & SHM_TICKET_MASK) > queue->entries) /* earlier positions have been reused */
 		*cursor = (end - queue->entries) & SHM_TICKET_MASK;
 	for (; *cursor != end; *cursor = (*cursor + 1) & SHM_TICKET_MASK) {
 		const uint32_t position = shm_position(*cursor, queue->entries), at = queue->at[position];
@@ -160,7 +160,7 @@ bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot)
 
 	if (slot->flushing)
 		return false;
-	/* It no longer counts for its old position, which may be the very one it is posted at. */
+	/* It no longer counts for its old position, which may be the one it is posted at now. */
 	if (queue->at[position] == (uint32_t)(slot - queue->slots))
 		queue->at[position] = SHM_NOBODY;
 	slot_post(queue, slot);
@@ -171,7 +171,7 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 {
 	uint64_t end = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
 
-	/* In the order of posting, and the oldest ticket of the ring first. */
+	/* In the order of posting, the oldest ticket of the ring first. */
 	for (uint32_t i = queue->entries; i > 0; i--) {
 		uint64_t ticket = (end - i) & SHM_TICKET_MASK, posted = shm_state(SHM_POSTED, 0, ticket);
 		uint32_t position = shm_position(ticket, queue->entries), at = queue->at[position];
@@ -258,7 +258,7 @@ static int older_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Those that are to be posted. Without memory for a list the order of slots has to do. */
+/* The receives to be posted. Without memory for a list they are taken in the order of slots. */
 static struct aged *aged_list(struct shm_recvq *queue, uint32_t *num)
 {
 	uint64_t now = atomic_load_explicit(&queue->ticket, memory_order_relaxed);

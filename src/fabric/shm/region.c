@@ -22,14 +22,14 @@
 
 _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
 
-/* Guarded by sf_control_lock; a region in it can be used without, by who has entered it. */
+/* Guarded by sf_control_lock; a thread that has entered a region may use it without the lock. */
 static struct {
 	struct shm_region *_Atomic region[SHM_REGIONS_MAX];
 	uint64_t uses[SHM_REGIONS_MAX];
 	uint32_t last;
 } table;
 
-static struct shm_region lent; /* in the place of a region: of id 0, which nobody asks for */
+static struct shm_region lent; /* placeholder in a region's place: its id is 0, which nobody requests */
 
 static int generations_fd = -1;
 static _Atomic uint64_t *generations; /* written once, under sf_control_lock */
@@ -43,7 +43,7 @@ const _Atomic uint64_t *sf_shm_region_generations(void)
 	return generations;
 }
 
-/* Peers are given the descriptor: after this nobody can map the table writable any more. */
+/* Peers get the descriptor: after this nobody can map the table writable. */
 static doca_error_t generations_make(void)
 {
 	size_t size = SHM_REGIONS_MAX * sizeof(uint64_t);
@@ -68,25 +68,25 @@ static doca_error_t generations_make(void)
 	generations = map;
 	generations_fd = fd;
 	for (uint32_t i = 0; i < SHM_REGIONS_MAX; i++) {
-		if (table.region[i] != NULL) /* in a child, from before the fork */
+		if (table.region[i] != NULL) /* in a child: from before the fork */
 			atomic_store(&generations[i], table.region[i]->id);
 	}
 	return DOCA_SUCCESS;
 }
 
-/* The table is shared memory, and the parent's. What was registered before the fork is registered in both. */
+/* The table is shared memory of the parent. Regions that were registered before the fork are registered in both. */
 void sf_shm_regions_after_fork(void)
 {
 	if (generations == NULL)
 		return;
 	close(generations_fd);
-	generations = NULL; /* the mapping stays: what was inherited and is dead looks there */
+	generations = NULL; /* the mapping is kept: inherited, dead objects still refer to it */
 	generations_fd = -1;
 	for (uint32_t i = 0; i < SHM_REGIONS_MAX; i++) {
 		if (atomic_load_explicit(&sf_shm_region_users[i], memory_order_relaxed) != 0)
 			atomic_store(&sf_shm_region_users[i], 0); /* by threads of the parent */
 	}
-	(void)generations_make(); /* or the next to register anything tries it again */
+	(void)generations_make(); /* the next registration tries it again */
 }
 
 struct shm_region *sf_shm_region_find(uint64_t id)
@@ -96,7 +96,7 @@ struct shm_region *sf_shm_region_find(uint64_t id)
 	return region != NULL && region->id == id ? region : NULL;
 }
 
-/* A free place of the table becomes this region's. Returns the id, or 0. */
+/* Assigns a free place of the table to this region. Returns the id, or 0. */
 static uint64_t table_take(struct shm_region *region)
 {
 	uint64_t id;
@@ -166,7 +166,7 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 static pthread_mutex_t move_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_MOVE, &move_lock, NULL);
 
-/* Makes the whole pages mappable, once. What cannot be is reached in other ways, so this does not fail. */
+/* Makes the whole pages mappable, once. The rest is accessed in other ways, so this does not fail. */
 static void move_pages(struct shm_region *region)
 {
 	struct sf_pages *pages = NULL;
@@ -281,8 +281,8 @@ doca_error_t sf_shm_region_arm(struct sf_region *base, struct sf_region_doorbell
 	return DOCA_SUCCESS;
 }
 
-/* What peers do with the bytes between enter and leave is theirs to order with the program: ThreadSanitizer does not see it where
- * a peer maps them either. */
+/* The peers order their accesses between enter and leave with the program; ThreadSanitizer does not see mapped accesses
+ * either. */
 #ifdef SHM_TSAN
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);

@@ -57,14 +57,15 @@ doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
 doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 
-/* What export does before it writes the descriptor: importers are served from here on. mappable: so that peers of this machine
- * can map the pages. */
+/* The part of export before it writes the descriptor: importers are served from here on. mappable: makes the pages mappable for
+ * peers of this machine. */
 doca_error_t sf_shm_region_serve(struct sf_region *region, bool mappable, struct sf_descriptor *descriptor);
 
-/* Closes what was imported. */
+/* Closes an imported region. */
 void sf_shm_import_close(struct shm_import *import);
 
-/* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_control_lock. */
+/* An id in the table of generations that belongs to no region (lend.h); 0: there is none left. give ends it. With
+ * sf_control_lock. */
 uint64_t sf_shm_region_id_alloc(void);
 void sf_shm_region_id_free(uint64_t id);
 
@@ -74,18 +75,19 @@ void sf_shm_regions_after_fork(void);
 /* The region of that id, or NULL. With sf_control_lock. */
 struct shm_region *sf_shm_region_find(uint64_t id);
 
-/* For peers that reach this process's regions by what it does for them: where len bytes of the owner's addr are, until they are
- * left again; region_close waits for that. NULL: the region has ended, or they are outside. Any thread. */
+/* For requests that this process executes for peers: returns the local address of len bytes at the owner's addr, and enters the
+ * region until it is left again; region_close waits for that. NULL: the region has ended, or the bytes are outside. Any
+ * thread. */
 void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len);
 void sf_shm_region_leave(uint64_t id);
 
-/* Does that token permit this access there? right 0: any. Any thread. */
+/* Returns true if that token permits this access there. right 0: any. Any thread. */
 bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right);
 
-/* Does somebody sleep until the region's bytes change? Any thread. */
+/* Returns true if a thread sleeps until the region's bytes change. Any thread. */
 bool sf_shm_region_has_doorbell(uint64_t id);
 
-/* An importer of the region of that id is gone, or the owner of what was attached. With sf_control_lock. */
+/* Call when an importer of the region with that id has gone, or the owner of an attached region. With sf_control_lock. */
 void sf_shm_region_ring(uint64_t id);
 void sf_shm_imports_ring(struct shm_attach *attach);
 

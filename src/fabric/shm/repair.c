@@ -29,15 +29,16 @@ static void slot_hold(struct shm_recvq *queue, uint32_t number, uint64_t ticket)
 		slot->held = true;
 }
 
-/* Also of connections that the endpoint does not know yet: the agent accepts for it, and the peer sends at once. With the lock.
- */
+/* Includes connections that the endpoint does not know yet: the agent accepts for it, and the peer may send immediately. With the
+ * lock. */
 static void mark_held(struct shm_ep *ep)
 {
 	for (struct shm_conn *conn = sf_shm_conns; conn != NULL; conn = conn->next_all) {
 		if (conn->base.ep != &ep->base || !sf_shm_conn_used(conn))
 			continue;
 
-		uint64_t claim = atomic_load(conn->rx.claim); /* before the records: the one before this claim is published */
+		uint64_t claim =
+			atomic_load(conn->rx.claim); /* read before the records: the record before this claim is published */
 
 		if (claim != 0)
 			slot_hold(&ep->recvq, shm_claim_slot(claim), claim & SHM_TICKET_MASK);
@@ -75,7 +76,8 @@ void sf_shm_ep_check(struct shm_ep *ep)
 	bool intact = sf_shm_recvq_intact(&ep->recvq), due;
 
 	pthread_mutex_lock(&sf_control_lock);
-	/* What honest senders have taken is odd too. Making the ring anew would refuse those that send just then. */
+	/* Receives that honest senders have just claimed differ, too. Rebuilding the ring would reject those senders'
+	 * messages. */
 	if (!intact)
 		mark_held(ep);
 	due = sf_shm_due_intact(ep);

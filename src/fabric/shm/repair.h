@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Repairs an endpoint's shared segment after a peer wrote there what no sender of ours writes.
+ * Repairs an endpoint's shared segment after a peer has corrupted it.
  *
  * Every peer of an endpoint can write all of its segment while the peer's process lives. The owner therefore compares all of it
  * with its own copy when a connection begins or ends, and when it finds an impossible entry. It writes again whatever differs. A

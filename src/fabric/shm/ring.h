@@ -21,16 +21,16 @@ struct shm_rx {
 	uint8_t *ring;
 	uint32_t pos;
 	uint64_t count;	    /* lines read, ever */
-	uint64_t published; /* as last published to the writer */
+	uint64_t published; /* the count last published to the writer */
 	_Atomic uint64_t *consumed, *claim;
 };
 
-#define SHM_CREDIT_LINES (SHM_RING_LINES / 4) /* read lines are given back in such portions */
+#define SHM_CREDIT_LINES (SHM_RING_LINES / 4) /* lines are returned to the writer in portions of this many */
 
 _Static_assert(SHM_RECORD_LINES_MAX + 1 + SHM_CREDIT_LINES <= SHM_RING_LINES, "an empty ring has room for any record");
 
-/* ThreadSanitizer cannot see that the two mappings of a ring are one memory: it is told here that what was before a
- * publication is seen after its reading. */
+/* ThreadSanitizer cannot see that the two mappings of a ring are one memory: these annotations order everything before a
+ * publication before its reading. */
 #ifdef __SANITIZE_THREAD__
 #define SHM_TSAN 1
 #elif defined(__has_feature)
@@ -47,7 +47,7 @@ extern atomic_uint sf_shm_tsan_order;
 #define SHM_FENCE(order) atomic_thread_fence(order)
 #endif
 
-/* Is there room for so many lines? The line for the zero mark behind them is counted, and with it the room for a BYE. */
+/* Returns true if there is room for that many lines, for the line of the zero mark behind them, and for a BYE. */
 static inline bool shm_tx_room(struct shm_tx *tx, uint32_t lines)
 {
 	if (tx->count + lines + 1 <= tx->limit)
@@ -66,7 +66,7 @@ static inline struct shm_record *shm_tx_next(const struct shm_tx *tx)
 	return (struct shm_record *)(tx->ring + (size_t)tx->pos * SHM_LINE);
 }
 
-/* What a record says besides its bytes. */
+/* The fields of a record besides its bytes. */
 struct shm_head {
 	enum shm_record_kind kind;
 	uint32_t header_len, data_len, msg_len, slot;
@@ -78,9 +78,9 @@ static inline uint32_t shm_head_lines(const struct shm_head *head)
 	return shm_record_lines(head->header_len, head->data_len);
 }
 
-/* Shows the record at shm_tx_next() to the reader. first: what its first line is to hold besides the head, or NULL when that is
- * there already. The reader polls that line and takes it away with every look: so everything else is written before it, and
- * into it all at once, mark last, while it is here. */
+/* Publishes the record at shm_tx_next() to the reader. first: the content of its first line besides the head, or NULL if that is
+ * there already. The reader polls that line, and each poll takes it from our cache. So everything else is written before it, and
+ * the line in one go while it is here, its mark last. */
 static inline void shm_tx_publish(struct shm_tx *tx, const struct shm_head *head, const uint8_t *first)
 {
 	struct shm_record *record = shm_tx_next(tx);
@@ -115,14 +115,14 @@ static inline uint32_t shm_rx_mark(const struct shm_rx *rx)
 	return atomic_load_explicit(&shm_rx_next(rx)->mark, memory_order_acquire);
 }
 
-/* Fetches the second line of the next record, which has come. A line behind it is the writer's. */
+/* Prefetches the second line of the next record, which has arrived. A line behind it is the writer's. */
 static inline void shm_rx_fetch_rest(const struct shm_rx *rx, uint32_t mark)
 {
 	if (mark >> 16 > 1)
 		shm_prefetch_read((const char *)shm_rx_next(rx) + SHM_LINE);
 }
 
-/* Fetches the next record if it is a short one, and the mark behind it: the writer's core has all of them. */
+/* Prefetches the next record if it is a short one, and the mark behind it: the writer's core has all of them. */
 static inline void shm_rx_prefetch(const struct shm_rx *rx)
 {
 	for (uint32_t i = 0; i < 3; i++)

@@ -98,7 +98,7 @@ void sf_shm_agent_serve_gone(uint64_t region)
 	}
 }
 
-/* Which runs the peer may map, and by which descriptors. Descriptors made here (read-only ones) are counted in *made. */
+/* Chooses the runs that the peer may map, and their descriptors. Descriptors made here (read-only ones) are counted in *made. */
 static void attach_runs(const struct sf_pages *pages, bool writable, struct shm_msg_attached *answer, int *fds, uint32_t *made)
 {
 	uint32_t num = 0, at = 0;
@@ -122,7 +122,8 @@ static void attach_runs(const struct sf_pages *pages, bool writable, struct shm_
 	answer->run_num = at;
 }
 
-/* What the peer asks for: an exported region by its token, or what an endpoint lends by the key of a connection. */
+/* Finds the memory that the peer requests: an exported region by its token, or memory that an endpoint lends by the key of a
+ * connection. */
 static doca_error_t attach_find(const struct session *session, const struct shm_msg_attach *ask, struct shm_msg_attached *answer,
 				const struct sf_pages **pages)
 {
@@ -150,7 +151,7 @@ static doca_error_t attach_find(const struct session *session, const struct shm_
 	return DOCA_SUCCESS;
 }
 
-/* These return false when the peer does not read. */
+/* These return false if the peer does not read. */
 static bool serve_attach(struct session *session, const struct shm_msg_attach *ask)
 {
 	struct shm_msg_attached answer = {.head = sf_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.value),
@@ -167,7 +168,7 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 	if (error == DOCA_SUCCESS) {
 		attach_runs(pages, ask->by_ep != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
 			    &made);
-	} else if (ask->by_ep == 0) { /* what was lent may have ended while it was asked for */
+	} else if (ask->by_ep == 0) { /* the lent memory may have ended during the request */
 		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->channel->pid, doca_error_get_descr(error));
 	}
 	sent = sf_channel_send(session->channel, &answer, fds, answer.run_num);
@@ -187,7 +188,7 @@ static bool copy_checked(void *local, uint64_t addr, size_t len, bool write)
 		return (size_t)done == len;
 	if (errno == EFAULT)
 		return false;
-	/* The system call is filtered out here. */
+	/* A filter rejects the system call. */
 	if (write)
 		memcpy(there.iov_base, local, len);
 	else
@@ -303,5 +304,5 @@ bool sf_shm_agent_serve(struct sf_channel *channel, const struct sf_msg *first)
 
 void sf_shm_agent_after_fork(void)
 {
-	sessions = NULL; /* the parent's; its memory stays behind */
+	sessions = NULL; /* it belongs to the parent; its memory stays allocated */
 }

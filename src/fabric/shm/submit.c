@@ -25,7 +25,7 @@
 atomic_uint sf_shm_tsan_order;
 #endif
 
-/* One's own copy of an entry; valid if the state is still the same afterwards. Returns whether it makes sense. */
+/* Our own copy of an entry, valid if the state is unchanged afterwards. Returns whether the copy is plausible. */
 static ALWAYS_INLINE bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *claim)
 {
 	claim->slot = atomic_load_explicit(&entry->slot, memory_order_relaxed);
@@ -43,14 +43,15 @@ static ALWAYS_INLINE bool entry_read(struct shm_entry *entry, bool pieces, struc
 	return true;
 }
 
-/* Claims the first posted receive from a ticket on. AGAIN: none is posted; *ticket is where to look next time. */
+/* Claims the first posted receive from a ticket on. AGAIN: none is posted; *ticket is where to continue next time. */
 static ALWAYS_INLINE doca_error_t claim_from(struct shm_conn *conn, uint64_t *ticket, uint64_t len, bool pieces,
 					     struct shm_claim *claim)
 {
 	struct shm_ep_segment *ep = conn->peer_ep->segment;
 	uint32_t entries = conn->peer_ep->entries;
 
-	/* Every step passes a position or finds one changed under way, which costs whoever changed it a posting. */
+	/* Every step passes a position, or finds one that changed meanwhile, which costs the process that changed it a
+	 * posting. */
 	for (uint32_t i = 0; i < 2 * entries + 1; i++) {
 		struct shm_entry *entry = &ep->entry[shm_position(*ticket, entries)];
 		uint64_t state = atomic_load_explicit(&entry->state, memory_order_acquire), seen = shm_state_ticket(state);
@@ -58,7 +59,8 @@ static ALWAYS_INLINE doca_error_t claim_from(struct shm_conn *conn, uint64_t *ti
 		if (seen != *ticket) {
 			if (shm_ticket_before(seen, *ticket))
 				return DOCA_ERROR_AGAIN;
-			/* The position came around meanwhile: this ticket and those a whole ring before that one are gone. */
+			/* The position was reused meanwhile: this ticket and those up to a whole ring before the new one are
+			 * gone. */
 			*ticket = (seen - entries + 1) & SHM_TICKET_MASK;
 			continue;
 		}
@@ -91,7 +93,7 @@ static __attribute__((noinline)) doca_error_t claim_once_more(struct shm_conn *c
 	return claim_from(conn, ticket, len, pieces, claim);
 }
 
-/* Where to look for a receive. A ring that was made anew is looked at from its beginning. */
+/* Where to search for a receive. A rebuilt ring is searched from its beginning. */
 static inline uint64_t cursor_load(struct shm_peer_ep *peer)
 {
 	uint64_t epoch = atomic_load_explicit(&peer->segment->epoch, memory_order_acquire);
@@ -112,7 +114,7 @@ static ALWAYS_INLINE doca_error_t claim_first(struct shm_conn *conn, uint64_t le
 	uint64_t ticket = hinted ? hint : cursor;
 	doca_error_t error = claim_from(conn, &ticket, len, pieces, claim);
 
-	/* The hint is anybody's word: before saying that nothing is posted we look for ourselves. */
+	/* The hint is untrusted, so this searches by itself before it reports that nothing is posted. */
 	if (error == DOCA_ERROR_AGAIN && hinted) {
 		ticket = cursor;
 		error = claim_once_more(conn, &ticket, len, pieces, claim);
@@ -134,7 +136,7 @@ doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pi
 	return claim_first(conn, len, pieces, claim);
 }
 
-/* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
+/* After a publication: sets the peer's bit if it does not poll this ring, and wakes the peer if it is armed, once for each
  * arming. */
 static inline void peer_notify(struct shm_conn *conn)
 {
@@ -186,7 +188,7 @@ static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_
 	struct shm_claim claim;
 	doca_error_t error;
 
-	due->looks = 0; /* also when this does not succeed: then the reader is busy, and we wait for it */
+	due->looks = 0; /* also if this does not succeed: then the reader is busy, and we wait for it */
 	if (!shm_tx_room(&conn->tx, shm_head_lines(&head)))
 		return DOCA_ERROR_AGAIN;
 	error = claim_first(conn, len, false, &claim);

@@ -5,9 +5,9 @@
 
 #include "fabric/shm/conn.h"
 
-/* Takes the peer's first receive if it holds len bytes; pieces: with where they are. AGAIN, TOO_BIG. */
+/* Claims the peer's first receive if it holds len bytes; pieces: also reads their addresses. AGAIN, TOO_BIG. */
 doca_error_t sf_shm_conn_claim_recv(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim);
-/* What a submit returns whose claim ended so: a missing receive and missing room are different AGAINs. */
+/* The result of a submit whose claim ended so: a missing receive and missing room are different kinds of AGAIN. */
 static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error)
 {
 	if (error == DOCA_ERROR_AGAIN)
@@ -15,14 +15,14 @@ static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error
 	return error;
 }
 
-/* Shows the record at shm_tx_next to the peer, and wakes it if it waits. */
+/* Publishes the record at shm_tx_next to the peer, and wakes the peer if it waits. */
 void sf_shm_conn_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first);
 
-/* The operation is ours now: done from the next poll, or when what keeps the connection busy is. */
+/* Accepts the operation: it is done from the next poll, or when the work that keeps the connection busy is done. */
 void sf_shm_accept_done(struct shm_conn *conn, struct sf_op *op, doca_error_t status);
 void sf_shm_accept_busy(struct shm_conn *conn, struct sf_op *op, enum shm_conn_busy busy);
 
-/* transfer.c: a message that no record holds; AGAIN when it cannot begin. */
+/* transfer.c: a message that fits into no record. AGAIN if it cannot begin. */
 doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len);
 
 #endif

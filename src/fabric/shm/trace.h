@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages on the timeline. Both sides number one alike: by the ticket of its receive and the key of the connection that the
- * receive's owner gave it. A write without a header takes no receive, and its owner sees nothing of it: it has no flow. */
+/* Messages on the timeline. Both sides give a message the same number: by the ticket of its receive and the key of the connection
+ * that the receive's owner gave it. A write without a header takes no receive, and the owner does not see it, so it has no
+ * flow. */
 #ifndef SF_FABRIC_SHM_TRACE_H
 #define SF_FABRIC_SHM_TRACE_H
 

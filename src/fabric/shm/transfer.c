@@ -4,7 +4,7 @@
  *
  *   mapped memory    the sender copies straight into the peer's buffer, then writes the record
  *   other memory     a system call (peer_memory.h) for long stretches where that is allowed; else in parts through the ring,
- *                    which the peer's poll puts in place; a message larger than the ring's room goes on from our poll and submit
+ *                    which the peer's poll puts in place; a message larger than the ring's room continues in our poll and submit
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -21,7 +21,7 @@
 #define CALL_IOV_MAX 16			 /* local pieces of one system call */
 #define CALL_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
 
-/* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
+/* The process at the other end, as an owner of memory; NULL if its agent does not answer. */
 static struct shm_peer *conn_peer(struct shm_conn *conn)
 {
 	if (conn->peer != NULL || conn->peer_unknown)
@@ -33,7 +33,7 @@ static struct shm_peer *conn_peer(struct shm_conn *conn)
 	return conn->peer;
 }
 
-/* Asks for a region that the connection has not met; it may be ready at once or later. */
+/* Requests a region that the connection has not used yet; it may be ready immediately or later. */
 static struct shm_attach *lend_new(struct shm_conn *conn, uint64_t region)
 {
 	struct shm_peer *peer = conn_peer(conn);
@@ -59,7 +59,7 @@ static struct shm_attach *lend_new(struct shm_conn *conn, uint64_t region)
 	return error == DOCA_SUCCESS ? attach : NULL;
 }
 
-/* Where the claimed receive's memory is here; NULL when it is not (yet) mapped. */
+/* The local address of the claimed receive's memory; NULL if it is not mapped (yet). */
 static struct shm_attach *memory_lend(struct shm_conn *conn, uint64_t region)
 {
 	struct shm_attach *attach = NULL;
@@ -81,7 +81,7 @@ static struct shm_attach *memory_lend(struct shm_conn *conn, uint64_t region)
 	return attach != NULL && shm_attach_ready(attach) ? attach : NULL;
 }
 
-/* All of a message, by a mapping or NULL. */
+/* Begins the whole message again: through the mapping, or without one if attach is NULL. */
 static void transfer_begin(struct shm_transfer *t, struct shm_attach *attach)
 {
 	t->at = t->piece_at = t->iov_at = 0;
@@ -110,7 +110,7 @@ void sf_shm_conn_forget(struct shm_conn *conn)
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* Our next len bytes as pieces for a system call or a copy; moves on by what they hold, which is returned. */
+/* Our next len bytes as pieces for a system call or a copy. Advances by the bytes that the pieces hold, and returns them. */
 static uint64_t take_local(struct shm_transfer *t, uint64_t len, struct iovec *iov, int room, int *num)
 {
 	uint64_t taken = 0;
@@ -149,7 +149,7 @@ static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
 	}
 }
 
-/* Writes by system call. Returns the bytes written; 0 when that is not allowed, or the owner is just moving the first page. */
+/* Writes by system call. Returns the bytes written; 0 if that is not permitted, or the owner is moving the first page. */
 static uint64_t write_by_call(struct shm_conn *conn, struct shm_transfer *t, uint64_t addr, uint64_t len)
 {
 	struct shm_peer *peer = conn_peer(conn);
@@ -189,7 +189,7 @@ static uint64_t write_part(struct shm_conn *conn, struct shm_transfer *t, uint64
 	return part;
 }
 
-/* One step: a stretch of the receive that is reached in one way. Returns the bytes moved. */
+/* One step: a stretch of the receive that is accessed in one way. Returns the bytes moved. */
 static uint64_t transfer_step(struct shm_conn *conn, struct shm_transfer *t)
 {
 	uint64_t len = t->claim.piece[t->piece].len - t->piece_at, addr = t->claim.piece[t->piece].addr + t->piece_at, moved = 0;
@@ -208,8 +208,8 @@ static uint64_t transfer_step(struct shm_conn *conn, struct shm_transfer *t)
 	return moved != 0 ? moved : write_part(conn, t, len);
 }
 
-/* Are the bytes that were copied into mapped pages where the receiver looks for them? The owner ends what it lent before it takes
- * the pages away: if it stands still, they were there before. */
+/* Returns whether the bytes that were copied into mapped pages are where the receiver reads them. The owner ends a lend before it
+ * takes the pages away: if the lend still exists, they are. */
 static bool transfer_stands(const struct shm_conn *conn, const struct shm_transfer *t)
 {
 	if (t->attach == NULL)
@@ -221,7 +221,7 @@ static bool transfer_stands(const struct shm_conn *conn, const struct shm_transf
 	return shm_attach_valid(t->attach);
 }
 
-/* Goes on with the message. Returns whether it is sent. */
+/* Continues the message. Returns whether it is sent. */
 static bool transfer_run(struct shm_conn *conn)
 {
 	struct shm_transfer *t = &conn->transfer;
@@ -247,9 +247,8 @@ static bool transfer_run(struct shm_conn *conn)
 			continue;
 		}
 		if (moved == 0)
-			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the connection
-				       * ends
-				       */
+			return false; /* no room, or the receive's pieces have fewer bytes than announced: then it waits until the
+					 connection ends */
 		t->at += moved;
 		t->piece_at += moved;
 	}

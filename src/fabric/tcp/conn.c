@@ -15,7 +15,7 @@
 #define RECEIVES_LISTED_MAX 1024
 #define CREDIT_LOW 64	 /* credits of a peer: below this, if it uses them, it gets new ones early */
 #define CREDIT_MIN 16	 /* and if it does not use them, below this */
-#define ACKS_LATE_MAX 64 /* requests that are carried out and not acknowledged */
+#define ACKS_LATE_MAX 64 /* requests that are executed and not acknowledged */
 #define ACK_POLLS 3	 /* polls that a bare acknowledgement waits: the program may answer first */
 
 static struct tcp_conn *conn_of(struct tcp_session *session)
@@ -121,7 +121,7 @@ static bool session_probe(struct tcp_session *session)
 	bool sent;
 
 	if (pthread_mutex_trylock(&far->lock) != 0)
-		return false; /* its thread is at it */
+		return false; /* its thread reads it already */
 	sent = sf_tcp_session_probe(session);
 	if (!sent && session->stream.fd >= 0) {
 		sf_tcp_conn_watch(conn);
@@ -261,7 +261,7 @@ static void send_due(struct tcp_conn *conn, bool now)
 	sf_tcp_conn_watch(conn);
 }
 
-/* Has the peer neither read nor sent anything for too long? */
+/* Returns true if the peer has neither read nor sent anything for too long. */
 static bool is_lost(struct tcp_conn *conn)
 {
 	if (conn->session.num_moved != conn->moved_seen)
@@ -279,7 +279,7 @@ void sf_tcp_conn_attend(struct tcp_conn *conn, bool at_once)
 	if (session->stream.fd >= 0 && session->leaving && is_lost(conn))
 		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
 	sf_tcp_conn_check(conn);
-	if (session->changed_num != 0) /* sleepers are still to be woken */
+	if (session->changed_num != 0) /* sleepers must still be woken */
 		return;
 	if (conn->is_up && session->stream.fd >= 0 &&
 	    (session->leaving || tcp_session_unsent(session) || tcp_session_owes_ack(session)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection to a peer on the network: a session, and how it begins and ends. All of it with the endpoint's lock. */
+/* A connection to a peer on the network: a session, and how it begins and ends. Call with the endpoint's lock. */
 #ifndef SF_FABRIC_TCP_CONN_H
 #define SF_FABRIC_TCP_CONN_H
 
@@ -21,22 +21,22 @@ struct tcp_event {
 struct tcp_conn {
 	struct sf_conn base;
 	struct sf_handshake handshake; /* guarded by sf_control_lock */
-	struct sf_request request;     /* of one that is not answered */
+	struct sf_request request;     /* of a connection request without an answer */
 	bool is_request;	       /* it waits for the program's answer */
 	bool is_asking;		       /* for the peer's */
 	bool is_up;		       /* the session has begun */
-	bool is_over;		       /* and ended, and that is reported */
+	bool is_over;		       /* and has ended, which is reported */
 	bool is_busy;		       /* in the endpoint's list */
-	bool is_released;	       /* the program has closed it: freed when it is over */
+	bool is_released;	       /* the program has closed it: freed when it has ended */
 	bool is_waiting;	       /* in the endpoint's list */
 	bool in_epoll;		       /* its socket is in the endpoint's set */
-	bool is_deaf;		       /* its socket is not waited on for what comes: it waits, and more has come */
-	uint64_t wait_ns;	       /* the endpoint's, when it began to wait */
+	bool is_deaf;		       /* its socket is not polled for input: it waits for a receive, and more data has come */
+	uint64_t wait_ns;	       /* the endpoint's time when it began to wait */
 	uint32_t ack_waited;
-	uint32_t events;	      /* that its socket is waited on for */
-	uint64_t credited_posts;      /* the endpoint's, when credits were last sent to the peer */
-	struct sf_liveness answering; /* the peer, at the end of the connection */
-	uint64_t moved_seen;	      /* session.num_moved, at the last look */
+	uint32_t events;	      /* events that its socket is polled for */
+	uint64_t credited_posts;      /* the endpoint's number of postings when credits were last sent */
+	struct sf_liveness answering; /* silence of the peer, at the end of the connection */
+	uint64_t moved_seen;	      /* session.num_moved at the last check */
 	uint32_t slot;		      /* of the receive that is being filled */
 	struct tcp_event opened;
 	struct sf_ep_event closed;
@@ -57,16 +57,16 @@ static inline struct tcp_ep *tcp_conn_ep(struct tcp_conn *conn)
 /* conn.c */
 struct tcp_conn *sf_tcp_conn_new(struct tcp_ep *far, void *user);
 void sf_tcp_conn_free(struct tcp_conn *conn);
-/* The connection is the session's from here on. */
+/* The session owns the connection from here on. */
 void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
-/* Waits on its socket for what the session waits for. */
+/* Polls its socket for the events that the session needs. */
 void sf_tcp_conn_watch(struct tcp_conn *conn);
-/* Sends credits for the receives that were posted since: if the peer has used half of its credits, or early. */
+/* Sends credits for receives posted since the last ones: if the peer has used half of its credits, or early. */
 void sf_tcp_conn_send_credits(struct tcp_conn *conn, bool early);
 /* Sends pending data and handles the end. */
 void sf_tcp_conn_attend(struct tcp_conn *conn, bool by_agent);
 void sf_tcp_conn_busy(struct tcp_conn *conn);
-/* The session has ended: report it to the program. */
+/* The session has ended: reports it to the program. */
 void sf_tcp_conn_check(struct tcp_conn *conn);
 
 doca_error_t sf_tcp_conn_submit(struct sf_conn *conn, struct sf_op *op);

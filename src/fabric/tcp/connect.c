@@ -86,7 +86,7 @@ static void handshake_opened(struct sf_handshake *handshake, doca_error_t status
 	sf_tcp_ep_unlock(far);
 }
 
-/* Of a peer that waits for our program's answer. */
+/* For a peer that waits for our program's answer. */
 static void handshake_ended(struct sf_handshake *handshake)
 {
 	(void)handshake;
@@ -140,7 +140,7 @@ doca_error_t sf_tcp_conn_connect(struct sf_ep *base, const char *name, const cha
 
 /* ---- the side that is asked ---- */
 
-/* Joins the two. With both locks. */
+/* Joins the connection and its session. With both locks. */
 static doca_error_t say_accept(struct tcp_conn *conn, struct sf_channel *channel, const void *data, size_t len)
 {
 	const struct sf_msg_side side = side_of(conn);
@@ -177,7 +177,7 @@ doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, stru
 	event_set_data(&conn->opened, ask->data, ask->data_len);
 	side_meet(conn, &ask->side);
 	if (is_auto) {
-		sf_ep_queue_event(&far->queue, &conn->opened.base); /* before what the session may bring */
+		sf_ep_queue_event(&far->queue, &conn->opened.base); /* before anything that the session may bring */
 		error = say_accept(conn, channel, NULL, 0);
 	} else {
 		conn->is_request = true;

@@ -18,10 +18,10 @@
 #include "fabric/tcp/waiting.h"
 
 #define EVENTS_MAX 32
-#define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions of which sleepers are woken, each time */
-#define DIRECT_MAX 2			   /* so few connections are read without asking which one has something */
-#define BUSY_POLLS 64			   /* in a tick: the program polls, and the agent need not */
-#define CREDIT_CONNS_MAX 32		   /* connections that are looked at with every post */
+#define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions whose sleepers are woken at a time */
+#define DIRECT_MAX 2			   /* up to this many connections are read without asking which one has data */
+#define BUSY_POLLS 64			   /* of a tick: the program polls, so the agent need not */
+#define CREDIT_CONNS_MAX 32		   /* connections that are checked with every post */
 
 static LIST_HEAD(, tcp_ep) eps GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(eps);
 
@@ -44,7 +44,7 @@ void sf_tcp_ep_unlock(struct tcp_ep *far)
 
 /* ---- driving ---- */
 
-/* The regions whose sleepers are to be woken once the lock is free. */
+/* The regions whose sleepers must be woken once the lock is free. */
 struct changes {
 	uint32_t num;
 	uint64_t region[CHANGES_MAX];
@@ -73,7 +73,7 @@ static void peers_send_credits(struct tcp_ep *far, bool early)
 		sf_tcp_conn_send_credits(conn, early);
 }
 
-/* Returns whether anything had come. */
+/* Returns whether anything had arrived. */
 static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 {
 	bool came = false;
@@ -87,7 +87,7 @@ static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 	came = came || conn->session.stream.fd < 0;
 	if (came)
 		sf_tcp_conn_send_credits(conn, false);
-	if (came || conn->session.refusal_due) /* a waiting message was rejected: no data need have arrived for that */
+	if (came || conn->session.refusal_due) /* a waiting message was rejected: no data may have arrived for that */
 		sf_tcp_conn_busy(conn);
 	return came;
 }
@@ -128,7 +128,7 @@ static bool receive_all(struct tcp_ep *far, struct changes *changes)
 	return came;
 }
 
-/* Gives receives that were posted to the messages that wait for them, in the order of their coming. */
+/* Gives posted receives to the messages that wait for them, in the order of arrival. */
 static void serve_waiting(struct tcp_ep *far, struct changes *changes)
 {
 	const bool has_posts = far->waiting_posts != far->posts;
@@ -158,7 +158,7 @@ static void attend_busy(struct tcp_ep *far, bool by_agent)
 	}
 }
 
-/* A submit reads too, and cannot wake sleepers. */
+/* A submit reads as well, and cannot wake sleepers. */
 static void busy_changes_pop(struct tcp_ep *far, struct changes *changes)
 {
 	struct tcp_conn *conn;
@@ -204,7 +204,7 @@ static void channel_watch(struct tcp_ep *far, bool on)
 	epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, far->epoll, &event);
 }
 
-/* Something has come. A program that polls finds it itself. */
+/* Something has arrived. A program that polls finds it itself. */
 static void channel_readable(struct sf_channel *channel)
 {
 	struct tcp_ep *far = channel->owner;
@@ -243,7 +243,8 @@ bool sf_tcp_eps_tick(uint64_t now)
 		if (far->is_watched && far->has_posted)
 			peers_send_credits(far, true);
 		busy_changes_pop(far, &changes);
-		if (far->is_watched && !LIST_EMPTY(&far->busy)) /* for what waits for an end, or an acknowledgement */
+		if (far->is_watched &&
+		    !LIST_EMPTY(&far->busy)) /* for connections that wait for an end, or for an acknowledgement */
 			attend_busy(far, true);
 		far->polls_seen = polls;
 		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
@@ -333,7 +334,7 @@ void sf_tcp_ep_close(struct tcp_ep *far)
 	free(far);
 }
 
-/* These two lock and unlock only what is not the parent's, which clang does not follow. */
+/* These two lock and unlock only locks that do not belong to the parent, which clang does not follow. */
 NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_lock(struct tcp_ep *far)
 {
 	if (is_ours(far))
@@ -348,7 +349,7 @@ NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_posted(struct tcp_ep *far)
 		return;
 	far->posts++;
 	far->has_posted = true;
-	/* Credits go out with the next submit or poll, or by the agent where the program does neither. */
+	/* Credits go out with the next submit or poll, or by the agent if the program does neither. */
 	if (far->is_watched && !far->is_polling && far->conn_num <= CREDIT_CONNS_MAX) {
 		peers_send_credits(far, true);
 		attend_busy(far, false);
@@ -454,7 +455,7 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 	if (!is_ours(far))
 		return 0;
 	atomic_store_explicit(&far->polls, atomic_load_explicit(&far->polls, memory_order_relaxed) + 1, memory_order_relaxed);
-	if (pthread_mutex_trylock(&far->lock) != 0) { /* the agent is at it */
+	if (pthread_mutex_trylock(&far->lock) != 0) { /* the agent does it */
 		if (!atomic_load_explicit(&far->is_due, memory_order_relaxed))
 			return 0;
 		pthread_mutex_lock(&far->lock);
@@ -466,7 +467,7 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 	while (ran < budget && run_one(far))
 		ran++;
 	if (ran != 0 && far->has_posted)
-		peers_send_credits(far, far->is_watched); /* else by the next poll, or the agent's next tick */
+		peers_send_credits(far, far->is_watched); /* otherwise by the next poll, or the agent's next tick */
 	if (ran != 0 && !LIST_EMPTY(&far->busy))
 		attend_busy(far, false);
 	if (far->has_released)

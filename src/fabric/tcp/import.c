@@ -20,13 +20,13 @@
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/ep.h"
 
-#define LOOK_MS 100					     /* at the clock, while the owner does not answer */
-#define SHOWN(address) (int)strcspn(address, "#"), (address) /* for "%.*s": the token behind it is a secret */
+#define LOOK_MS 100					     /* interval of clock checks while the owner does not answer */
+#define SHOWN(address) (int)strcspn(address, "#"), (address) /* for "%.*s": the token behind it is secret */
 
 enum state {
 	ASKING,
 	OPEN,
-	LOST,	/* the session has ended, and the owner may be there yet */
+	LOST,	/* the session has ended, but the owner may still exist */
 	FAILED, /* permanently */
 };
 
@@ -39,10 +39,10 @@ struct tcp_import {
 	enum state state;
 	doca_error_t status; /* FAILED */
 	bool was_open;
-	uint64_t again_ns;	    /* LOST: the owner is not asked before */
-	struct sf_channel *channel; /* to the owner's agent; once it is OPEN, the session's socket in the agent's set */
+	uint64_t again_ns;	    /* LOST: the owner is not asked before this time */
+	struct sf_channel *channel; /* to the owner's agent; once OPEN, the session's socket in the agent's set */
 	struct sf_region_doorbell *doorbell;
-	/* Of the thread that accesses the memory; after sf_control_lock. */
+	/* Of the thread that accesses the memory; taken after sf_control_lock. */
 	pthread_mutex_t lock;
 	bool finished; /* the operation is */
 	struct tcp_session session;
@@ -166,7 +166,7 @@ static void import_failed(struct tcp_import *import, doca_error_t status)
 	ended_as(import, FAILED, status);
 }
 
-/* The owner is gone or broke off, the network is cut, or an access was not answered. */
+/* The owner is gone or closed the connection, the network is down, or an access was not answered. */
 static void session_gone(struct sf_channel *channel)
 {
 	struct tcp_import *import = channel->owner;

@@ -16,10 +16,10 @@ static inline bool tcp_is_import(const struct sf_region *region)
 	return region != NULL && region->imported && region->ops == sf_tcp_fabric_ops();
 }
 
-/* Which region of the owner's, and by which right. */
+/* A region of the owner, and the token that permits access. */
 void sf_tcp_import_target(const struct sf_region *region, struct tcp_target *target);
 
-/* Is it the descriptor of memory that can be reached by the network? */
+/* Returns true for the descriptor of memory that is accessible by the network. */
 bool sf_tcp_is_descriptor(const void *bytes, size_t len);
 
 /* As sf_descriptor_unpack. */
@@ -32,7 +32,7 @@ doca_error_t sf_tcp_region_access(struct sf_region *region, struct sf_op *op);
 doca_error_t sf_tcp_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 void sf_tcp_region_close(struct sf_region *region);
 
-/* By the agent, with sf_control_lock: an importer of one of our regions has come. */
+/* Called by the agent, with sf_control_lock: an importer of one of our regions has connected. */
 bool sf_tcp_import_serve(struct sf_channel *channel, const struct sf_msg *first);
 
 #endif

@@ -16,8 +16,8 @@
 #include "fabric/shm/region.h"
 #include "fabric/mapping.h"
 
-#define STRAIGHT_MIN 4096	     /* bytes that are worth a call of their own */
-#define TURN_MAX (UINT64_C(4) << 20) /* bytes of one session before others have their turn */
+#define STRAIGHT_MIN 4096	     /* bytes that justify a call of their own */
+#define TURN_MAX (UINT64_C(4) << 20) /* bytes read from one session before others have their turn */
 
 static void session_broken(struct tcp_session *session, const char *what)
 {
@@ -42,13 +42,13 @@ static void op_pop(struct tcp_session *session, doca_error_t status)
 	session->ops->done(session, op);
 }
 
-/* The operations below this number are sent, and not rejected. */
+/* The operations below this number were sent, and not rejected. */
 static uint32_t sent_end(const struct tcp_session *session)
 {
 	return session->rewind ? session->rewind_seq : session->unsent_seq;
 }
 
-/* Is the first operation sent, all of it? */
+/* Returns true if the first operation was sent completely. */
 static bool first_is_sent(const struct tcp_session *session)
 {
 	return session->first_seq != sent_end(session) && !(session->bulk.left != 0 && session->bulk.op == session->first);
@@ -144,7 +144,7 @@ static void frame_changed(struct tcp_session *session, uint64_t region)
 		session->changed[session->changed_num++] = region;
 }
 
-/* The rights, the bounds and the token hold. */
+/* Returns true if the rights, the bounds and the token are valid. */
 static bool access_is_permitted(const struct tcp_target *target, uint64_t len, uint32_t right)
 {
 	if (sf_shm_region_permits(target->region, &target->token, target->addr, len, right))
@@ -281,7 +281,7 @@ static void request_begin(struct tcp_session *session)
 	}
 }
 
-/* By whichever thread reads: the endpoint's own looks at it later. */
+/* Set by whichever thread reads; the endpoint's own thread checks it later. */
 static __attribute__((cold)) void delivered_trace(const struct tcp_session *session, const struct sf_recv *recv)
 {
 	sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
@@ -381,7 +381,7 @@ static void frame_end(struct tcp_session *session)
 	}
 }
 
-/* Where the next bytes of a frame go, as pieces; 0: nowhere. The region is entered. */
+/* Where to store the next bytes of a frame, as pieces; 0: nowhere. Enters the region. */
 static int place_pieces(struct tcp_session *session, struct iovec *pieces, uint64_t len)
 {
 	struct tcp_reading *reading = &session->reading;
@@ -395,7 +395,7 @@ static int place_pieces(struct tcp_session *session, struct iovec *pieces, uint6
 	if (reading->place != TCP_PLACE_REGION)
 		return 0;
 	bytes = sf_shm_region_enter(target->region, target->addr + reading->at, len);
-	if (bytes == NULL) { /* it has ended under way */
+	if (bytes == NULL) { /* the region has ended meanwhile */
 		reading->place = TCP_PLACE_NOWHERE;
 		reading->is_failed = true;
 		return 0;
@@ -437,7 +437,7 @@ static void place_copy(struct tcp_session *session, uint64_t len)
 	reading->left -= len;
 }
 
-/* Copies len bytes from `in`, if they are complete. */
+/* Copies len bytes from `in`, if all of them are there. */
 static bool bytes_pop(struct tcp_session *session, void *bytes, size_t len)
 {
 	if (session->in_len - session->in_at < len)
@@ -447,7 +447,7 @@ static bool bytes_pop(struct tcp_session *session, void *bytes, size_t len)
 	return true;
 }
 
-/* A heartbeat of before this was a session, which was on its way. */
+/* A heartbeat that was sent before the channel became a session. */
 static bool is_control_message(const struct tcp_head *head)
 {
 	const struct sf_msg alive = sf_msg_head(SF_MSG_ALIVE, sizeof(alive), 0);
@@ -506,7 +506,7 @@ static void frames_parse(struct tcp_session *session)
 	session->in_at = 0;
 }
 
-/* One call. Returns the bytes that came; 0 at the end of the stream; -1: none now. */
+/* One call. Returns the received bytes; 0 at the end of the stream; -1: none now. */
 static ssize_t receive_some(struct tcp_session *session)
 {
 	struct tcp_reading *reading = &session->reading;
@@ -545,7 +545,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 	uint64_t all = session->in_len;
 
 	session->is_waiting = false;
-	if (session->in_len != 0 || session->reading.has_fixed) /* there were too many changes to go on with it, or no receive */
+	if (session->in_len != 0 || session->reading.has_fixed) /* there were too many changes to continue, or no receive */
 		frames_parse(session);
 	while (session->stream.fd >= 0 && !session->is_broken && !session->is_waiting && all < TURN_MAX &&
 	       session->changed_num < TCP_CHANGED_MAX) {

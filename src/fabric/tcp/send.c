@@ -12,7 +12,7 @@
 #include "fabric/shm/region.h"
 #include "fabric/tcp/import.h"
 
-#define CHUNK (UINT64_C(1) << 20) /* of an answer, in one frame: others go between */
+#define CHUNK (UINT64_C(1) << 20) /* of an answer, in one frame: other frames may go in between */
 
 static const uint8_t zeros[4096];
 
@@ -153,7 +153,7 @@ static __attribute__((cold)) void sent_trace(const struct tcp_session *session, 
 	sf_trace_record(SF_TRACE_SEND, op, flow, len < UINT32_MAX ? (uint32_t)len : UINT32_MAX, sf_op_name(op->kind));
 }
 
-/* False: there is no room for it now. */
+/* Returns false if there is no room for it now. */
 static bool put_request(struct tcp_session *session, struct sf_op *op)
 {
 	const struct tcp_head head = {.kind = (uint8_t)op->kind, .header_len = (uint8_t)op->header_len};
@@ -178,7 +178,7 @@ static bool put_request(struct tcp_session *session, struct sf_op *op)
 	return true;
 }
 
-/* Where nothing is sent again, what found no receive is not done at all. */
+/* Without a retransmission, an operation that found no receive does not happen at all. */
 static void drop_unsent(struct tcp_session *session)
 {
 	struct sf_op **at = &session->first, *op;
@@ -235,7 +235,7 @@ static void put_requests(struct tcp_session *session)
 
 void sf_tcp_session_receives(struct tcp_session *session, struct tcp_receives *receives, uint32_t most)
 {
-	/* The message that is being read has its receive already: the list is of those behind it. */
+	/* The message that is being read has its receive already: the list begins behind it. */
 	*receives = (struct tcp_receives){.from = session->heard + (session->reading.recv != NULL)};
 	session->ops->receives(session, receives);
 	if (receives->num > most) {
@@ -270,7 +270,7 @@ static void frames_compose(struct tcp_session *session)
 {
 	bool bye;
 
-	if (session->bulk.left != 0) /* its frame is not at its end */
+	if (session->bulk.left != 0) /* its frame is incomplete */
 		return;
 	put_alone(session, TCP_REFUSED, session->executed, &session->refusal_due);
 	put_answers(session);
@@ -299,7 +299,7 @@ static void bulk_end(struct tcp_session *session)
 		answer_pop(session);
 }
 
-/* One call. Returns false when there is no room for more, or nothing can be sent any more. */
+/* One call. Returns false if there is no room for more, or nothing can be sent any more. */
 static bool send_some(struct tcp_session *session)
 {
 	struct tcp_answer *answer = &session->answers[session->answer_first];
@@ -317,7 +317,7 @@ static bool send_some(struct tcp_session *session)
 	if (session->bulk.is_answer && part != 0) {
 		if (answer->kind == TCP_DATA)
 			bytes = sf_shm_region_enter(answer->region, answer->addr, part);
-		if (bytes == NULL) { /* the frame has its length: it is filled, and then said to be worth nothing */
+		if (bytes == NULL) { /* the frame's length was sent already: it is filled up, and then marked invalid */
 			answer->kind = TCP_FAIL;
 			bytes = zeros;
 		}
@@ -334,7 +334,7 @@ static bool send_some(struct tcp_session *session)
 		return errno == EINTR;
 	}
 	if (sent < 0) {
-		session->is_cut = true; /* what the peer said before is still to be read */
+		session->is_cut = true; /* earlier data of the peer must still be read */
 		if (errno == EFAULT) {
 			SF_LOG_ERR_LIMITED("the memory of an operation or of a region was unmapped: keep it until the "
 					   "operation completes, and close the region before you free it");
@@ -387,7 +387,7 @@ bool sf_tcp_session_probe(struct tcp_session *session)
 	return session->out_len == 0;
 }
 
-/* Has it sent credits for all its receives? It sends more when the peer reads. */
+/* Returns true if the peer has sent credits for all its receives. It sends more when it reads. */
 static bool is_empty(const struct tcp_session *session)
 {
 	return session->room.more == 0 && session->messages == session->first_message;
@@ -414,7 +414,7 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 	const bool was_idle = session->first == NULL;
 	doca_error_t error = may_submit(session, op, len);
 
-	/* What the peer has said meanwhile counts, whether we poll or not. */
+	/* Credits that have arrived meanwhile count, whether this process polls or not. */
 	if (error != DOCA_SUCCESS && error != DOCA_ERROR_NOT_CONNECTED) {
 		sf_tcp_session_wait_end(session);
 		if (sf_tcp_session_receive(session))
@@ -431,7 +431,7 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 	session->end = &op->next;
 	session->next_seq++;
 	session->messages += takes_receive(op);
-	sf_tcp_session_wait_end(session); /* the acknowledgement comes behind it */
+	sf_tcp_session_wait_end(session); /* the acknowledgement follows it */
 	if (session->unsent == NULL)
 		session->unsent = op;
 	if (was_idle || len > TCP_SMALL)

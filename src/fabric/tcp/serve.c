@@ -13,7 +13,7 @@
 struct served {
 	struct sf_channel *channel;
 	uint64_t region;
-	uint32_t events; /* that its socket is waited on for */
+	uint32_t events; /* events that its socket is polled for */
 	struct tcp_session session;
 };
 
@@ -34,7 +34,7 @@ static bool session_probe(struct tcp_session *session)
 	return sent;
 }
 
-/* Nothing else is asked of the importer. */
+/* Nothing else is requested from the importer. */
 static const struct tcp_session_ops session_ops = {.probe = session_probe};
 
 static void channel_ended(struct sf_channel *channel)
@@ -43,7 +43,7 @@ static void channel_ended(struct sf_channel *channel)
 
 	sf_tcp_session_end(&served->session, DOCA_ERROR_CONNECTION_ABORTED);
 	sf_channel_close(channel);
-	sf_shm_region_ring(served->region); /* it may have died between a change and the wake-up that was to follow */
+	sf_shm_region_ring(served->region); /* it may have died between a change and the wake-up for it */
 	free(served);
 }
 

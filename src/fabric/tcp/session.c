@@ -37,7 +37,7 @@ static uint64_t address_hash(int fd, address_get_t *get)
 
 	if (get(fd, (struct sockaddr *)&address, &len) != 0)
 		return 0;
-	for (size_t at = 0; at < 32; at += sizeof(word)) { /* of an IPv4 or IPv6 address no more is in use */
+	for (size_t at = 0; at < 32; at += sizeof(word)) { /* an IPv4 or IPv6 address uses no more bytes */
 		memcpy(&word, (const char *)&address + at, sizeof(word));
 		hash = sf_trace_flow(hash, word);
 	}
@@ -98,7 +98,7 @@ void sf_tcp_session_wait_end(struct tcp_session *session)
 	if (!session->is_waiting)
 		return;
 	session->is_waiting = false;
-	session->is_unread = true; /* what is behind it */
+	session->is_unread = true; /* the data that follows it */
 	session->reading.has_begun = true;
 	sf_tcp_session_rejected(session);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A session: operations of one process on the endpoint and the memory of another, over one stream. Both sides have the same
- * state: what was asked of the peer, and what the peer asks.
+ * state: requests to the peer, and requests of the peer.
  *
- * Whoever holds the lock of its owner (an endpoint, an import) drives it: it never blocks. A request stays in the list until the
- * peer has acknowledged it, so what finds no receive can be sent again. Nothing is kept for the peer but answers, of which it can
- * ask for TCP_OPS_MAX at most: a peer that does not read costs itself only.
+ * The thread that holds the lock of its owner (an endpoint, an import) drives it. It never blocks. A request stays in the list
+ * until the peer has acknowledged it, so a message that finds no receive can be sent again. Only answers are kept for the peer,
+ * at most TCP_OPS_MAX: a peer that does not read harms itself only.
  */
 #ifndef SF_FABRIC_TCP_SESSION_H
 #define SF_FABRIC_TCP_SESSION_H
@@ -34,11 +34,11 @@ struct tcp_session_ops {
 	/* There is no receive. Returns true if the message must wait for one, with all later data, until the owner
 	 * calls sf_tcp_session_receive or sf_tcp_session_wait_end; else it is rejected. */
 	bool (*wait)(struct tcp_session *session);
-	/* The session ends before the receive is filled. */
+	/* Called when the session ends before the receive is filled. */
 	void (*give_back)(struct tcp_session *session, struct sf_recv *recv);
-	/* The first receives that a message of this session could get. */
+	/* Lists the first receives that a message of this session could use. */
 	void (*receives)(struct tcp_session *session, struct tcp_receives *receives);
-	/* An operation is finished; its status is set. */
+	/* Called when an operation is finished; its status is set. */
 	void (*done)(struct tcp_session *session, struct sf_op *op);
 	void (*rung)(struct tcp_session *session);
 	/* By the agent, for a heartbeat: sf_tcp_session_probe with the owner's lock, if that is free. */
@@ -47,17 +47,17 @@ struct tcp_session_ops {
 	void (*drain)(struct tcp_session *session);
 };
 
-/* What the peer is owed. */
+/* Answers that are owed to the peer. */
 struct tcp_answer {
 	uint32_t seq;
 	uint8_t kind;	 /* TCP_DATA or TCP_FAIL */
 	bool is_word;	 /* the data, 8 bytes at most, is `word` */
-	uint64_t region; /* else it is read there when there is room to send it */
+	uint64_t region; /* otherwise it is read there when there is room to send it */
 	uint64_t addr, left;
 	uint64_t word;
 };
 
-/* Bytes that go straight from their place, behind those of `out`. */
+/* Bytes that are sent from their place, after those of `out`. */
 struct tcp_bulk {
 	struct sf_op *op; /* from its pieces, or */
 	bool is_answer;	  /* from the first answer's region */
@@ -85,25 +85,25 @@ struct tcp_session {
 	const struct tcp_session_ops *ops;
 	struct sf_stream stream; /* its fd is -1: the session has ended */
 	bool is_lent;		 /* the descriptor is the owner's to close */
-	doca_error_t ended; /* why: CONNECTION_RESET, the peer has said goodbye; CONNECTION_ABORTED. SUCCESS while it lasts */
+	doca_error_t ended; /* the reason: CONNECTION_RESET, the peer has sent BYE; CONNECTION_ABORTED. SUCCESS while it lasts */
 	bool leaving;	    /* BYE once all requests are acknowledged */
 	bool said_bye;
 	bool is_behind;	    /* there was no room to send */
 	bool is_cut;	    /* nothing can be sent any more; receiving reports the peer's end */
 	bool is_unread;	    /* there is more to receive that the socket may not report */
-	bool is_waiting;    /* the message that is being read waits for a receive: nothing is read */
+	bool is_waiting;    /* the message that is being read waits for a receive, so nothing is read */
 	bool is_broken;	    /* the peer violated the protocol */
-	bool has_heard;	    /* something of the peer */
-	bool was_reset;	    /* seen once: what had come before is read first */
+	bool has_heard;	    /* data of the peer was lost */
+	bool was_reset;	    /* seen once: earlier data is read first */
 	uint64_t num_moved; /* calls that sent or received something */
 	bool ring_due, probe_due;
 	/* Requests to the peer. */
 	struct sf_op *first, **end, *unsent;
 	uint32_t first_seq, unsent_seq, next_seq;
 	uint32_t messages, first_message, unsent_message; /* the numbers of the next, and of the first one from those on */
-	uint64_t read_at;				  /* of the first operation's data */
+	uint64_t read_at;				  /* bytes of the first operation's data that were sent */
 	struct tcp_receives room;
-	bool refused; /* the operation numbered unsent_seq found no receive: RESUME when there is one */
+	bool refused; /* the operation numbered unsent_seq found no receive: send RESUME when there is one */
 	bool rewind;
 	uint32_t rewind_seq;
 	/* What it asks. */
@@ -121,20 +121,20 @@ struct tcp_session {
 	struct tcp_answer answers[TCP_OPS_MAX];
 	uint8_t in[TCP_IN_SIZE], out[TCP_OUT_SIZE];
 	struct sf_heartbeat heartbeat;
-	uint64_t flows_out, flows_in; /* what numbers the messages on the timeline, with the addresses of both sides */
+	uint64_t flows_out, flows_in; /* numbers the messages on the timeline, together with the addresses of both sides */
 };
 
-/* The receives that the peer may use, in at most `most` runs. */
+/* Lists the receives that the peer may use, in at most `most` runs. */
 void sf_tcp_session_receives(struct tcp_session *session, struct tcp_receives *receives, uint32_t most);
 
-/* Takes over the connection. */
+/* The session takes ownership of the connection. */
 void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream);
 
-/* Ends it for that reason: the operations that are left are done with it, CONNECTION_ABORTED in any case. */
+/* Ends it for that reason. The remaining operations complete with the reason, or with CONNECTION_ABORTED. */
 void sf_tcp_session_end(struct tcp_session *session, doca_error_t why);
 
-/* After sf_op_check: EMPTY or TOO_BIG by the peer's receives, AGAIN. What was accepted is sent now, or with what follows it by
- * the next sf_tcp_session_send. */
+/* Call after sf_op_check. EMPTY or TOO_BIG according to the peer's receives; AGAIN. An accepted operation is sent now, or with
+ * later ones by the next sf_tcp_session_send. */
 doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op, uint64_t len);
 
 /* Sends pending data, as far as there is room. */
@@ -143,7 +143,7 @@ void sf_tcp_session_send(struct tcp_session *session);
 /* Sends an empty frame. Returns false if other data must be sent first. */
 bool sf_tcp_session_probe(struct tcp_session *session);
 
-/* Reads what has come and carries it out. Returns whether anything had come. */
+/* Reads the data that has arrived and executes it. Returns whether any had arrived. */
 bool sf_tcp_session_receive(struct tcp_session *session);
 
 /* There is no receive for the current message: it and all later data are sent again. */
@@ -155,7 +155,7 @@ void sf_tcp_session_wait_end(struct tcp_session *session);
 /* Drops the current message. */
 void sf_tcp_session_reject(struct tcp_session *session);
 
-/* May another request be sent? It may not while the peer owes acknowledgements of TCP_OPS_MAX. */
+/* Returns true if another request may be sent: the peer owes fewer than TCP_OPS_MAX acknowledgements. */
 static inline bool tcp_session_window(const struct tcp_session *session)
 {
 	return session->unsent_seq - session->first_seq < TCP_OPS_MAX;
@@ -172,7 +172,7 @@ static inline bool tcp_session_unsent(const struct tcp_session *session)
 	       (session->leaving && !session->said_bye && session->first == NULL);
 }
 
-/* What the socket is to be waited on for. One with room is ready, also if nothing has come that epoll knows of. */
+/* The events that the socket must be polled for. A socket with room counts as ready, even if epoll reports no data. */
 static inline uint32_t tcp_session_events(const struct tcp_session *session)
 {
 	return EPOLLIN | (session->is_behind || session->is_unread ? EPOLLOUT : 0);
@@ -187,7 +187,7 @@ static inline uint32_t tcp_session_credits_left(const struct tcp_session *sessio
 	return left > 0 ? (uint32_t)left : 0;
 }
 
-/* Is only this pending? Then it can wait for other data in the same direction. */
+/* Returns true if only this is pending: then it can wait for other data in the same direction. */
 static inline bool tcp_session_owes_ack(const struct tcp_session *session)
 {
 	return session->executed != session->acked && !session->is_cut;

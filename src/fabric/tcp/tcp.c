@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The provider between machines. Endpoints, their receives and regions are those of shm: what differs is how a peer reaches them.
+ * The provider between machines. Endpoints, their receives and regions are those of shm; only the transport to a peer differs.
  *
  *   wire                     what goes over a connection
  *   session  send  receive   one connection: requests, answers, receives

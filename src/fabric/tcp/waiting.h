@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections with a message that waits for a receive of the endpoint, in the order in which their messages came. All of it with
- * the endpoint's lock.
+ * Connections with a message that waits for a receive of the endpoint, in the order of the messages' arrival. Call with the
+ * endpoint's lock.
  *
- * Such a connection reads nothing: its peer's bytes stay in the socket. So a message is not sent again only because other peers
- * took the receives that it was sent for. The wait has a limit, after which the message is refused: what is behind it may be an
- * acknowledgement.
+ * Such a connection reads nothing: its peer's bytes stay in the socket. So a message need not be sent again when other peers used
+ * the receives that it was sent for. After a time limit the message is rejected, because an acknowledgement may be behind it.
  */
 #ifndef SF_FABRIC_TCP_WAITING_H
 #define SF_FABRIC_TCP_WAITING_H
@@ -20,7 +19,7 @@ void sf_tcp_waiting_remove(struct tcp_conn *conn);
  * not an endpoint without receives. */
 void sf_tcp_waiting_count(struct tcp_ep *far);
 
-/* Has it waited as long as it may? Those behind it have waited less. */
+/* Returns true if it has waited for the maximum time. Those behind it have waited less. */
 bool sf_tcp_waiting_is_late(struct tcp_conn *conn);
 
 #endif

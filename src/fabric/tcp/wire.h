@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes over a session: frames of a head, what its kind adds, and bytes. Fixed layouts, little endian. sf_tcp_head_check
- * looks at a head before anything else does.
+ * The frames of a session: a head, the kind's own fields, and bytes. Fixed layouts, little endian. sf_tcp_head_check validates a
+ * head before anything else reads it.
  *
  *   SEND WRITE READ CAS FAA   requests, numbered. They are carried out in that order
  *   DATA FAIL                 the answer to a READ, CAS or FAA; a request that could not be carried out
@@ -44,7 +44,7 @@ struct tcp_head {
 	uint8_t kind;
 	uint8_t header_len; /* SEND, WRITE: bytes of the header, which come before the data */
 	uint16_t unused;
-	uint32_t seq; /* of the request; DATA, FAIL, REFUSED: of the one that is answered; RESUME: of the next */
+	uint32_t seq; /* of the request; in DATA, FAIL and REFUSED: of the answered one; in RESUME: of the next one */
 	uint32_t ack;
 	uint32_t len; /* bytes behind the head */
 };
@@ -66,8 +66,8 @@ struct tcp_atomic {
 	uint64_t compare, value;
 };
 
-/* Receives that the peer may use: the one for its message number `from` (SENDs, and WRITEs with a header, counted
- * from 0) first. */
+/* Receives that the peer may use. The first one is for its message number `from` (SENDs, and WRITEs with a header, counted from
+ * 0). */
 struct tcp_receives {
 	uint32_t from;
 	uint16_t num;
@@ -79,7 +79,7 @@ struct tcp_receives {
 
 #define TCP_SIDE_RUNS_MAX 6
 
-/* A side of CONNECT and ACCEPT: what its endpoint has posted, so that the peer can send at once. */
+/* A side of CONNECT and ACCEPT: what its endpoint has posted, so that the peer can send immediately. */
 struct tcp_side {
 	uint32_t version;
 	uint16_t num, more;
@@ -106,7 +106,7 @@ struct tcp_msg_attached {
 	struct sf_msg head; /* value: a status */
 };
 
-/* Bytes behind a head that are not the message's or the memory's: what the kind adds, and the header. */
+/* Bytes behind a head that belong neither to the message nor to the memory: the kind's fields, and the header. */
 static inline uint32_t tcp_fixed_len(const struct tcp_head *head)
 {
 	switch ((enum tcp_kind)head->kind) {
@@ -131,13 +131,13 @@ static inline bool tcp_is_request(unsigned kind)
 	return kind <= TCP_FAA;
 }
 
-/* Is it a head of a known kind, with every length in its bounds? */
+/* Returns true for a head of a known kind with every length in bounds. */
 bool sf_tcp_head_check(const struct tcp_head *head);
 
-/* How many receives of one length, *len, the peer has for message number `message` and those behind it; or 0. */
+/* Returns how many receives of one length, *len, the peer has for message number `message` and the following ones; or 0. */
 uint32_t sf_tcp_receives_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len);
 
-/* The room of the receive that the peer has for message number `message`, or -1. */
+/* Returns the size of the peer's receive for message number `message`, or -1. */
 int64_t sf_tcp_receives_room(const struct tcp_receives *receives, uint32_t message);
 
 bool sf_tcp_side_check(const void *side);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on a region without a connection: by the import's own queue pair, one thread at a time; on one's own memory by hand.
- */
+/* Operations on a region without a connection: by the import's own queue pair, one thread at a time; memory of this process is
+ * accessed directly. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "fabric/verbs/mr.h"
 #include "fabric/verbs/region.h"
 
-#define BOUNCE_SIZE ((size_t)64 << 10)	    /* for bytes from and to memory that is in no region */
-#define STALL_LIMIT_NS UINT64_C(1000000000) /* for the device, which itself gives up sooner */
+#define BOUNCE_SIZE ((size_t)64 << 10)	    /* for bytes that are in no region */
+#define STALL_LIMIT_NS UINT64_C(1000000000) /* for the device, which gives up earlier by itself */
 #define DRAIN_LIMIT_NS UINT64_C(100000000)
 
 /* ---- our own memory ---- */
@@ -145,7 +145,7 @@ static doca_error_t sided_access(struct vb_import *import, const struct sf_op *o
 
 		if (piece->len == 0)
 			continue;
-		if (piece->len > sizeof(uint64_t)) /* a word is copied sooner than found */
+		if (piece->len > sizeof(uint64_t)) /* copying a word is faster than looking up its registration */
 			mr = sf_verbs_mr_find(vb_domain(import->base.domain), piece->addr, piece->len);
 		error = mr != NULL ? access_direct(import, op->kind, remote, piece, mr)
 				   : access_bounced(import, op->kind, remote, piece);

@@ -11,7 +11,7 @@
 #include "fabric/verbs/ep.h"
 #include "fabric/verbs/mr.h"
 
-#define SUSPECT_LIMIT_NS UINT64_C(500000000) /* for a peer to report that it left, after the device detected it */
+#define SUSPECT_LIMIT_NS UINT64_C(500000000) /* for a peer to report that it disconnected, after the device detected it */
 #define BLOCK_ALIGN 4096
 
 /* ---- life ---- */
@@ -117,7 +117,7 @@ void sf_verbs_conn_untouch(struct vb_conn *conn)
 	conn->in_todo = false;
 }
 
-/* Nothing more will come of those not posted. */
+/* Operations that were not posted complete without the device. */
 static void ops_fail(struct vb_conn *conn)
 {
 	for (; conn->ops_posted != conn->ops_tail; conn->ops_posted++) {

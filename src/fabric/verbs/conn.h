@@ -26,15 +26,15 @@ struct vb_op {
 	struct vb_mr *mrs[VB_PIECES_MAX];
 	const struct sf_iov *iov; /* the operation's own, or stage */
 	uint32_t iov_num;
-	struct sf_iov stage;  /* a copy in one piece, ours, where there are too many, or the peer is to fetch it */
+	struct sf_iov stage;  /* our copy in one piece, if there are too many pieces, or the peer must fetch it */
 	uint64_t len, at;     /* bytes; posted so far */
-	uint32_t piece;	      /* of iov, where at is, */
-	uint64_t piece_at;    /* and where in it */
+	uint32_t piece;	      /* index in iov of the current piece */
+	uint64_t piece_at;    /* offset in it */
 	uint32_t out;	      /* work requests of it that are not done */
 	uint32_t pull_number; /* of a long message: from 1 on, in order */
 	doca_error_t status;
 	bool posted;  /* all of it */
-	bool bounced; /* the bytes read lie in the block */
+	bool bounced; /* the bytes that were read are in the block */
 	bool pull;
 	bool writes; /* counted among the import's writers */
 };
@@ -46,10 +46,10 @@ struct vb_send {
 	uint32_t index; /* of the operation, or the slot */
 };
 
-/* What the device reads and writes of a connection. */
+/* Memory of a connection that the device reads and writes. */
 struct vb_block {
-	struct vb_view view;	      /* the peer's receives; the peer writes it */
-	struct vb_view sent_views[8]; /* ours, as sent, where the device takes too little inline */
+	struct vb_view view;	      /* the peer's receives; written by the peer */
+	struct vb_view sent_views[8]; /* our receives, as sent; used if the device accepts too little inline */
 	struct vb_record records[VB_CONN_OPS];
 	uint8_t bounces[VB_CONN_OPS][VB_BOUNCE_SIZE];
 };
@@ -69,7 +69,7 @@ struct vb_conn {
 	struct vb_mr *block_mr;
 	struct vb_view view; /* the peer's receives, as last read */
 	uint32_t view_number, view_slot;
-	uint8_t view_owed; /* one is to be written when there is room: 2 when a flush waits for it */
+	uint8_t view_owed; /* a view must be written when there is room; 2: a flush waits for it */
 	bool in_todo;
 	struct vb_conn *todo_next;
 
@@ -89,7 +89,7 @@ struct vb_conn {
 	doca_error_t gone;  /* by the peer: RESET or ABORTED; or SUCCESS */
 	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
 	uint64_t gone_at;
-	bool suspect; /* gone because an operation failed: the peer's own reason, if it comes soon, is more precise */
+	bool suspect; /* gone because an operation failed. If the peer's own reason arrives soon, it is more precise */
 	struct sf_ep_event opened, closed;
 };
 
@@ -102,33 +102,32 @@ static inline struct vb_ep *vb_conn_ep(struct vb_conn *conn)
 	return vb_ep(conn->base.ep);
 }
 
-/* With the endpoint's lock, but for new and free. */
+/* Call with the endpoint's lock, except new and free. */
 
-/* With a queue pair in INIT; not in the endpoint yet. NULL, logged. */
+/* Creates a connection with a queue pair in INIT, not in the endpoint yet. NULL, logged. */
 struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user);
-/* Nothing refers to it any more. */
+/* Call when nothing refers to it any more. */
 void sf_verbs_conn_free(struct vb_conn *conn);
 void sf_verbs_conn_enter(struct vb_conn *conn);
 struct vb_conn *sf_verbs_conn_find(struct vb_ep *ep, uint32_t qpn);
 /* The queue pair is unusable; posted work is flushed. */
 void sf_verbs_conn_break(struct vb_conn *conn);
-/* Room for one more work request? spare: may it use the room for views? */
+/* Returns true if there is room for one more work request. spare: it may use the room for views. */
 bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare);
 bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
-/* It is to be stepped when the endpoint settles. */
+/* Makes the endpoint step it when it settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
 /* Removes it from that list before it is destroyed. */
 void sf_verbs_conn_untouch(struct vb_conn *conn);
-/* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
+/* The peer is gone for that reason. ABORTED without a report of the peer is only a suspicion. */
 void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);
 void sf_verbs_conn_suspect(struct vb_conn *conn);
 bool sf_verbs_conn_is_suspect(const struct vb_conn *conn, uint64_t now_ns);
-/* Our side of a connection, for the peer; and the peer's, with the endpoint's lock: the connection takes what it sends from here
- * on.
- */
+/* Describes our side of a connection for the peer; sets the peer's side, with the endpoint's lock: from here on the connection
+ * accepts what the peer sends. */
 void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side);
 doca_error_t sf_verbs_conn_set_peer(struct vb_conn *conn, const struct sf_msg_side *side);
-/* Copies the data into the event. False: no memory. */
+/* Copies the data into the event. Returns false without memory. */
 bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections begin on the side that connects, what their peers' agents say, and how they end. */
+/* How connections begin on the connecting side, the messages of their peers' agents, and how they end. */
 #include "fabric/verbs/connect.h"
 
 #include <assert.h>
@@ -15,13 +15,13 @@
 #include "fabric/verbs/receive.h"
 #include "fabric/verbs/view.h"
 
-#define DRAIN_LIMIT_NS UINT64_C(200000000) /* for the device to give back what is posted on a failed queue pair */
+#define DRAIN_LIMIT_NS UINT64_C(200000000) /* for the device to return work that is posted on a failed queue pair */
 
 static LIST_HEAD(, vb_conn) conns GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(conns);
 
 /* ---- what the agent does for connections; with sf_control_lock ---- */
 
-/* With the endpoint's lock. The attempt is over. */
+/* Called with the endpoint's lock when the attempt is over. */
 static void connect_ended(struct vb_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	conn->opened.status = status;
@@ -247,7 +247,7 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* Out of the endpoint: waits briefly until the device is done with it. */
+/* Removes it from the endpoint: waits briefly until the device has finished with it. */
 static void conn_leave(struct vb_conn *conn)
 {
 	struct vb_ep *ep = vb_conn_ep(conn);
@@ -255,7 +255,7 @@ static void conn_leave(struct vb_conn *conn)
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
 	sf_verbs_conn_break(conn);
-	/* The last thing posted comes back last, behind a receive that the peer was filling. */
+	/* The last work request is returned last, after a receive that the peer was filling. */
 	(void)sf_verbs_conn_post(conn, &wr, VB_SEND_VIEW, 0);
 	do {
 		sf_verbs_ep_drain(ep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The side that connects, and the end of connections. */
+/* The connecting side, and the end of connections. */
 #ifndef SF_FABRIC_VERBS_CONNECT_H
 #define SF_FABRIC_VERBS_CONNECT_H
 
@@ -13,7 +13,7 @@ void sf_verbs_conn_ring(struct sf_conn *conn);
 extern struct sf_control_provider sf_verbs_control; /* verbs.c */
 /* Call these with sf_control_lock. The connection handles the peer agent's messages from here on. */
 void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
-/* The connection is in the endpoint, and in the list of all. */
+/* The connection is added to the endpoint, and to the list of all. */
 void sf_verbs_conn_register(struct vb_conn *conn);
 bool sf_verbs_conns_tick(uint64_t now_ns);
 void sf_verbs_conns_after_fork(void);

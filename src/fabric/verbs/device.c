@@ -17,7 +17,7 @@
 #define GID_TYPE_SIZE 32
 #define ACK_TIMEOUT 14 /* 67 ms for an acknowledgement, */
 #define ACK_RETRIES 7  /* so many times */
-#define RNR_TIMER 1    /* 10 us until a sender tries again for which there was no receive */
+#define RNR_TIMER 1    /* 10 us until a sender that found no receive tries again */
 #define HOP_LIMIT 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,7 +56,7 @@ static REQUIRES(lock) struct vb_device *device_add(struct ibv_device *found, con
 	return device;
 }
 
-/* The device of that name, or the first one when name is NULL. */
+/* The device of that name, or the first one if name is NULL. */
 static REQUIRES(lock) struct vb_device *device_find(const char *name)
 {
 	struct vb_device *device = name != NULL ? device_known(name) : NULL;
@@ -79,7 +79,8 @@ static REQUIRES(lock) struct vb_device *device_find(const char *name)
 	return device;
 }
 
-/* A key that the topology gave a real device names it; for any other, SOFTFIELD_VERBS_DEVICE does, or the first one stands in. */
+/* A key that the topology gave a real device names it. For any other key SOFTFIELD_VERBS_DEVICE names the device, or the first
+ * one is used. */
 static REQUIRES(lock) struct vb_device *find_by_key(const char *key)
 {
 	const char *forced = secure_getenv("SOFTFIELD_VERBS_DEVICE");
@@ -128,7 +129,7 @@ static bool gid_is_ipv4(const union ibv_gid *gid)
 	return memcmp(gid->raw, mapped, sizeof(mapped)) == 0;
 }
 
-/* RoCE version 2 over IPv4 before version 2 over IPv6 before whatever is first. */
+/* Prefers RoCE version 2 over IPv4, then version 2 over IPv6, then the first entry. */
 static void choose_gid(struct vb_domain *domain, int num)
 {
 	int best = -1;
@@ -262,7 +263,7 @@ doca_error_t sf_verbs_domain_pd(struct sf_domain *domain, struct ibv_pd **pd)
 	return DOCA_SUCCESS;
 }
 
-/* Where there is no device there is no protection domain, whatever the pointer is. */
+/* Without a device there is no protection domain, whatever the pointer is. */
 static bool any_device(void)
 {
 	int num = 0;

@@ -13,17 +13,17 @@
 #include "fabric/verbs/wire.h"
 
 #define VB_DEVICES_MAX 64
-#define VB_PORT 1	 /* of the device's ports, the one that is used */
-#define VB_SGE_MAX 17	 /* pieces of one work request: the record and those of an operation */
+#define VB_PORT 1	 /* the port of the device that is used */
+#define VB_SGE_MAX 17	 /* pieces of one work request: the record and the operation's pieces */
 #define VB_PIECES_MAX 16 /* pieces of an operation; data with more pieces is copied */
 #define VB_IOV_MAX 64
 #define VB_RECV_IOV_MAX 6		 /* pieces of a receive */
-#define VB_SPLIT_MAX (UINT32_C(1) << 30) /* bytes of one work request, where the device takes more */
+#define VB_SPLIT_MAX (UINT32_C(1) << 30) /* bytes of one work request, even if the device accepts more */
 
-/* Opened once a process and kept: contexts are few. */
+/* Opened once per process and kept, because contexts are scarce. */
 struct vb_device {
 	char name[64];
-	char key[96]; /* how the topology calls it */
+	char key[96]; /* its name in the topology */
 	struct ibv_context *context;
 	struct ibv_pd *given; /* the program's protection domain, for domains opened from now on; or NULL */
 };
@@ -36,7 +36,7 @@ struct vb_domain {
 	struct ibv_context *context; /* the device's, or that of the program's protection domain */
 	struct ibv_pd *pd;
 	bool pd_is_ours;
-	struct ibv_cq *idle_cq; /* of queue pairs that only answer: nothing comes there */
+	struct ibv_cq *idle_cq; /* of queue pairs that only answer: nothing arrives there */
 	struct sf_key id;
 	uint32_t generation;
 	union ibv_gid gid;
@@ -62,7 +62,7 @@ void sf_verbs_domain_close(struct sf_domain *domain);
 doca_error_t sf_verbs_domain_pd(struct sf_domain *domain, struct ibv_pd **pd);
 doca_error_t sf_verbs_pd_device(struct ibv_pd *pd, const char **device);
 
-/* What a peer has to know of one's queue pair; without the view. */
+/* Describes a queue pair for the peer, without the view. */
 void sf_verbs_domain_end(const struct vb_domain *domain, const struct ibv_qp *qp, uint32_t psn, struct vb_msg_end *end);
 
 /* ---- queue pairs ---- */
@@ -70,10 +70,11 @@ void sf_verbs_domain_end(const struct vb_domain *domain, const struct ibv_qp *qp
 #define VB_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define VB_RNR_FOR_EVER 7
 
-/* In INIT. depth: work requests at a time. srq: NULL for a pair that receives nothing. *inline_max as the device gives it. */
+/* Creates a queue pair in INIT. depth: maximum of work requests in flight. srq: NULL for a queue pair that receives nothing.
+ * *inline_max: as the device grants it. */
 doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, struct ibv_srq *srq, uint32_t depth,
 				struct ibv_qp **qp, uint32_t *inline_max);
-/* From INIT to RTS, towards the peer's. */
+/* Moves it from INIT to RTS, connected to the peer's. */
 doca_error_t sf_verbs_qp_join(struct vb_domain *domain, struct ibv_qp *qp, uint32_t psn, const struct vb_msg_end *peer,
 			      uint8_t rnr_retry);
 /* Flushes its posted work. */
@@ -85,7 +86,7 @@ uint32_t sf_verbs_qp_random_psn(void);
 
 /* ---- interfaces.c ---- */
 
-/* The addresses by which a device is found, IPv4 first. */
+/* The addresses by which peers find a device, IPv4 first. */
 void sf_verbs_device_addresses(const char *device, struct sf_addresses *addresses);
 /* The interface of a device's link-local addresses, or 0. */
 uint32_t sf_verbs_device_scope(const char *device, int gid_index);

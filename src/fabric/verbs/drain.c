@@ -13,8 +13,8 @@
 #include "fabric/verbs/view.h"
 
 #define POLL_BATCH 16
-#define LEAVE_LIMIT_NS UINT64_C(500000000) /* without progress of what was sent before a disconnect */
-#define NEWS_LIMIT_NS UINT64_C(1000000000) /* for messages that a peer says it sent before it left */
+#define LEAVE_LIMIT_NS UINT64_C(500000000) /* without progress of messages sent before a disconnect */
+#define NEWS_LIMIT_NS UINT64_C(1000000000) /* for messages that a peer sent before it disconnected, as it says */
 
 /* ---- a connection ---- */
 

@@ -17,7 +17,7 @@
 #include "fabric/verbs/region.h"
 #include "fabric/verbs/trace.h"
 
-#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
+#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish a message that it has begun */
 #define SPARE_COMPLETIONS (2 * VB_SELF_DEPTH + 64)
 
 /* ---- the completion queue ---- */
@@ -37,7 +37,7 @@ static void channel_readable(struct sf_channel *channel)
 	pthread_mutex_lock(&ep->lock);
 	if (ep->queue.armed) {
 		sf_verbs_ep_drain(ep);
-		if (ep->queue.armed) { /* nothing came of it: wait on */
+		if (ep->queue.armed) { /* nothing became due: continues to wait */
 			ibv_req_notify_cq(ep->cq, 0);
 			sf_verbs_ep_drain(ep);
 		}
@@ -65,7 +65,7 @@ bool sf_verbs_ep_arm(struct sf_ep *base)
 
 /* ---- poll ---- */
 
-/* One that was flushed has no connection, and is no delivery. */
+/* A flushed receive has no connection, and is no delivery. */
 static void recv_report(struct sf_recv *recv)
 {
 	const bool is_traced = recv->conn != NULL && sf_trace_on();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint: one completion queue, one shared receive queue that all its connections take from, and lists of what is due.
+ * An endpoint: one completion queue, one shared receive queue of all its connections, and lists of due work.
  *
- * The endpoint's lock guards everything here and in its connections, but what is said otherwise. The endpoint's thread takes it
- * for each call, the agent when a peer says something or when the endpoint sleeps: then the agent reads the completion queue in
- * its place, and writes the event only if something came of it. Callbacks run without the lock.
+ * The endpoint's lock guards everything here and in its connections, unless stated otherwise. The endpoint's thread takes it for
+ * each call. The agent takes it when a message of a peer arrives, and while the endpoint sleeps: then the agent reads the
+ * completion queue in its place, and writes the event only if something became due. Callbacks run without the lock.
  *
  * A sender must know whether there is a receive before it sends. So an endpoint writes to each of its peers, through the device,
- * a view of what it has posted (wire.h), after every change. Between the change and the peer's sight of it a message may be sent
- * for which there is no receive any more: it waits in the device until one is posted, as messages do there.
+ * a view of what it has posted (wire.h), after every change. Before the peer sees the change, it may send a message for which
+ * there is no receive any more. That message waits in the device until one is posted.
  */
 #ifndef SF_FABRIC_VERBS_EP_H
 #define SF_FABRIC_VERBS_EP_H
@@ -24,7 +24,7 @@ struct vb_conn;
 #define VB_HASH_SIZE 256
 #define VB_SELF_DEPTH 32 /* receives that a flush consumes at a time */
 
-/* What a completion is about is in its wr_id. */
+/* A completion's wr_id identifies its subject. */
 #define VB_WR_RECEIVE (UINT64_C(1) << 63) /* and a slot */
 #define VB_WR_SELF (UINT64_C(1) << 62)
 
@@ -79,23 +79,23 @@ struct vb_ep {
 	struct vb_ring free_slots;
 	struct vb_ring order;	/* slots + 1 in the order of posting; 0: taken, while one before it is not */
 	struct vb_ring arrived; /* slots in the order of arrival, until reported */
-	struct vb_run *runs;	/* of what is in order: a ring of its size */
+	struct vb_run *runs;	/* numbers of receives in order: a ring of its size */
 	uint32_t runs_head, runs_num;
 	uint32_t posted; /* and not done */
 
 	LIST_HEAD(, vb_conn) conns;
 	uint32_t conns_num;
-	struct vb_conn *todo;			 /* to be stepped; by todo_next */
+	struct vb_conn *todo;			 /* connections to be stepped; by todo_next */
 	LIST_HEAD(, vb_conn) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
 
 	/* Receives are cancelled by messages of our own, over a queue pair connected to itself. */
 	struct ibv_qp *self;
 	uint32_t self_out; /* such messages */
-	bool self_broken;  /* it found no receive, and is to be started anew */
+	bool self_broken;  /* it found no receive, and must be set up again */
 	bool flushing;
 	uint32_t flush_end;			/* of order.tail */
-	uint64_t flush_limit_ns;		/* for those that a sender holds */
-	struct sf_recv *flushed, **flushed_end; /* due once every peer has seen the views that say so */
+	uint64_t flush_limit_ns;		/* for receives that a sender holds */
+	struct sf_recv *flushed, **flushed_end; /* receives due once every peer has seen the views without them */
 	uint32_t flush_views;			/* on their way */
 };
 
@@ -104,7 +104,7 @@ static inline struct vb_ep *vb_ep(struct sf_ep *ep)
 	return (struct vb_ep *)ep;
 }
 
-/* Not so in a child of the process that opened it. */
+/* Returns false in a child of the process that opened it. */
 static inline bool vb_ep_is_ours(const struct vb_ep *ep)
 {
 	return vb_domain(ep->base.domain)->generation == sf_control_generation();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking posted receives back. The device does not give a shared receive back: the endpoint uses them up itself, by empty
- * messages from a queue pair to itself, and reports them once every peer has seen that they are gone.
+ * Cancelling posted receives. The device does not return a shared receive, so the endpoint consumes them itself, by empty
+ * messages from a queue pair to itself. It reports them once every peer has seen that they are gone.
  */
 #include "fabric/verbs/flush.h"
 
@@ -29,7 +29,7 @@ doca_error_t sf_verbs_self_join(struct vb_ep *ep)
 	return sf_verbs_qp_join(domain, ep->self, 0, &end, 0);
 }
 
-/* How many posted before the flush began are still out. */
+/* Returns how many receives posted before the flush are still outstanding. */
 static uint32_t flush_left(const struct vb_ep *ep)
 {
 	uint32_t num = 0;
@@ -49,7 +49,7 @@ static void self_send(struct vb_ep *ep)
 		ep->self_broken = true;
 }
 
-/* Those that a sender held for too long, or that went with a queue pair. */
+/* Receives that a sender held for too long, or that ended with a queue pair. */
 static void flush_give_up(struct vb_ep *ep)
 {
 	while ((int32_t)(ep->order.head - ep->flush_end) < 0) {
@@ -72,7 +72,7 @@ static void flush_report(struct vb_ep *ep)
 	ep->flushed_end = &ep->flushed;
 }
 
-/* All are back: the peers learn of it before the program does. */
+/* All are back: the peers are notified before the program. */
 static void flush_notify(struct vb_ep *ep)
 {
 	struct vb_conn *conn;

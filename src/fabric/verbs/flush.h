@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Taking posted receives back. All with the endpoint's lock. */
+/* Cancelling posted receives. Call all of it with the endpoint's lock. */
 #ifndef SF_FABRIC_VERBS_FLUSH_H
 #define SF_FABRIC_VERBS_FLUSH_H
 

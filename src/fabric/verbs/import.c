@@ -80,7 +80,7 @@ static void answer_gone(struct vb_import *import)
 	(void)vb_msg_send(import->channel, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
 }
 
-/* Any thread that changes bytes after this looked finds armed, or the next ARM finds that moved is another. */
+/* A thread that changes bytes after this check finds armed set; otherwise the next ARM finds another value of moved. */
 static void owner_ring(struct vb_import *import)
 {
 	uint32_t moved = atomic_load(&import->moved);
@@ -137,7 +137,7 @@ doca_error_t sf_verbs_import_enter(struct vb_import *import)
 	default:
 		break;
 	}
-	/* Counted before the look: the agent looks the other way round. */
+	/* Counted before the check: the agent reads the two in the reverse order. */
 	atomic_fetch_add(&import->inflight, 1);
 	if (!atomic_load(&import->gone))
 		return DOCA_SUCCESS;
@@ -224,7 +224,7 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *bytes
 	return DOCA_SUCCESS;
 }
 
-/* What the owner's agent has answered, if it has. */
+/* Returns the answer of the owner's agent, if there is one. */
 static doca_error_t import_status(const struct vb_import *import)
 {
 	switch (atomic_load(&import->state)) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions of other domains. An import has a connection to its owner's agent, which reports its end, and a queue pair of its own
- * to the owner's device, by which sf_region_access reaches the memory; what a connection does with the region goes by the
- * connection's.
+ * Regions of other domains. An import has a connection to its owner's agent, which reports its end, and its own queue pair to the
+ * owner's device, which sf_region_access uses. Operations of a connection on the region use the connection's queue pair.
  */
 #ifndef SF_FABRIC_VERBS_IMPORT_H
 #define SF_FABRIC_VERBS_IMPORT_H
@@ -21,7 +20,7 @@ struct vb_import {
 	LIST_ENTRY(vb_import) entry; /* of all. Guarded by sf_control_lock, as what follows */
 	struct sf_channel *channel;
 	bool gone_unanswered;
-	uint32_t noted;			     /* moved, when the owner was last rung */
+	uint32_t noted;			     /* the value of moved when the owner was last rung */
 	struct sf_region_doorbell *doorbell; /* or NULL */
 	doca_error_t status;		     /* FAILED: why */
 	/* written before READY is */
@@ -31,9 +30,9 @@ struct vb_import {
 	_Atomic bool gone;	   /* the owner ended it, or is dead */
 	_Atomic bool dead;	   /* the owner is dead */
 	_Atomic uint32_t inflight; /* operations of connections and threads */
-	_Atomic bool armed;	   /* the owner sleeps until the region's bytes change, and is to be rung once */
-	_Atomic uint32_t moved;	   /* changes begun and ended; those of sf_region_access are counted at their end */
-	_Atomic uint32_t writers;  /* changes by connections that are under way */
+	_Atomic bool armed;	   /* the owner sleeps until the region's bytes change, and must be rung once */
+	_Atomic uint32_t moved;	   /* changes begun and ended; those of sf_region_access count at their end */
+	_Atomic uint32_t writers;  /* changes by connections in flight */
 	/* for sf_region_access */
 	pthread_mutex_t access; /* guards the rest */
 	struct ibv_cq *cq;
@@ -48,17 +47,17 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *descr
 doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns);
 void sf_verbs_import_close(struct sf_region *region);
 
-/* With sf_control_lock. Is anything still timed? */
+/* With sf_control_lock. Returns true if a time limit is active. */
 bool sf_verbs_imports_tick(void);
 
-/* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */
+/* Counts an operation if it returns SUCCESS. AGAIN: the owner has not answered; CONNECTION_ABORTED. */
 doca_error_t sf_verbs_import_enter(struct vb_import *import);
 static inline void sf_verbs_import_leave(struct vb_import *import)
 {
 	atomic_fetch_sub(&import->inflight, 1);
 }
 
-/* A change of the region's bytes was just posted, or is done. The agent looks the other way round: at armed, then at moved. */
+/* Called when a change of the region's bytes was posted, or is done. The agent reads in the reverse order: armed, then moved. */
 static inline void sf_verbs_import_moved(struct vb_import *import)
 {
 	atomic_fetch_add(&import->moved, 1);

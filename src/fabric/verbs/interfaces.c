@@ -42,7 +42,7 @@ static void iface_of_gid(const char *device, const char *index, char name[IF_NAM
 	fclose(file);
 }
 
-/* Those that its GIDs are of, and those on the same card (IP over InfiniBand). */
+/* The interfaces of its GIDs, and those on the same card (IP over InfiniBand). */
 static void ifaces_of(const char *device, struct ifaces *ifaces)
 {
 	static const char *const folders[] = {"/sys/class/infiniband/%.63s/ports/1/gid_attrs/ndevs",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libibverbs, loaded when a domain is opened first: the core libraries do not depend on it. What rdma-core implements as inline
- * functions (post, poll, notify) needs no symbol and is called as usual.
+ * libibverbs, loaded when the first domain is opened, so that the core libraries do not depend on it. What rdma-core implements
+ * as inline functions (post, poll, notify) needs no symbol and is called as usual.
  */
 #ifndef SF_FABRIC_VERBS_LIB_H
 #define SF_FABRIC_VERBS_LIB_H
@@ -39,7 +39,7 @@ struct vb_lib {
 /* Valid after sf_verbs_lib_load succeeded. */
 extern struct vb_lib sf_verbs_lib;
 
-/* False, and logged once, when the library is not installed. Any thread. */
+/* Returns false, logged once, if the library is not installed. Any thread. */
 _Bool sf_verbs_lib_load(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections begin on the side that is asked. */
+/* How connections begin on the accepting side. */
 #include "fabric/verbs/listen.h"
 
 #include <assert.h>
@@ -44,7 +44,8 @@ static void conn_answer(struct vb_conn *conn, struct sf_channel *channel, const 
 	sf_verbs_conn_side(conn, &side);
 	sf_verbs_conn_follow(conn, channel);
 	sf_verbs_conn_register(conn);
-	(void)sf_control_accept_answer(channel, &sf_verbs_control, &side, NULL, data, len); /* if not, the agent finds the end */
+	(void)sf_control_accept_answer(channel, &sf_verbs_control, &side, NULL, data,
+				       len); /* if not, the agent detects the end */
 }
 
 static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_channel *channel,
@@ -61,7 +62,7 @@ static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_
 			sf_verbs_conn_free(conn);
 		return error;
 	}
-	/* Due before the answer leaves: nothing of the connection can come before it. */
+	/* Made due before the answer is sent: nothing of the connection can arrive earlier. */
 	conn->opened.kind = SF_EP_ACCEPTED;
 	conn->opened.listener = &listener->base;
 	pthread_mutex_lock(&ep->lock);
@@ -76,7 +77,7 @@ static void request_ended(struct sf_channel *channel)
 	((struct vb_request *)channel->owner)->channel = NULL;
 }
 
-/* Nothing is to be said before the answer. */
+/* Nothing is sent before the answer. */
 static bool request_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	(void)msg;

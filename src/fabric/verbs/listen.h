@@ -10,7 +10,7 @@ void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *reque
 doca_error_t sf_verbs_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				    struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
-/* A peer asks to connect. */
+/* Handles a peer's connection request. */
 doca_error_t sf_verbs_connect_requested(struct sf_control_listener *listener, struct sf_channel *channel,
 					const struct sf_msg_connect *ask, int *fds);
 void sf_verbs_requests_after_fork(void);

@@ -13,7 +13,7 @@ struct vb_mr {
 	_Atomic uint32_t refs;
 };
 
-/* One for the caller alone. NULL, logged. */
+/* Creates one for the caller alone. NULL, logged. */
 struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access);
 /* NULL does nothing. */
 void sf_verbs_mr_put(struct vb_mr *mr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of a connection: from submit to the work requests that they are made of, and back. */
+/* Operations of a connection: from the submit to their work requests, and their completions. */
 #include "fabric/verbs/ops.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void iov_scatter(const struct sf_op *op, const uint8_t *from)
 	}
 }
 
-/* One piece instead of many. */
+/* Replaces many pieces by one. */
 static doca_error_t op_stage(struct vb_op *it)
 {
 	it->stage.len = it->len;
@@ -95,7 +95,7 @@ static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-/* A long message is read by its receiver, so it must lie in one piece, in a registration of its own. */
+/* The receiver reads a long message, so the message must be in one piece with a registration of its own. */
 static doca_error_t prepare_pull(struct vb_conn *conn, struct vb_op *it)
 {
 	doca_error_t error = it->iov_num != 1 ? op_stage(it) : DOCA_SUCCESS;
@@ -146,7 +146,7 @@ static doca_error_t op_prepare(struct vb_conn *conn, struct vb_op *it)
 
 /* ---- work requests ---- */
 
-/* The next bytes of the operation, up to most, as pieces. *num of them. */
+/* The next bytes of the operation, at most `most`, as *num pieces. */
 static uint64_t take_pieces(struct vb_op *it, uint64_t most, struct ibv_sge *sge, int *num)
 {
 	uint64_t taken = 0;
@@ -158,7 +158,7 @@ static uint64_t take_pieces(struct vb_op *it, uint64_t most, struct ibv_sge *sge
 		len = len < most - taken ? len : most - taken;
 		if (len != 0) {
 			sge[*num] = (struct ibv_sge){(uintptr_t)piece->addr + it->piece_at, (uint32_t)len, 0};
-			if (it->mrs[it->piece] != NULL) /* not so when they go inline */
+			if (it->mrs[it->piece] != NULL) /* not if they are sent inline */
 				sge[*num].lkey = it->mrs[it->piece]->mr->lkey;
 			(*num)++;
 		}
@@ -288,7 +288,7 @@ void sf_verbs_ops_pulled(struct vb_conn *conn, uint32_t done)
 	sf_verbs_conn_touch(conn);
 }
 
-/* The bytes that were read elsewhere go where they belong. */
+/* Copies bytes that were read into other memory to their destination. */
 static void op_scatter(struct vb_conn *conn, uint32_t number)
 {
 	const struct vb_op *it = op_at(conn, number);
@@ -343,7 +343,7 @@ static doca_error_t check_region(struct vb_conn *conn, struct vb_op *it)
 	struct vb_import *import = (struct vb_import *)it->op->region;
 	doca_error_t error = sf_verbs_import_enter(import);
 
-	if (error == DOCA_ERROR_CONNECTION_ABORTED) { /* accepted, to be done with that */
+	if (error == DOCA_ERROR_CONNECTION_ABORTED) { /* accepted, and completes with that error */
 		it->status = error;
 		it->posted = true;
 		return DOCA_SUCCESS;

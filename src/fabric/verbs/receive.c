@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receives of an endpoint: posting, arrival, the fetching of long messages. */
+/* The receives of an endpoint: posting, arrival, and fetching of long messages. */
 #include "fabric/verbs/receive.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ static void order_push(struct vb_ep *ep, uint32_t slot)
 	uint32_t len = ep->slots[slot].len;
 	struct vb_run *last = &ep->runs[(ep->runs_head + ep->runs_num - 1) & ep->order.mask];
 
-	if (ring_num(&ep->order) > ep->order.mask) /* one that was posted long ago is still held: forget its place */
+	if (ring_num(&ep->order) > ep->order.mask) /* one that was posted long ago is still held: its place is dropped */
 		sf_verbs_order_pop(ep);
 	ep->slots[slot].place = ep->order.tail;
 	ring_push(&ep->order, slot + 1);
@@ -90,7 +90,7 @@ static void order_take(struct vb_ep *ep, uint32_t slot)
 	while (ring_num(&ep->order) != 0 && ep->order.at[ep->order.head & ep->order.mask] == 0)
 		sf_verbs_order_pop(ep);
 	if (ep->conns_num > 1 || ep->runs_num > VB_RUNS_MAX)
-		ep->views_stale = true; /* what other senders know is too much, or what this one knows too little */
+		ep->views_stale = true; /* other senders believe there are more, or this one believes there are fewer */
 }
 
 uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view)
@@ -108,7 +108,7 @@ uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view)
 
 /* ---- posting ---- */
 
-/* Hands a slot to the device. */
+/* Posts a slot to the device. */
 static bool slot_post(struct vb_ep *ep, uint32_t index)
 {
 	struct vb_slot *slot = &ep->slots[index];
@@ -335,7 +335,7 @@ void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t index, bool ok)
 		return; /* its connection was closed meanwhile */
 	slot->pull_out--;
 	if (!ok)
-		slot->pull_posted = 0; /* whatever else came: it is not whole; the connection has broken */
+		slot->pull_posted = 0; /* even if more arrives, the message is incomplete: the connection has failed */
 }
 
 /* ---- in order ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receives of an endpoint: posting, arrival, the fetching of long messages. All with the endpoint's lock. */
+/* The receives of an endpoint: posting, arrival, and fetching of long messages. Call all of it with the endpoint's lock. */
 #ifndef SF_FABRIC_VERBS_RECEIVE_H
 #define SF_FABRIC_VERBS_RECEIVE_H
 
@@ -15,15 +15,15 @@ void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t slot, bool ok);
 void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn);
 /* Periodic work: cancels receives, reports in order. */
 void sf_verbs_recvs_step(struct vb_ep *ep);
-/* The first runs of receives. */
+/* Lists the first runs of receives. */
 uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view);
-/* The receive that was posted first is out of the order. */
+/* Removes the receive that was posted first from the order. */
 void sf_verbs_order_pop(struct vb_ep *ep);
-/* The slot's receive is one of the flushed. */
+/* Returns true if the slot's receive is being flushed. */
 void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t slot);
 /* A posted receive is done. */
 void sf_verbs_recv_due(struct vb_ep *ep, struct sf_recv *recv);
-/* Posts a receive of len bytes; mr is the slot's from here on, or put. The views are stale then. FULL. */
+/* Posts a receive of len bytes. The slot owns mr from here on, or it is released. The views become outdated. FULL. */
 doca_error_t sf_verbs_recv_post(struct vb_ep *ep, struct sf_recv *recv, struct vb_mr *mr, uint32_t len);
 
 #endif

@@ -111,7 +111,7 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *base, uint32_t *mkey)
 	if (mr == NULL)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	*mkey = mr->mr->lkey;
-	sf_verbs_mr_put(mr); /* the region has it */
+	sf_verbs_mr_put(mr); /* the region owns it */
 	return DOCA_SUCCESS;
 }
 
@@ -131,7 +131,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	mr = sf_verbs_region_mr(region);
 	if (mr == NULL)
 		return DOCA_ERROR_OPERATING_SYSTEM;
-	sf_verbs_mr_put(mr); /* the region has it */
+	sf_verbs_mr_put(mr); /* the region owns it */
 	pthread_mutex_lock(&sf_control_lock);
 	error = sf_net_address(&device, descriptor.address);
 	if (error == DOCA_SUCCESS && !region->exported) {
@@ -198,7 +198,7 @@ static void served_ended(struct sf_channel *channel)
 	region_ring(region);
 }
 
-/* An importer that ARM cannot be sent to loses its connection, which rings. */
+/* If ARM cannot be sent to an importer, its connection is closed, which rings. */
 static void served_arm(struct vb_served *served)
 {
 	struct sf_msg arm;
@@ -274,7 +274,7 @@ static doca_error_t region_serve(struct vb_region *region, struct sf_channel *ch
 	answer->addr = region->base.addr;
 	answer->len = region->base.len;
 	answer->rights = region->base.rights;
-	answer->rkey = region->mr->mr->rkey; /* exported, so it is there, until the region closes */
+	answer->rkey = region->mr->mr->rkey; /* an exported region has it until it is closed */
 	served->region = region;
 	served->channel = channel;
 	channel->owner = served;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registered memory. A region is pinned when it is first used: exported, named in a receive, or the place an operation's bytes
- * come from. The key by which importers reach it is sent to any peer that shows the token, so it is as secret as the token.
+ * come from. The key that importers use is sent to any peer that presents the token, so it is as secret as the token.
  *
  * The end of an exported region is sent to its importers, which answer once nothing of theirs is in flight, before its key is
- * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
- * it still does ends its connection, as with any stale key.
+ * withdrawn: so no queue pair fails because of it. After a second without an answer the key is withdrawn anyway; later operations
+ * of that importer fail its connection, as with any stale key.
  *
  * The device changes memory without telling any process. So before an owner sleeps it sends ARM to its importers, once. An
  * importer answers with RING, once, after its next change, or immediately if the owner may have missed one. Nothing is sent while
@@ -33,14 +33,14 @@ struct vb_region {
 	bool armed;			     /* and not rung since: a new importer is sent ARM too */
 };
 
-/* An importer of a region of ours, and the queue pair by which it reaches it without a connection. Guarded by sf_control_lock */
+/* and not rung since: ARM is sent to a new importer, too */
 struct vb_served {
 	LIST_ENTRY(vb_served) entry;
 	struct vb_region *region;
 	struct sf_channel *channel;
 	struct ibv_qp *qp;
 	bool armed; /* it was sent ARM, and has not rung since */
-	bool busy;  /* a change of its own was under way when it rang */
+	bool busy;  /* one of its changes was in flight when it rang */
 };
 
 doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
@@ -50,12 +50,12 @@ doca_error_t sf_verbs_region_export(struct sf_region *region, void *descriptor, 
 doca_error_t sf_verbs_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);
 
-/* The region's registration, the caller's to put; NULL, logged, when the memory cannot be registered. Any thread. */
+/* The region's registration, which the caller must put; NULL, logged, if the memory cannot be registered. Any thread. */
 struct vb_mr *sf_verbs_region_mr(struct vb_region *region);
-/* That of whichever region holds all of these bytes; NULL if none does. */
+/* The registration of any region that contains all of these bytes, or NULL. */
 struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_t len);
 
-/* An importer asks. With sf_control_lock. */
+/* Handles an importer's request. With sf_control_lock. */
 void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attach *ask);
 
 #endif

@@ -42,7 +42,7 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 	pthread_mutex_lock(&ep->lock);
 	error = op_submit(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
-		sf_verbs_ep_drain(ep); /* what is full clears by itself */
+		sf_verbs_ep_drain(ep); /* a full queue empties by itself */
 		op->status = before;   /* the peer's view may have changed meanwhile, so the first reason is out of date */
 		error = op_submit(conn, op, len);
 	}

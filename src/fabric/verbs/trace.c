@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/trace.h"
 
-/* A device gives numbers of queue pairs again; the first packet's number is random, and the domain's key too. */
+/* A device reuses numbers of queue pairs, so the first packet's random number and the domain's key count as well. */
 static uint64_t salt_of(const struct sf_key *domain, uint32_t qpn, uint32_t psn)
 {
 	return sf_trace_salt(domain->bytes) ^ ((uint64_t)qpn << 24 | psn);

@@ -3,7 +3,7 @@
  * The fabric on libibverbs: any RDMA device, hardware or Soft-RoCE.
  *
  *   lib.c         libibverbs, loaded when used		  import.c   memory of others
- *   device.c      devices, domains, queue pairs	  access.c   reaching it without a connection
+ *   device.c      devices, domains, queue pairs	  access.c   accessing it without a connection
  *   interfaces.c  their addresses on the network	  endpoint.c     completions, what is due, poll and arm
  *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
  *   region.c      memory of ours, and its importers	  conn.c     a connection's queue pair

@@ -5,7 +5,7 @@
 
 #include "fabric/verbs/conn.h"
 
-/* Writes it, or owes it. With the endpoint's lock. */
+/* Writes the view, or marks it as owed. With the endpoint's lock. */
 void sf_verbs_conn_send_view(struct vb_conn *conn, bool for_flush);
 
 #endif

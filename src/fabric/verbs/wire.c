@@ -67,7 +67,7 @@ bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes)
 
 uint32_t sf_verbs_view_credits(const struct vb_view *view, uint32_t sent, uint32_t *len)
 {
-	uint32_t ahead = sent - view->heard; /* of ours, not counted off yet */
+	uint32_t ahead = sent - view->heard; /* receives of ours that are not counted off yet */
 
 	for (uint32_t i = 0; i < view->runs_num && i < VB_RUNS_MAX; i++) {
 		if (ahead < view->runs[i].num) {

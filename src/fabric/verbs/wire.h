@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What two processes say to each other beside the RDMA device, besides control/message.h:
+ * Messages between two processes besides those of control/message.h and of the RDMA device:
  *
  *   to a listener        CONNECT ->   ...  <- ACCEPT   READY ->   then either way: BYE, RING, PULLED
  *   to an owner's agent  ATTACH ->    <- ATTACHED  <- ARM     RING ->    <- GONE               GONE_SEEN ->
  *
- * The end of the first kind of channel without a BYE is the death of the connection's peer, of the second kind that of the
- * owner. Also here: the record that begins every message on the wire, the view of its receives that an endpoint writes to its
- * senders, and the descriptor of an exported region.
+ * The end of the first kind of channel without a BYE is the death of the connection's peer, of the second kind that of the owner.
+ * Also here: the record that begins every message on the wire, the view of its receives that an endpoint writes to its senders,
+ * and the descriptor of an exported region.
  */
 #ifndef SF_FABRIC_VERBS_WIRE_H
 #define SF_FABRIC_VERBS_WIRE_H
@@ -23,7 +23,7 @@
 enum vb_msg_kind {
 	VB_MSG_READY = SF_MSG_OF_VERBS,
 	VB_MSG_BYE,    /* value: messages sent */
-	VB_MSG_RING,   /* value, of an importer: changes that are under way */
+	VB_MSG_RING,   /* value, of an importer: changes in flight */
 	VB_MSG_PULLED, /* value: long messages fetched so far */
 	VB_MSG_ATTACH,
 	VB_MSG_ATTACHED, /* value: a status */
@@ -34,7 +34,7 @@ enum vb_msg_kind {
 
 /* One side of a connection: its queue pair, and the block where the other side writes its view. */
 struct vb_msg_end {
-	struct sf_key domain; /* random: whose keys the queue pair takes */
+	struct sf_key domain; /* random: identifies the domain whose keys the queue pair accepts */
 	uint8_t gid[16];
 	uint64_t view_addr;
 	uint32_t view_rkey;
@@ -64,11 +64,11 @@ struct vb_msg_attached {
 	uint32_t rkey;
 };
 
-/* Is it one whole message of a kind of ours, every count and length in it inside its bounds? */
+/* Returns true for one whole message of a kind of this provider, with every count and length in bounds. */
 bool sf_verbs_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
 bool sf_verbs_end_check(const void *end);
 
-/* Sets the head, and sends. */
+/* Sets the head, and sends the message. */
 static inline bool vb_msg_send(struct sf_channel *channel, enum vb_msg_kind kind, void *msg, size_t size, uint32_t value)
 {
 	struct sf_msg *head = (struct sf_msg *)msg;
@@ -81,8 +81,8 @@ static inline bool vb_msg_send(struct sf_channel *channel, enum vb_msg_kind kind
 
 enum vb_record_kind {
 	VB_RECORD_SEND = 1,
-	VB_RECORD_WRITE, /* was written before; the receive gets the header only */
-	VB_RECORD_PULL,	 /* longer than the device's messages: the receiver reads it in place */
+	VB_RECORD_WRITE, /* the data was written before; the receive gets the header only */
+	VB_RECORD_PULL,	 /* longer than the device's messages: the receiver fetches it */
 };
 
 /* Begins every message; the bytes follow it. */
@@ -97,13 +97,13 @@ struct vb_record {
 	uint8_t header[SF_HEADER_MAX];
 };
 
-/* Is a record that came with bytes of message behind it possible? */
+/* Returns true if a record with so many bytes of message behind it is possible. */
 bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes);
 
 #define VB_RUNS_MAX 14
 
-/* An endpoint's receives as shown to one sender: what is posted and not taken yet, first to last, and how many messages of that
- * sender were counted off. Written whole by the endpoint, read with vb_view_read. */
+/* An endpoint's receives as shown to one sender: posted and not used yet, first to last, and how many messages of that sender
+ * were counted off. Written whole by the endpoint, read with vb_view_read. */
 struct vb_view {
 	uint32_t begin; /* equals end in a view that is whole */
 	uint32_t heard;
@@ -117,26 +117,26 @@ struct vb_view {
 
 _Static_assert(sizeof(struct vb_view) == 128, "a view is two cache lines");
 
-/* How many receives of one length, *len, there are for a sender's message number sent and those behind it; or 0. */
+/* Returns how many receives of one length, *len, there are for a sender's message number sent and the following ones; or 0. */
 uint32_t sf_verbs_view_credits(const struct vb_view *view, uint32_t sent, uint32_t *len);
 
 /* The length of the receive for a sender's message number sent, in bytes. -1: there is none. */
 int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent);
 
-/* Copies a view that the device may be writing. False: not whole at the moment; to is unchanged. */
+/* Copies a view that the device may be writing. Returns false if it is inconsistent now; *to is then unchanged. */
 bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
 
 /* ---- descriptors ---- */
 
 struct vb_descriptor {
 	struct sf_descriptor base;
-	char address[SF_ADDRESS_MAX]; /* where the owner's agent is found by the network (control/address.h), or empty */
+	char address[SF_ADDRESS_MAX]; /* the network address of the owner's agent (control/address.h), or empty */
 };
 
 #define VB_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_ADDRESS_MAX)
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE]);
-/* INVALID_VALUE: not one of ours, truncated or altered; UNSUPPORTED_VERSION. */
+/* INVALID_VALUE: not a descriptor of this provider, truncated or altered; UNSUPPORTED_VERSION. */
 doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb_descriptor *descriptor);
 
 #endif
