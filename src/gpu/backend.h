@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two kinds of GPU, and what the files of this library share. */
+/* The two kinds of GPU, and functions that the files of this library share. */
 #ifndef SF_GPU_BACKEND_H
 #define SF_GPU_BACKEND_H
 
@@ -15,7 +15,7 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 /* Writes the addresses of the CUDA devices to text, each followed by a blank. */
 void cuda_gpu_list(char *text, size_t size);
 
-/* Does a CUDA device that this process opened hold the address? */
+/* Returns true if a CUDA device that this process opened holds the address. */
 bool cuda_owns_address(const void *addr);
 
 /* sf_gpu_describe. */

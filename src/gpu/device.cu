@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libdoca_gpunetio_device: programs link it whole, as DOCA has it. The device functions are inline in the headers, so it holds
- * but a mark by which cuobjdump and a debugger tell which release a program's device code is of.
+ * libdoca_gpunetio_device: programs link all of it, as with DOCA's. The device functions are inline in the headers, so it holds
+ * only a mark that shows the release of a program's device code in cuobjdump and debuggers.
  */
 #include <doca_gpunetio_dev_buf.cuh>
 #include <doca_gpunetio_dev_comch.cuh>

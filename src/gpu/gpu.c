@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_gpu: which GPU an address names, and its life. */
+/* doca_gpu: the GPU of an address, and its lifetime. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "gpu/backend.h"
 #include "topology/topology.h"
 
-#define GPU_LIST_SIZE 1024 /* bytes of a log line's list of addresses */
+#define GPU_LIST_SIZE 1024 /* bytes of the list of addresses in a log line */
 
 static bool gpu_visible(const struct sf_topology *topology, const struct sf_gpu_desc *desc)
 {
@@ -40,8 +40,8 @@ static void log_unknown(const struct sf_topology *topology, const char *wanted)
 	SF_LOG_ERR("no gpu at %s; this process sees: %s", wanted, list[0] != '\0' ? list : "none");
 }
 
-/* SOFTFIELD_GPU: "soft" (or unset) keeps the topology's GPU a software one, "cuda" or "cuda:N" puts a CUDA device
- * in its place. */
+/* SOFTFIELD_GPU: with "soft" (or unset) the topology's GPU is a software one; "cuda" or "cuda:N" puts a CUDA device in its
+ * place. */
 static doca_error_t open_stand_in(struct doca_gpu **gpu)
 {
 	const char *choice = secure_getenv("SOFTFIELD_GPU");

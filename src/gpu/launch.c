@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield_gpu_launch_*: one way to launch, for both kinds of GPU. */
+/* softfield_gpu_launch_*: one launch interface for both kinds of GPU. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "gpu/backend.h"
 
-#define WAIT_STEP_MAX_NS 1000000 /* between two looks at a running kernel */
+#define WAIT_STEP_MAX_NS 1000000 /* poll interval of a running kernel */
 
 struct softfield_launch {
 	struct doca_gpu *gpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_gpu_semaphore: an array of items that kernels and, where the memory allows, the CPU set and read. */
+/* doca_gpu_semaphore: an array of items that kernels set and read, and also the CPU if the memory type allows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct doca_gpu_semaphore {
 	/* while started */
 	struct doca_gpu_semaphore_gpu *handle; /* for kernels */
 	void *items_gpu, *info_gpu;
-	struct softfield_sem_item *items_cpu; /* NULL when only kernels can use them */
+	struct softfield_sem_item *items_cpu; /* NULL if only kernels can use them */
 	uint8_t *info_cpu;
 };
 
@@ -188,7 +188,7 @@ doca_error_t doca_gpu_semaphore_get_gpu_handle(struct doca_gpu_semaphore *semaph
 	return DOCA_SUCCESS;
 }
 
-/* The item for the CPU; NULL, logged, when it cannot have it. */
+/* Returns the item for the CPU; NULL, logged, if the CPU cannot access it. */
 static struct softfield_sem_item *item_for_cpu(struct doca_gpu_semaphore *s, uint32_t idx, const char *function)
 {
 	if (s == NULL || !s->started || idx >= s->num_items) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_gpu_verbs_*: a GPU that drives a NIC's queue pairs itself, which no NIC of ours can be driven for. */
+/* doca_gpu_verbs_*: a GPU that drives a NIC's queue pairs itself. No NIC here supports that. */
 #include <doca_gpunetio.h>
 
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU's clock beside ours. A kernel of one thread answers a word of the host with its time, a few times; the answer that came
- * soonest says it best.
+ * Reads the GPU's clock together with ours. A kernel of one thread answers a word of the host with its time, several times; the
+ * fastest answer is the most precise.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define LIMIT_NS 200000000 /* for a kernel to begin, and for a round */
 #define TURN_END UINT32_MAX
 
-/* The driver compiles it for whatever GPU it finds. */
+/* The driver compiles it for any GPU. */
 static const char ptx[] = ".version 6.3\n"
 			  ".target sm_70\n"
 			  ".address_size 64\n"
@@ -42,7 +42,7 @@ static const char ptx[] = ".version 6.3\n"
 			  "	bra again;\n"
 			  "}\n";
 
-/* What the host and the kernel say to each other. */
+/* The words shared by the host and the kernel. */
 struct clock_words {
 	uint32_t turn __attribute__((aligned(16)));
 	struct softfield_slot16 answer;
@@ -99,7 +99,8 @@ static cu_result clock_launch(struct cuda_gpu *gpu, void *words, cu_stream *stre
 	return error;
 }
 
-/* A kernel that could not begin yet finds the last word when it does, and ends: its words stay until the GPU is closed. */
+/* A kernel that could not begin earlier finds the last word when it begins, and ends. So its words stay until the GPU is
+ * closed. */
 doca_error_t cuda_clock_read(struct doca_gpu *gpu, uint64_t *gpu_ns, uint64_t *ns)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A CUDA device as the backend's files share it. */
+/* A CUDA device, as shared by the files of the backend. */
 #ifndef SF_GPU_CUDA_CUDA_H
 #define SF_GPU_CUDA_CUDA_H
 
@@ -15,7 +15,7 @@ struct cuda_image {
 	cu_module module;
 };
 
-/* Host memory that was mapped for kernels, once however many ask for pages of it. */
+/* Host memory that is mapped for kernels once, whatever the number of requests for its pages. */
 struct cuda_host_mapping {
 	struct cuda_host_mapping *next;
 	uint8_t *addr;
@@ -28,7 +28,7 @@ struct cuda_gpu {
 	const struct cuda_driver *driver;
 	cu_device device;
 	cu_context context; /* the primary one, which the CUDA runtime uses too */
-	cu_stream copies;   /* our own, so that a kernel that runs for ever is not waited for */
+	cu_stream copies;   /* a stream of our own, so that a kernel that runs for ever is not waited for */
 	struct allocations allocations;
 	pthread_mutex_t images_lock;
 	struct cuda_image *images;	    /* guarded by images_lock */
@@ -63,7 +63,7 @@ bool cuda_is_device_memory(struct doca_gpu *gpu, const void *addr);
 doca_error_t cuda_copy_to(struct doca_gpu *gpu, void *gpu_addr, const void *from, size_t len);
 doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr, size_t len);
 doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
-/* Frees what the program did not. */
+/* Frees the memory that the program did not free. */
 void cuda_mem_free_all(struct cuda_gpu *gpu);
 
 /* share.c: memory that kernels of other processes use. */
@@ -77,16 +77,16 @@ doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 doca_error_t cuda_launch_query(struct doca_gpu *gpu, void *state, const char **error);
 void cuda_launch_free(struct doca_gpu *gpu, void *state);
 void cuda_unload_images(struct cuda_gpu *gpu);
-/* The kernel's function, its image loaded on first use. With the context entered, as what follows. */
+/* Returns the kernel's function; loads its image on first use. Call with the context entered, as the functions below. */
 cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, cu_function *function);
 
 /* struct sf_gpu_ops: clock.c */
 doca_error_t cuda_clock_read(struct doca_gpu *gpu, uint64_t *gpu_ns, uint64_t *ns);
 
-/* fault.c. Prepared before the program's kernel starts: code is not loaded while a kernel runs. The stream is left to the
- * context, as the kernel on it ends by its fault alone. */
+/* fault.c. Prepared before the program's kernel starts, because code is not loaded while a kernel runs. The context keeps the
+ * stream, because the kernel on it ends only by its fault. */
 struct cuda_fault {
-	cu_function function; /* NULL: no fault is wanted */
+	cu_function function; /* NULL: no fault is configured */
 	cu_stream stream;
 	uint64_t delay_ns;
 };

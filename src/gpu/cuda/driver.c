@@ -66,7 +66,7 @@ static void load(void)
 	cu_result result;
 
 	if (library == NULL)
-		return; /* no driver: every machine without a GPU */
+		return; /* no driver, as on every machine without a GPU */
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *symbol = dlsym(library, symbols[i].symbol);
 

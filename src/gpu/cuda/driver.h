@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of the CUDA driver's interface that the backend uses, declared here so that no CUDA is needed to build, and loaded
- * from libcuda.so.1 when first asked for.
+ * The part of the CUDA driver's interface that the backend uses, declared here so that the build needs no CUDA, and loaded from
+ * libcuda.so.1 on first use.
  */
 #ifndef SF_GPU_CUDA_DRIVER_H
 #define SF_GPU_CUDA_DRIVER_H
@@ -33,7 +33,7 @@ enum {
 
 enum {
 	CU_STREAM_NON_BLOCKING = 1,
-	CU_HOST_PORTABLE = 1, /* of cuMemHostAlloc and cuMemHostRegister alike */
+	CU_HOST_PORTABLE = 1, /* of both cuMemHostAlloc and cuMemHostRegister */
 	CU_HOST_DEVICEMAP = 2,
 	CU_IPC_LAZY_PEER_ACCESS = 1,
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,

@@ -13,7 +13,7 @@
 
 #define DELAY_MS_MAX 3600000
 
-/* The driver compiles it for whatever GPU it finds. */
+/* The driver compiles it for any GPU. */
 static const char ptx[] = ".version 6.3\n"
 			  ".target sm_70\n"
 			  ".address_size 64\n"
@@ -34,7 +34,7 @@ static const char ptx[] = ".version 6.3\n"
 			  "	ret;\n"
 			  "}\n";
 
-/* The delay, or false: no fault is wanted. */
+/* Sets the delay; returns false if no fault is configured. */
 static bool wanted(uint64_t *delay_ns)
 {
 	const char *text = secure_getenv("SOFTFIELD_GPU_FAULT");

@@ -8,10 +8,10 @@
 #include "gpu/cuda/cuda.h"
 
 struct cuda_launch {
-	cu_stream stream; /* its own: launches run side by side, and beside the program's own */
+	cu_stream stream; /* a stream of our own: launches run in parallel, also with the program's own */
 };
 
-/* The image's module, loaded on first use. */
+/* Returns the image's module; loads it on first use. */
 static cu_result image_module(struct cuda_gpu *gpu, const void *image, cu_module *module)
 {
 	struct cuda_image *i;

@@ -2,8 +2,8 @@
 /*
  * Memory of a CUDA device.
  *
- * GPU memory that the CPU maps (DOCA_GPU_MEM_TYPE_GPU_CPU) needs a kernel module of its own; pinned host memory that the GPU
- * maps does what a program can see of it, so that is what both shared types are.
+ * GPU memory that the CPU maps (DOCA_GPU_MEM_TYPE_GPU_CPU) needs a kernel module of its own; pinned host memory that the GPU maps
+ * looks the same to a program, so both shared types use it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "gpu/cuda/cuda.h"
 
-#define CUDA_ALIGN 256 /* of what the driver gives out */
+#define CUDA_ALIGN 256 /* alignment of the driver's allocations */
 
 static doca_error_t failed(cu_result error, const char *what, size_t size, const struct doca_gpu *gpu)
 {
@@ -20,7 +20,7 @@ static doca_error_t failed(cu_result error, const char *what, size_t size, const
 	return error == CU_ERROR_OUT_OF_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
 }
 
-/* Device memory; base is what the driver gave, *at is aligned. */
+/* Device memory. base is the driver's address; *at is aligned. */
 static cu_result alloc_device(struct cuda_gpu *gpu, size_t size, size_t alignment, void **base, void **at)
 {
 	size_t extra = alignment > CUDA_ALIGN ? alignment : 0;
@@ -122,7 +122,7 @@ void cuda_mem_free_all(struct cuda_gpu *gpu)
 	allocations_fini(&gpu->allocations);
 }
 
-/* The mapping that holds the whole range; with images_lock. */
+/* Returns the mapping that holds the whole range. Call with images_lock. */
 static struct cuda_host_mapping **find_mapping(struct cuda_gpu *gpu, const void *addr, size_t len)
 {
 	struct cuda_host_mapping **at = &gpu->mappings;

@@ -20,7 +20,7 @@ struct descriptor {
 	uint64_t magic;
 	uint64_t offset, len; /* in the allocation */
 	uint64_t process;
-	char pci_addr[32]; /* of the GPU: "0000:b5:00.0" as CUDA has it */
+	char pci_addr[32]; /* of the GPU, in CUDA's form: "0000:b5:00.0" */
 	struct cu_ipc_mem_handle handle;
 };
 
@@ -70,7 +70,7 @@ doca_error_t cuda_describe_memory(struct cuda_gpu *gpu, const void *addr, size_t
 	return DOCA_SUCCESS;
 }
 
-/* Is it one, and of this GPU? */
+/* Returns true for a descriptor of this GPU's memory. */
 static bool read_descriptor(struct cuda_gpu *gpu, const void *bytes, size_t len, struct descriptor *descriptor)
 {
 	char pci_addr[32] = "";

@@ -10,7 +10,7 @@
 #include "gpu/soft/cuda_code.h"
 #include "gpu/soft/soft.h"
 
-#define SOFT_ALIGN_MIN 256 /* what CUDA's allocator gives, so that programs that lean on it run here too */
+#define SOFT_ALIGN_MIN 256 /* alignment of CUDA's allocator, so that programs that rely on it run here too */
 
 struct soft_gpu {
 	struct doca_gpu base;

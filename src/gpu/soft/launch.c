@@ -23,10 +23,10 @@
 
 #define SPIN_POLLS_DEFAULT 2000
 #define SPIN_POLLS_MAX 100000000
-#define STACK_SIZE (256 * 1024) /* bytes of a kernel thread's stack: a GPU's is smaller */
+#define STACK_SIZE (256 * 1024) /* bytes of a kernel thread's stack, more than on a GPU */
 #define BARRIER_SPINS 1000
 
-/* What the threads of a block share: a barrier, whose generation is the futex they sleep on. */
+/* State shared by the threads of a block: a barrier, whose generation is the futex they sleep on. */
 struct soft_block {
 	uint32_t arrived;    /* atomic */
 	uint32_t generation; /* atomic */
@@ -48,7 +48,7 @@ struct soft_launch {
 	struct soft_worker *workers;
 };
 
-/* Asked for with every message: initial-exec, which needs no call. The few bytes fit where a library is opened late, too. */
+/* Read with every message, so it is initial-exec, which needs no call. The few bytes fit even if a library is loaded late. */
 static __thread struct softfield_thread *current __attribute__((tls_model("initial-exec")));
 
 static uint32_t spin_polls(void)
@@ -66,7 +66,7 @@ static uint32_t spin_polls(void)
 	return value;
 }
 
-/* A thread that no launch made. */
+/* A thread that was not created by a launch. */
 static __attribute__((noinline)) struct softfield_thread *adopt(void)
 {
 	static __thread struct softfield_thread alone;
@@ -116,7 +116,7 @@ DOCA_EXPERIMENTAL void softfield_soft_trace(uint32_t kind, uint64_t flow, uint32
 DOCA_EXPERIMENTAL void softfield_soft_barrier(void)
 {
 	softfield_fence_system();
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* where it fails nobody was told to rely on it */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* if it fails, no thread has been promised the barrier */
 }
 
 DOCA_EXPERIMENTAL void softfield_soft_block_sync(struct softfield_thread *self)
@@ -159,7 +159,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* The program's signals are its own threads' to handle. */
+/* The program's threads handle the program's signals. */
 static uint32_t start_workers(struct soft_launch *launch, uint32_t threads)
 {
 	sigset_t all, before;
