@@ -9,7 +9,7 @@
 #include "mem/buf_source.h"
 #include "validation/validation.h"
 
-/* INVALID_VALUE, logged, when one of the two is missing. */
+/* Returns INVALID_VALUE, logged, if one of the two is missing. */
 static inline doca_error_t check_args(const void *buf, const void *other)
 {
 	if (__builtin_expect(buf != NULL && other != NULL, 1))

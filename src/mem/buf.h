@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layout of a buffer, for the data paths. Fields are read and data_len written in place; all else goes by doca_buf.h. */
+/* The layout of a buffer, for the data paths. They read fields and write data_len in place, and use doca_buf.h for everything
+ * else. */
 #ifndef SF_MEM_BUF_H
 #define SF_MEM_BUF_H
 
@@ -18,7 +19,7 @@ struct doca_buf {
 	struct doca_buf *last;	/* valid in the head only */
 	uint32_t list_len;	/* valid in the head only */
 	uint16_t refcount;
-	struct sf_buf_source *source; /* the inventory or pool it goes back to */
+	struct sf_buf_source *source; /* the inventory or pool that it returns to */
 };
 
 /* Bytes after the data section. */

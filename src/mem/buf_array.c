@@ -16,12 +16,12 @@
 
 struct doca_buf_arr {
 	size_t num_elem;
-	struct doca_mmap *mmap; /* looked at by start only: programs destroy it before the array */
+	struct doca_mmap *mmap; /* used by start only: programs destroy it before the array */
 	size_t elem_size;
 	uint64_t start_offset;
 	struct doca_gpu *gpu;
 	bool started;
-	struct doca_gpu_buf_arr *handle; /* the kernels' address of what start built */
+	struct doca_gpu_buf_arr *handle; /* the address for kernels of the structures that start built */
 	void *mapped;			 /* host memory that was mapped for kernels, page-aligned, or NULL */
 	struct sf_buf_remote *remote;	 /* imported memory, or NULL */
 };
@@ -84,7 +84,7 @@ doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct do
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* Do all elements lie in the memory map? */
+/* Returns true if all elements lie in the memory map. */
 static doca_error_t check_fit(const struct doca_buf_arr *arr, const struct doca_mmap *mmap, size_t elem_size, uint64_t offset)
 {
 	size_t total;
@@ -137,7 +137,7 @@ static doca_error_t check_startable(const struct doca_buf_arr *arr)
 	return DOCA_ERROR_BAD_STATE;
 }
 
-/* Pages that the fabric will move are moved before a GPU pins them: what it pinned must stay where it is. */
+/* The fabric may move pages, so it moves them before a GPU pins them: pinned pages must not be moved. */
 static doca_error_t settle_pages(struct doca_mmap *mmap)
 {
 	const void *descriptor;
@@ -150,7 +150,7 @@ static doca_error_t settle_pages(struct doca_mmap *mmap)
 	return DOCA_SUCCESS;
 }
 
-/* This process's own memory: host memory is mapped for a real GPU first. */
+/* Memory of this process: host memory is mapped for a real GPU first. */
 static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
 {
 	struct doca_mmap *mmap = arr->mmap;
@@ -173,7 +173,7 @@ static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
 	return DOCA_SUCCESS;
 }
 
-/* The codes that the API has for memory that cannot be reached; what it is has been logged. */
+/* Translates an error of memory that cannot be accessed, which has been logged, into a code of the API. */
 static doca_error_t reach_error(doca_error_t error)
 {
 	switch (error) {
@@ -186,7 +186,7 @@ static doca_error_t reach_error(doca_error_t error)
 	}
 }
 
-/* What kernels use for the memory map's first byte, and what it is. */
+/* The address for kernels of the memory map's first byte, and the kind of memory. */
 static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
 {
 	bool direct = true;
@@ -211,7 +211,7 @@ static void memory_leave(struct doca_buf_arr *arr)
 	arr->remote = NULL;
 }
 
-/* Fills in the handle at its address for kernels. base and flags are memory_reach's. */
+/* Fills in the handle at its address for kernels. base and flags come from memory_reach. */
 static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey,
 			struct doca_gpu_buf_arr *handle)
 {
@@ -236,7 +236,7 @@ static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t 
 	};
 }
 
-/* In the GPU's memory: kernels read it with every operation. */
+/* In the GPU's memory, because kernels read it with every operation. */
 static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey)
 {
 	const struct sf_gpu_ops *ops = arr->gpu->ops;

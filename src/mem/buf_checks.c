@@ -5,7 +5,7 @@
 #include "mem/mmap_private.h"
 #include "validation/validation.h"
 
-#define LIST_MAX 4096 /* elements of a list that are looked at */
+#define LIST_MAX 4096 /* elements of a list that are checked */
 
 uint16_t sf_buf_refs_checked;
 
@@ -30,7 +30,7 @@ void sf_buf_check_release(const struct doca_buf *buf)
 	}
 }
 
-/* Whether the buf may be looked into further. */
+/* Returns whether the buf is sound enough to check its contents. */
 static bool check_life(const struct doca_task *task, const struct doca_buf *buf)
 {
 	if (buf->first->refcount == 0) {

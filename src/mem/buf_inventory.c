@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inventories: bufs made ahead, pointed to memory when taken. */
+/* Inventories: bufs that are allocated in advance, and set to their memory when a program gets one. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct doca_mmap sf_buf_no_mmap = {.live_addr = UINTPTR_MAX, .lock = PTHREAD_MUT
 
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num)
 {
-	for (uint32_t i = num; i-- > 0;) { /* so that the first taken is the first in memory */
+	for (uint32_t i = num; i-- > 0;) { /* so that the first buf is the first in memory */
 		elements[i] =
 			(struct doca_buf){.source = source, .mmap = &sf_buf_no_mmap, .first = &elements[i], .next = source->free};
 		source->free = &elements[i];
@@ -148,7 +148,7 @@ doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uin
 
 /* ---- taking bufs ---- */
 
-/* Kept out of the fast path: why no buf was made. */
+/* Kept out of the fast path: logs why no buf was created. */
 static __attribute__((noinline, cold)) doca_error_t range_refused(const char *call, const struct doca_mmap *mmap,
 								  const void *addr, size_t len, const void *data, size_t data_len)
 {
@@ -186,7 +186,7 @@ static __attribute__((noinline, cold)) doca_error_t not_started(const struct doc
 	return result;
 }
 
-/* Is the data inside the buf, and the buf inside the live range? */
+/* Returns true if the data is inside the buf, and the buf inside the live range. */
 static inline bool is_range_good(const struct doca_mmap *mmap, const void *addr, size_t len, const void *data, size_t data_len)
 {
 	uintptr_t offset = (uintptr_t)data - (uintptr_t)addr;

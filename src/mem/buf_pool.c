@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools: bufs of one size, cut from a memory map once and taken without any further look at it. */
+/* Pools: bufs of one size, cut from a memory map once, so that getting one needs no check of the memory. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 struct doca_buf_pool {
 	struct sf_buf_source source;
-	struct doca_mmap *mmap; /* must live while bufs are taken; stop and destroy do not look at it */
+	struct doca_mmap *mmap; /* must live while bufs are in use; stop and destroy do not access it */
 	size_t element_size;
 	size_t alignment;
 	uint8_t *base; /* of element 0, while started */
@@ -39,7 +39,7 @@ static doca_error_t check_set(const struct doca_buf_pool *pool, const char *what
 	return result;
 }
 
-/* IN_USE, logged, while bufs are out. */
+/* Returns IN_USE, logged, while bufs are in use. */
 static doca_error_t check_unused(const struct doca_buf_pool *pool, const char *what)
 {
 	uint32_t out = pool->source.num_elements - pool->source.num_free;
@@ -69,7 +69,7 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 	}
 	if (sf_validation_is_on)
 		sf_objects_forget((uintptr_t)created, sizeof(*created) + num_elements * sizeof(struct doca_buf));
-	created->mmap = (struct doca_mmap *)mmap; /* its bufs will be counted there */
+	created->mmap = (struct doca_mmap *)mmap; /* the mmap will count its bufs there */
 	created->element_size = element_size;
 	created->alignment = 1;
 	sf_buf_source_add(&created->source, created->elements, (uint32_t)num_elements);
@@ -93,7 +93,7 @@ doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 	return DOCA_SUCCESS;
 }
 
-/* Finds the place of the elements. INITIALIZATION, logged, when the memory map is too small for them. */
+/* Computes the address of the elements. INITIALIZATION, logged, if the memory map is too small for them. */
 static doca_error_t elements_place(struct doca_buf_pool *pool)
 {
 	uintptr_t mask = pool->alignment - 1;

@@ -15,7 +15,7 @@
 
 struct sf_buf_remote {
 	uint32_t id;
-	uint32_t users;	      /* the array, and holders of the region; guarded by lock */
+	uint32_t users;	      /* references: the array, and users of the region; guarded by lock */
 	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */
@@ -29,7 +29,7 @@ SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
 static struct sf_buf_remote *remotes[SF_BUF_REMOTES_MAX] GUARDED_BY(lock);
 static uint32_t last_id GUARDED_BY(lock);
 
-/* An id is never 0, and used again late. */
+/* An id is never 0, and is reused as late as possible. */
 static doca_error_t table_add(struct sf_buf_remote *remote)
 {
 	doca_error_t result = DOCA_ERROR_NO_MEMORY;

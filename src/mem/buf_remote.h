@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of another process in a buffer array: the array imports it once more, for itself, as programs destroy the memory map
- * first. Kernels reach it directly where all of it can be mapped (or is memory of the same real GPU); else the host
- * does what kernels ask for, and finds the memory by its id.
+ * first. Kernels access it directly if all of it can be mapped, or if it is memory of the same real GPU. Otherwise the host
+ * executes the kernels' requests, and finds the memory by its id.
  */
 #ifndef SF_MEM_BUF_REMOTE_H
 #define SF_MEM_BUF_REMOTE_H
@@ -14,15 +14,15 @@
 
 struct sf_buf_remote;
 
-/* What kernels use for the memory map's first byte; direct is false where that is the owner's address. */
+/* The address for kernels of the memory map's first byte. If direct is false it is the owner's address. */
 doca_error_t sf_buf_remote_open(const struct doca_mmap *mmap, struct doca_gpu *gpu, struct sf_buf_remote **remote, uint64_t *addr,
 				bool *direct);
 uint32_t sf_buf_remote_id(const struct sf_buf_remote *remote);
-/* NULL does nothing. The memory goes when its last user has released it. */
+/* NULL has no effect. The memory is freed when its last user has released it. */
 void sf_buf_remote_close(struct sf_buf_remote *remote);
 
-/* The region behind an id, until release. NOT_FOUND, not logged: the array was stopped, or kernels reach the
- * memory. Any thread. */
+/* The region of an id, until release. NOT_FOUND, not logged: the array was stopped, or kernels access the memory directly. Any
+ * thread. */
 SF_API doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region);
 SF_API void sf_buf_remote_release(uint32_t id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where bufs come from and go back to: the common part of inventories and pools. One thread at a time. */
+/* The source of bufs, to which they return: the common part of inventories and pools. One thread at a time. */
 #ifndef SF_MEM_BUF_SOURCE_H
 #define SF_MEM_BUF_SOURCE_H
 
@@ -12,23 +12,22 @@ struct sf_buf_source {
 	uint32_t num_elements;
 	uint32_t num_free;
 	bool started;
-	struct sf_faults *faults; /* NULL, unless SOFTFIELD_FAULTS is about it */
+	struct sf_faults *faults; /* NULL unless a rule of SOFTFIELD_FAULTS matches */
 };
 
-/* The memory map of the elements that are in their source: not started, so that a task with a buf that was released is refused.
- * It takes no bufs. */
+/* The memory map of free elements. It is not started, so a task with a released buf is rejected. It has no bufs. */
 extern struct doca_mmap sf_buf_no_mmap;
 
 /* Adds elements to the source. */
 void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num);
 
-/* Whether the next one is to be missing though it is there. */
+/* Returns true if a fault makes the next allocation fail. */
 static inline bool sf_buf_source_fails(struct sf_buf_source *source)
 {
 	return __builtin_expect(source->faults != NULL, 0) && sf_fault(source->faults, SF_FAULT_ALLOC_BUF) != NULL;
 }
 
-/* The next free element, or NULL. Its memory is still to be set. */
+/* Pops the next free element, or returns NULL. The caller sets its memory. */
 static inline struct doca_buf *sf_buf_source_take(struct sf_buf_source *source)
 {
 	struct doca_buf *buf = source->free;
@@ -40,7 +39,7 @@ static inline struct doca_buf *sf_buf_source_take(struct sf_buf_source *source)
 	return buf;
 }
 
-/* A taken element becomes a buf of its own. */
+/* Makes a popped element a buf of its own. */
 static inline void sf_buf_init(struct doca_buf *buf, struct doca_mmap *mmap, void *head, size_t len, void *data, size_t data_len)
 {
 	buf->head = head;
@@ -56,7 +55,7 @@ static inline void sf_buf_init(struct doca_buf *buf, struct doca_mmap *mmap, voi
 	sf_mmap_buf_made(mmap);
 }
 
-/* The element goes back. It is in no list. */
+/* Returns the element, which is in no list, to the source. */
 static inline void sf_buf_give_back(struct doca_buf *buf)
 {
 	struct sf_buf_source *source = buf->source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the export descriptors of memory maps and sync events share: a header that begins with these fields and ends with a
- * 64-bit checksum, and a payload behind it. Both ends are little-endian machines.
+ * The common part of the export descriptors of memory maps and sync events: a header that begins with these fields and ends with
+ * a 64-bit checksum, followed by a payload. Both ends are little-endian machines.
  */
 #ifndef SF_MEM_EXPORT_HEADER_H
 #define SF_MEM_EXPORT_HEADER_H
@@ -21,10 +21,10 @@ struct sf_export_form {
 	char magic[8];
 	uint16_t version;
 	size_t header_len;	 /* with the checksum */
-	const char *wrong_magic; /* the fault of a descriptor with another magic */
+	const char *wrong_magic; /* the error text for a descriptor with another magic */
 };
 
-/* Over header and payload, with 0 in place of the checksum. */
+/* Computed over header and payload, with 0 in place of the checksum. */
 static inline uint64_t sf_export_checksum(const struct sf_export_form *form, const void *header, const void *payload,
 					  size_t payload_len)
 {
@@ -46,7 +46,7 @@ static inline void sf_export_seal(const struct sf_export_form *form, void *heade
 		    sf_export_checksum(form, header, payload, payload_len));
 }
 
-/* It was made by another version of Softfield. */
+/* Returns true if another version of Softfield made the descriptor. */
 static inline bool sf_export_is_of_other_version(const struct sf_export_form *form, const void *header)
 {
 	const struct sf_export_header *start = (const struct sf_export_header *)header;
@@ -54,7 +54,8 @@ static inline bool sf_export_is_of_other_version(const struct sf_export_form *fo
 	return memcmp(start->magic, form->magic, sizeof(start->magic)) == 0 && start->version != form->version;
 }
 
-/* What is wrong with a header and its payload, or NULL. lengths_agree: the header's fields say payload_len as well. */
+/* Returns the error text for an invalid header or payload, or NULL. lengths_agree: the header's own length fields match
+ * payload_len. */
 static inline const char *sf_export_fault(const struct sf_export_form *form, const void *header, const void *payload,
 					  size_t payload_len, bool lengths_agree)
 {

@@ -18,7 +18,7 @@
 /* A key is its slot's index above its generation. Generations run from 1, so no key is 0. */
 struct key {
 	uint64_t addr, len;
-	uint32_t next_free; /* index + 1, 0 ends the list */
+	uint32_t next_free; /* index + 1; 0 ends the list */
 	uint8_t generation;
 	bool used;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps: their life, their devices, and what the libraries see of them. Attributes are in mmap_attr.c. */
+/* Memory maps: their lifetime, their devices, and the libraries' view of them. Attributes are in mmap_attr.c. */
 #include "mem/mmap.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ doca_error_t doca_mmap_create(struct doca_mmap **mmap)
 	return DOCA_SUCCESS;
 }
 
-/* NOT_PERMITTED, logged, while bufs or a library need the memory. */
+/* Returns NOT_PERMITTED, logged, while bufs or a library use the memory. */
 static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 {
 	if (mmap->num_bufs != 0) {
@@ -87,7 +87,7 @@ static void region_forget(struct sf_region **region)
 	*region = NULL;
 }
 
-/* From here on a peer's next access fails, one that is under way too. */
+/* From here on a peer's next access fails, even one in flight. */
 static void exports_end(struct sf_mmap_dev *entry)
 {
 	for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++) {
@@ -143,7 +143,7 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 		return result;
 	if (mmap->started)
 		mmap_end(mmap);
-	/* Last of all, and when nothing here points to the memory any more: the callback gives it back. */
+	/* Last, when nothing here points to the memory any more: the callback frees the memory. */
 	doca_mmap_memrange_free_cb_t *free_cb = mmap->free_due ? mmap->free_cb : NULL;
 	void *addr = mmap->addr, *cookie = mmap->free_cookie;
 	sf_object_remove(mmap);
@@ -234,7 +234,7 @@ struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct 
 	return NULL;
 }
 
-/* Both calls below: their arguments, and that the mmap may still change its devices. */
+/* Checks for both calls below: the arguments, and that the mmap may still change its devices. */
 static doca_error_t check_devs_change(const struct doca_mmap *mmap, const struct doca_dev *dev, const char *what)
 {
 	if (mmap == NULL || dev == NULL) {
@@ -379,7 +379,7 @@ doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct
 	return result;
 }
 
-/* Pages come as they are touched. */
+/* The kernel allocates the pages on first access. */
 static void *bounce_make(size_t len)
 {
 	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -17,8 +17,8 @@ struct sf_mmap_head {
 };
 
 /*
- * Which start of which mmap this is: never the same twice in a process, 0 while stopped. What a library caches about a mmap is
- * valid for this id; the pointer may belong to another mmap by now. Cheap enough for a data path.
+ * Identifies one start of one mmap: unique in a process, 0 while stopped. Data that a library caches about a mmap is valid for
+ * this id; by then the pointer may belong to another mmap. Cheap enough for a data path.
  */
 static inline uint64_t sf_mmap_id(const struct doca_mmap *mmap)
 {
@@ -26,7 +26,8 @@ static inline uint64_t sf_mmap_id(const struct doca_mmap *mmap)
 }
 
 /* A started mmap that a library uses cannot be stopped or destroyed (NOT_PERMITTED). Any thread. */
-SF_API doca_error_t sf_mmap_hold(struct doca_mmap *mmap); /* BAD_STATE unless started */
+SF_API doca_error_t
+sf_mmap_hold(struct doca_mmap *mmap); /* Returns true if the range is memory of a real GPU, which no CPU can access. */
 SF_API void sf_mmap_release(struct doca_mmap *mmap);
 
 SF_API uint32_t sf_mmap_permissions(const struct doca_mmap *mmap);
@@ -41,7 +42,7 @@ SF_API doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev,
 
 /* Memory that was exported over PCI, as the local operand of a network operation: where it is in this process. */
 struct sf_mmap_here {
-	uint8_t *addr; /* stands for the beginning of the range */
+	uint8_t *addr; /* corresponds to the beginning of the range */
 	/*
 	 * Not every byte can be mapped, so addr is a bounce buffer. A reader first copies the owner's memory into it; a writer
 	 * afterwards copies it to the owner's memory.
@@ -49,10 +50,10 @@ struct sf_mmap_here {
 	bool bounced;
 };
 
-/* Made on first use, given back with the mmap. There are two bounce buffers, so that what comes in is not overwritten by a copy
- * of what is to go out. NOT_FOUND: not imported with the device; NO_MEMORY, logged. */
+/* Created on first use, and freed with the mmap. There are two bounce buffers, so that incoming data is not overwritten by a copy
+ * of outgoing data. NOT_FOUND: not imported with the device; NO_MEMORY, logged. */
 SF_API doca_error_t sf_mmap_find_here(struct doca_mmap *mmap, struct doca_dev *dev, bool written, struct sf_mmap_here *here);
-/* A region of that, to be written to: for receives. */
+/* The region of that memory, for receives, which are written to. */
 SF_API doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
 
 #endif

@@ -27,7 +27,7 @@ struct doca_mmap_advise {
 struct doca_mmap_advise_task_invalidate_cache {
 	struct doca_task base;
 	struct doca_buf *buf;
-	doca_error_t verdict; /* how it ends, once submitted */
+	doca_error_t verdict; /* its result, once submitted */
 };
 
 static struct doca_mmap_advise *advise_of(struct doca_ctx *ctx)
@@ -132,7 +132,7 @@ doca_error_t doca_mmap_advise_task_invalidate_cache_set_conf(struct doca_mmap_ad
 	doca_error_t result = sf_task_pool_configure(&mmap_advise->ctx, &mmap_advise->pool, &invalidate_class,
 						     (doca_task_completion_cb_t)completion_cb,
 						     (doca_task_completion_cb_t)error_cb, num_tasks, ADVISE_TASKS_MAX);
-	return result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_NOT_PERMITTED : result; /* this library's word for it */
+	return result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_NOT_PERMITTED : result; /* this library's name for it */
 }
 
 doca_error_t doca_mmap_advise_task_invalidate_cache_alloc_init(struct doca_mmap_advise *mmap_advise, struct doca_buf *buf,

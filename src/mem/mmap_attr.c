@@ -71,7 +71,7 @@ doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t l
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	/* Programs name GPU memory once more, by its address, after its dmabuf or in its place. */
+	/* Programs name GPU memory a second time by its address, after its dmabuf or instead of it. */
 	if (mmap->has_range && mmap->addr == addr && mmap->len == len)
 		return DOCA_SUCCESS;
 	return range_set(mmap, addr, len);
@@ -199,8 +199,7 @@ doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 		SF_LOG_ERR("mmap is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (mmap->started &&
-	    (!mmap->from_export || mmap->num_bufs != 0)) { /* one from an export was never anything but started */
+	if (mmap->started && (!mmap->from_export || mmap->num_bufs != 0)) { /* one made from an export is always started */
 		SF_LOG_ERR(
 			"thread safety can be enabled only before doca_mmap_start, or before the first buf of an imported one");
 		return DOCA_ERROR_NOT_PERMITTED;

@@ -10,7 +10,7 @@
 #include "mem/export_header.h"
 #include "validation/validation.h"
 
-/* The header as it travels. */
+/* The header in wire format. */
 struct wire {
 	struct sf_export_header start;
 	uint32_t permissions;
@@ -55,7 +55,7 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 	return sizeof(wire) + descriptor->region_len;
 }
 
-/* Text that ends, and nothing behind it. */
+/* Returns true if the name ends with a NUL that only NULs follow. */
 static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 {
 	size_t len = strnlen(name, SF_MMAP_DEVICE_MAX);
@@ -67,7 +67,7 @@ static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 	return len < SF_MMAP_DEVICE_MAX;
 }
 
-/* What is wrong with the header, or NULL. */
+/* Returns the error text for an invalid header, or NULL. */
 static const char *wire_fault(const struct wire *wire, const uint8_t *region, size_t len)
 {
 	const char *fault = sf_export_fault(&form, wire, region, len, len <= SF_DESCRIPTOR_MAX && wire->region_len == len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes that a program carries from the exporter of a memory map to the importer: what the memory map is, around the
- * fabric's own descriptor of the region. Position-independent, versioned, checksummed. The reader trusts nothing.
+ * The bytes that a program passes from the exporter of a memory map to the importer: the memory map's attributes, and the
+ * fabric's own descriptor of the region. Position-independent, versioned, checksummed. The reader checks every field.
  */
 #ifndef SF_MEM_MMAP_DESCRIPTOR_H
 #define SF_MEM_MMAP_DESCRIPTOR_H
@@ -23,7 +23,7 @@ enum sf_mmap_export { SF_MMAP_EXPORT_PCI, SF_MMAP_EXPORT_RDMA, SF_MMAP_EXPORTS }
 struct sf_mmap_descriptor {
 	enum sf_mmap_export kind;
 	uint32_t permissions;		 /* enum doca_access_flag values of that kind */
-	bool is_gpu_memory;		 /* a real GPU's: region is the GPU library's descriptor */
+	bool is_gpu_memory;		 /* memory of a real GPU: region is the GPU library's descriptor */
 	uint64_t addr, len;		 /* in the exporter */
 	char device[SF_MMAP_DEVICE_MAX]; /* the key of the device that it was exported on */
 	const void *region;		 /* the fabric's descriptor */

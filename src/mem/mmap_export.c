@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps of one node in another: exported on one side as bytes, made of them on the other. */
+/* Exports of memory maps as bytes, and imports of memory maps of other nodes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 	struct sf_domain *domain;
 	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
 
-	if (mmap->from_export) { /* peers reach its owner, without this process */
+	if (mmap->from_export) { /* peers access its owner directly, without this process */
 		memcpy(bytes, mmap->origin, mmap->origin_len);
 		*len = mmap->origin_len;
 		return DOCA_SUCCESS;
@@ -160,7 +160,7 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev
 
 /* ---- import ---- */
 
-/* The codes that the API has for what the fabric found. */
+/* Translates an error of the fabric into a code of the API. */
 static doca_error_t import_error(doca_error_t error)
 {
 	switch (error) {
@@ -178,8 +178,7 @@ static doca_error_t import_error(doca_error_t error)
 	}
 }
 
-/* Memory crosses PCI between a host function and the port of the DPU that it is behind, and reaches the device itself. RDMA has
- * no such bounds. */
+/* PCI connects a host function with the port of the DPU that it is behind, and a device with itself. RDMA has no such limit. */
 static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descriptor, const struct sf_device *importer)
 {
 	if (descriptor->kind != SF_MMAP_EXPORT_PCI)

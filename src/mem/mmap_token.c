@@ -10,7 +10,7 @@
 
 #define TOKEN_MAX 32 /* bytes */
 
-/* An importer presents a key of 128 bits; any token gives one. */
+/* An importer presents a key of 128 bits, which is derived from the token of any length. */
 static struct sf_key key_of(const uint8_t *token, size_t len)
 {
 	static const char purpose[] = "softfield export access token";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge to rdma-core. What stands behind a device and its memory, the device's fabric provider knows. */
+/* The bridge to rdma-core. Only the fabric provider of a device knows its objects. */
 #include <doca_rdma_bridge.h>
 
 #include <string.h>
@@ -39,7 +39,7 @@ doca_error_t doca_rdma_bridge_get_dev_pd(const struct doca_dev *dev, struct ibv_
 	doca_error_t result = device_pd(dev, pd);
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
 		return software_reject(sf_dev_desc(dev)->key);
-	return result == DOCA_SUCCESS ? result : DOCA_ERROR_BAD_STATE; /* the provider said why it did not open */
+	return result == DOCA_SUCCESS ? result : DOCA_ERROR_BAD_STATE; /* the provider has logged why it did not open */
 }
 
 /* ---- the device of a protection domain ---- */
@@ -97,11 +97,11 @@ doca_error_t doca_rdma_bridge_get_buf_mkey(const struct doca_buf *buf, struct do
 	if (buf == NULL || dev == NULL || mkey == NULL)
 		return null_reject(buf == NULL ? "buf" : dev == NULL ? "dev" : "mkey");
 	doca_error_t result = memory_key(buf->mmap, dev, mkey);
-	/* The mmap said which it is: without the device, or stopped. */
+	/* The mmap has logged which it is: without the device, or stopped. */
 	return result == DOCA_ERROR_NOT_FOUND || result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_INVALID_VALUE : result;
 }
 
-/* The mmap's device whose protection domain is pd. *is_real when any device has one. */
+/* The mmap's device whose protection domain is pd. *is_real: at least one device has a protection domain. */
 static struct doca_dev *find_dev(const struct doca_mmap *mmap, const struct ibv_pd *pd, bool *is_real)
 {
 	*is_real = false;

@@ -12,7 +12,7 @@
 
 #define BOUNCE_SIZE 16384 /* on the stack, for bytes that are imported on both sides */
 
-/* A device that may write for others may write for its own process: as with a network card's memory keys. */
+/* A device that may write for others may also write for its own process, as with a network card's memory keys. */
 #define WRITABLE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE)
 
 /* ---- memory maps ---- */
@@ -59,7 +59,7 @@ doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, con
 	return DOCA_SUCCESS;
 }
 
-/* Between imported memory and this process's. */
+/* Copies between imported memory and this process's. */
 static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind kind, const uint8_t *remote, const void *here,
 				    size_t len)
 {
@@ -87,7 +87,7 @@ static doca_error_t find_here(struct sf_reg_cache *cache, struct doca_mmap *mmap
 	return sf_mmap_find_here(mmap, (struct doca_dev *)(uintptr_t)cache->dev, written, here);
 }
 
-/* What is read is there when this returns. */
+/* The data is there when this returns. */
 static doca_error_t map_piece(struct sf_reg_cache *cache, struct doca_mmap *mmap, bool written, uint8_t **addr, size_t len)
 {
 	const struct sf_reg *reg;
@@ -295,7 +295,7 @@ void sf_reg_grow(struct doca_buf *buf, uint64_t len)
 
 /* ---- bytes ---- */
 
-/* Where byte number at of a list is, and how many follow it there. */
+/* The address of byte number at of a list, and the number of bytes that follow it there. */
 struct place {
 	const struct sf_reg_piece *piece;
 	size_t offset;

@@ -16,9 +16,9 @@
 
 #define SF_REG_SLOTS 32			   /* memory maps in the cache */
 #define SF_REG_LIST_MAX 64		   /* bufs of a list */
-#define SF_REG_LEN_MAX (UINT64_C(1) << 31) /* bytes of a list: what one operation of the fabric can carry */
+#define SF_REG_LEN_MAX (UINT64_C(1) << 31) /* bytes of a list: the maximum of one operation of the fabric */
 
-#define SF_REG_NONE UINT64_MAX /* no memory map's sf_mmap_id, and not that of a stopped one either */
+#define SF_REG_NONE UINT64_MAX /* no memory map's sf_mmap_id, not even that of a stopped one */
 
 struct sf_reg {
 	uint64_t id; /* sf_mmap_id of the memory map, or SF_REG_NONE */
@@ -85,9 +85,9 @@ static inline bool sf_reg_contains(const struct sf_reg *reg, const void *addr, s
 	return offset <= reg->len && len <= reg->len - offset;
 }
 
-/* Where *addr, an address of the mmap, is in this process: the local operand of a network operation that writes there. Memory
- * that was exported over PCI is reached through a mapping, or where it has none, through a bounce buffer: then
- * sf_reg_copy_back_at follows. Logged: INVALID_VALUE, exported for RDMA; IO_FAILED, its owner ended the export; NO_MEMORY. */
+/* Translates *addr, an address of the mmap, into one of this process: the local operand of a network operation that writes there.
+ * Memory that was exported over PCI is accessed through a mapping, or without one through a bounce buffer: then call
+ * sf_reg_copy_back_at afterwards. Logged: INVALID_VALUE, exported for RDMA; IO_FAILED, its owner ended the export; NO_MEMORY. */
 SF_API doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mmap, uint8_t **addr);
 
 /* ---- lists ---- */
@@ -105,44 +105,44 @@ struct sf_reg_list {
 	struct sf_reg_piece pieces[SF_REG_LIST_MAX];
 };
 
-/* Take a list of bufs apart. INVALID_VALUE: more than SF_REG_LIST_MAX bufs or SF_REG_LEN_MAX bytes, or a buf that reaches out
- * of its mmap; NOT_PERMITTED: the rights of the mmap; and what sf_reg_find says. What is wrong is logged. A destination is
- * taken apart as far as it is needed for len bytes; INVALID_VALUE when it has fewer. */
+/* Resolve a list of bufs. INVALID_VALUE: more than SF_REG_LIST_MAX bufs or SF_REG_LEN_MAX bytes, or a buf that extends past its
+ * mmap; NOT_PERMITTED: the rights of the mmap; and the errors of sf_reg_find. Errors are logged. A destination is resolved only
+ * as far as len bytes need; INVALID_VALUE if it has fewer. */
 SF_API doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *buf, struct sf_reg_list *list);
 SF_API doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len,
 				       struct sf_reg_list *list);
 
-/* Makes every piece one of this process, as sf_reg_map does; buf is the source or destination that the list was made of. The
- * bytes of a source are copied into bounce buffers here. */
+/* Makes every piece one of this process, as sf_reg_map does. buf is the source or destination of the list. Copies the bytes of a
+ * source into bounce buffers. */
 SF_API doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *buf, bool destination,
 				    struct sf_reg_list *list);
-/* Afterwards: did the mapped memory stay its owner's to the end? IO_FAILED if not. */
+/* Call afterwards: returns IO_FAILED if the mapped memory did not stay its owner's to the end. */
 SF_API doca_error_t sf_reg_check_mapped(struct sf_reg_cache *cache, const struct doca_buf *buf);
-/* Afterwards: len bytes were written to the tailrooms of bufs that sf_reg_map_list, or sf_reg_map, showed here. Those that
- * are in a bounce buffer are copied to their owner. IO_FAILED, logged, as with sf_reg_copy. */
+/* Call after len bytes were written to the tailrooms of bufs that sf_reg_map_list, or sf_reg_map, mapped here. Copies those in a
+ * bounce buffer to their owner. IO_FAILED, logged, as with sf_reg_copy. */
 SF_API doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len);
 /* The same for len bytes at one address of a mmap. */
 SF_API doca_error_t sf_reg_copy_back_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len);
 
-/* The bytes from at on, up to len of them; all of [at, at + len) is in every list. IO_FAILED, logged: imported memory whose owner
- * died, ended the export, or does not answer. Any thread. */
+/* Up to len bytes from at on; all of [at, at + len) must be in every list. IO_FAILED, logged: the owner of imported memory died,
+ * ended the export, or does not answer. Any thread. */
 SF_API doca_error_t sf_reg_copy(const struct sf_reg_list *to, const struct sf_reg_list *from, uint64_t at, uint64_t len);
 
-/* Calls take for one stretch of the bytes [at, at + len) after the other. Those of imported memory are fetched before. */
+/* Calls consume for each stretch of the bytes [at, at + len) in order. Bytes of imported memory are fetched first. */
 SF_API doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t len,
 				void (*consume)(void *arg, const void *bytes, size_t len), void *arg);
 
-/* sf_reg_destination as if the bufs had no data: from where their data begin, over what is there. */
+/* Same as sf_reg_destination, as if the bufs had no data: overwrites from the beginning of their data. */
 SF_API doca_error_t sf_reg_destination_anew(struct sf_reg_cache *cache, struct doca_buf *buf, uint64_t len,
 					    struct sf_reg_list *list);
 
-/* The bufs of a list have no data from now on. */
+/* Sets the data length of all bufs of a list to 0. */
 SF_API void sf_reg_empty(struct doca_buf *buf);
 
 /* Writes plain memory to the beginning of the list. */
 SF_API doca_error_t sf_reg_write(const struct sf_reg_list *to, const void *bytes, size_t len);
 
-/* The destination took len bytes: the data sections grow. */
+/* len bytes were written to the destination: its data sections grow. */
 SF_API void sf_reg_grow(struct doca_buf *buf, uint64_t len);
 
 #endif
