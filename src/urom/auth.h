@@ -21,11 +21,11 @@ struct urom_secret {
 
 enum urom_role { UROM_ROLE_CLIENT, UROM_ROLE_DAEMON };
 
-/* Reads a secret file: a regular one of our own that nobody else may read or write, of 16 bytes or more; a newline at its end
- * does not count. NOT_FOUND, NOT_PERMITTED or INVALID_VALUE, logged, else. */
+/* Reads a secret file: a regular file of this user that nobody else may read or write, with at least 16 bytes; a newline at its
+ * end does not count. NOT_FOUND, NOT_PERMITTED or INVALID_VALUE, logged. */
 SF_API doca_error_t urom_secret_read(const char *path, struct urom_secret *secret);
 
-/* The secret of this user on this machine, in the runtime folder. make: creates it if there is none; else that is
+/* The secret of this user on this machine, in the runtime folder. make: creates it if there is none; otherwise returns
  * NOT_FOUND. */
 SF_API doca_error_t urom_secret_of_user(bool make, struct urom_secret *secret);
 
@@ -35,7 +35,7 @@ SF_API doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_
 				    const uint8_t client_nonce[UROM_NONCE_SIZE], const uint8_t daemon_nonce[UROM_NONCE_SIZE],
 				    uint8_t proof[UROM_PROOF_SIZE]);
 
-/* The key of TLS with the daemon. */
+/* The key for TLS with the daemon. */
 SF_API doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key *key);
 
 /* SHA-256. */

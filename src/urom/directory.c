@@ -83,7 +83,7 @@ struct segment {
 	struct urom_blob memh, mkey;
 };
 
-/* Where a segment lies. */
+/* The place of a segment. */
 struct span {
 	uint64_t va, end;
 	uint32_t segment;
@@ -232,7 +232,7 @@ static int by_id(const void *a, const void *b)
 
 static const char *sort_members(struct urom_directory *directory)
 {
-	size_t in_order = 1; /* as they mostly are */
+	size_t in_order = 1; /* as most lists are */
 
 	while (in_order < directory->num_members && by_id(&directory->members[in_order - 1], &directory->members[in_order]) < 0)
 		in_order++;
@@ -337,7 +337,7 @@ doca_error_t urom_directory_address(const struct urom_directory *directory, uint
 	return DOCA_ERROR_NOT_FOUND;
 }
 
-/* The last that begins at va or before. */
+/* The last one that begins at va or before. */
 static const struct span *find_span(const struct process *process, uint64_t va)
 {
 	uint32_t low = 0, high = process->num_segments;

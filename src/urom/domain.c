@@ -78,7 +78,7 @@ static bool domain_progress(struct doca_ctx *ctx)
 	return any;
 }
 
-/* A gathering is the program's own and has no descriptor: it is asked again and again. What workers answer kicks the engine. */
+/* The program implements a gathering, which has no descriptor, so it is polled. Answers of workers kick the engine. */
 static bool domain_arm(struct doca_ctx *ctx)
 {
 	const struct doca_urom_domain *domain = (const struct doca_urom_domain *)ctx;
@@ -266,7 +266,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Some value that is there twice; NULL: none is. Sorts them. */
+/* Returns some value that occurs twice, or NULL. Sorts the values. */
 static const uint64_t *find_twice(uint64_t *values, size_t num)
 {
 	qsort(values, num, sizeof(*values), by_value);

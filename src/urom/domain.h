@@ -2,8 +2,7 @@
 /*
  * The domain context. A file x.h declares what x.c defines:
  *
- *   domain_exchange  what processes gather
- *   domain_notify    what workers are sent
+ *   domain_exchange  the exchange between processes domain_notify    the messages to workers
  */
 #ifndef UROM_DOMAIN_H
 #define UROM_DOMAIN_H
@@ -21,14 +20,14 @@
 
 #define UROM_DOMAIN_WORKERS_MAX (UINT32_C(1) << 16) /* of one process in one domain */
 #define UROM_PROCESSES_MAX (UINT32_C(1) << 20)	    /* that take part in one domain */
-#define UROM_GATHER_BYTES (UINT32_C(16) << 20)	    /* what one gathering brings, of all processes */
+#define UROM_GATHER_BYTES (UINT32_C(16) << 20)	    /* bytes of one gathering, from all processes */
 
 /* A worker of this process in a domain. */
 struct urom_member {
 	LIST_ENTRY(urom_member) of_worker;
 	struct doca_urom_domain *domain;
 	struct doca_urom_worker *worker; /* NULL once it is destroyed */
-	bool gone; /* it has ended since the domain's start: a process that it has now knows nothing of the domain */
+	bool gone;			 /* it has ended since the domain's start: its new process does not know the domain */
 	uint64_t domain_id;
 	/* from NOTIFYING on */
 	LIST_ENTRY(urom_member) of_notifying; /* until the process is ready */
@@ -64,13 +63,13 @@ struct doca_urom_domain {
 	/* from start on */
 	enum urom_domain_phase phase;
 	uint64_t number;
-	void *request; /* a gathering's, while one is under way */
+	void *request; /* of a gathering in progress */
 	uint8_t *own;  /* this process's entry */
 	size_t own_len;
-	uint8_t *given, *gathered; /* of the gathering that is under way: round_len bytes of each process */
+	uint8_t *given, *gathered; /* of the gathering in progress: round_len bytes of each process */
 	size_t round_len;
 	struct urom_domain_size *sizes; /* of all processes */
-	size_t len_max, num_gathered;	/* of the longest entry; of each entry, so far */
+	size_t len_max, num_gathered;	/* of the longest entry; of each entry so far */
 	uint8_t *directory;
 	size_t directory_len;
 	uint8_t digest[UROM_DIGEST_SIZE];

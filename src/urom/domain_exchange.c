@@ -22,7 +22,7 @@ void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_er
 
 /* ---- gathering ---- */
 
-/* Content of given, round_len bytes. */
+/* Copies round_len bytes of the contents of given. */
 static doca_error_t round_gather(struct doca_urom_domain *domain)
 {
 	domain->request = NULL;
@@ -31,7 +31,7 @@ static doca_error_t round_gather(struct doca_urom_domain *domain)
 	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_ERROR_UNEXPECTED : result; /* req_test reports whether it continues */
 }
 
-/* Room for gatherings of len bytes a process. */
+/* Allocates memory for gatherings of len bytes per process. */
 static doca_error_t make_room(struct doca_urom_domain *domain, size_t len)
 {
 	free(domain->given);
@@ -113,7 +113,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 	return result;
 }
 
-/* NULL: they are good. */
+/* Returns NULL if they are valid. */
 static const char *take_sizes(struct doca_urom_domain *domain)
 {
 	domain->sizes = (struct urom_domain_size *)(void *)domain->gathered;
@@ -177,7 +177,7 @@ static void begin_entries(struct doca_urom_domain *domain)
 	gather_entries(domain);
 }
 
-/* Puts what has come to its place. */
+/* Copies the received data to its place. */
 static void place_entries(struct doca_urom_domain *domain)
 {
 	size_t used = urom_directory_begin(NULL, domain->oob.n_oob_indexes);
@@ -194,7 +194,7 @@ static void place_entries(struct doca_urom_domain *domain)
 	domain->num_gathered += domain->round_len;
 }
 
-/* Parsed as a worker will: reports errors that it would find. */
+/* Parsed in the same way as by a worker, to report the errors that it would find. */
 static void end_entries(struct doca_urom_domain *domain)
 {
 	const char *reason = "its digest cannot be computed";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the processes of a domain come to know each other. */
+/* The exchange in which the processes of a domain learn about each other. */
 #ifndef UROM_DOMAIN_EXCHANGE_H
 #define UROM_DOMAIN_EXCHANGE_H
 

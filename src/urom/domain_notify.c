@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process's workers come to know a domain: each is offered the directory by its digest, and sent it in pieces when it asks
- * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
+ * Notifies a process's workers of a domain. Each is offered the directory by its digest, and gets it in pieces when it requests
+ * it. A worker that several contexts or processes offer the same directory requests it from one of them.
  */
 #include "urom/domain_notify.h"
 
@@ -36,7 +36,7 @@ static doca_error_t member_offer(struct urom_member *member)
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
 
-	if (!STAILQ_EMPTY(&member->worker->leaves)) /* first: a process is in so many domains only */
+	if (!STAILQ_EMPTY(&member->worker->leaves)) /* first: a process is in few domains only */
 		return DOCA_ERROR_AGAIN;
 	head.size = domain->directory_len;
 	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->digest,
@@ -59,7 +59,7 @@ static doca_error_t send_part(struct urom_member *member)
 	return result;
 }
 
-/* Nothing to do for it but to wait for its answer. */
+/* Only waits for its answer. */
 static bool member_is_waiting(const struct urom_member *member)
 {
 	return is_there(member) && member->offered && !member->ready &&
@@ -77,7 +77,7 @@ bool urom_domain_notify_is_due(const struct doca_urom_domain *domain)
 	return LIST_EMPTY(&domain->notifying);
 }
 
-/* As far as the connection takes it. */
+/* Sends as much as the connection accepts. */
 static bool member_notify(struct urom_member *member)
 {
 	struct doca_urom_domain *domain = member->domain;
@@ -140,7 +140,7 @@ static void member_leave(struct urom_member *member)
 {
 	struct doca_urom_worker *worker = member->worker;
 
-	if (!is_there(member)) /* the process forgets all of a client that goes */
+	if (!is_there(member)) /* the process forgets everything of a client that leaves */
 		return;
 	if (STAILQ_EMPTY(&worker->leaves) && send_leave(worker, member->domain->number) != DOCA_ERROR_AGAIN)
 		return;

@@ -82,7 +82,7 @@ static void *lookup_main(void *arg)
 	return NULL;
 }
 
-/* The program's signals are not for it. */
+/* The thread must not handle the program's signals. */
 static bool lookup_begin(struct lookup *lookup)
 {
 	sigset_t all, before;
@@ -94,7 +94,8 @@ static bool lookup_begin(struct lookup *lookup)
 	return begun;
 }
 
-/* False: the lookup is its thread's now. A thread that waits for a processor is not one whose resolver hangs. */
+/* Returns false if the lookup belongs to its thread now. A thread that waits for a processor does not count as a resolver that
+ * hangs. */
 static bool lookup_await(struct lookup *lookup, uint64_t limit_ns)
 {
 	struct sf_liveness liveness;

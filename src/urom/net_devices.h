@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network devices of a service file's line, as UCX's TCP knows them. */
+/* The network devices in a line of the service file, in the form that UCX's TCP needs. */
 #ifndef UROM_NET_DEVICES_H
 #define UROM_NET_DEVICES_H
 

@@ -103,7 +103,7 @@ static inline bool urom_get_bool(struct urom_reader *reader)
 	return value == 1;
 }
 
-/* With its NUL, and no other inside; of at most max bytes. */
+/* A text with its NUL, and no other NUL inside; at most max bytes. */
 static inline const char *urom_get_string(struct urom_reader *reader, size_t max)
 {
 	size_t len = urom_get_u32(reader);
@@ -125,13 +125,13 @@ static inline void urom_copy_string(struct urom_reader *reader, char *out, size_
 		out[0] = '\0';
 }
 
-/* A body ends where its last field does. */
+/* A body must end with its last field. */
 static inline doca_error_t urom_finished(const struct urom_reader *reader)
 {
 	return !reader->failed && reader->left == 0 ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* What plugins read in place is aligned to 8 bytes, from the beginning of the body on. */
+/* Data that plugins read in place is aligned to 8 bytes from the beginning of the body. */
 static inline void urom_put_aligned(struct urom_writer *writer, const void *data, size_t len)
 {
 	static const uint8_t zeroes[8];

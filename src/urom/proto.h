@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the host library, the daemon and the workers say to each other. A message is a head and a body; a body is packed and
- * parsed here and nowhere else. All of it comes from another process: a parser takes nothing that is not there, and everything
- * that it takes is in range.
+ * The messages between the host library, the daemon and the workers. A message is a head and a body; bodies are packed and parsed
+ * only here. All of it comes from another process: a parser reads nothing beyond the body, and checks that every value is in
+ * range.
  */
 #ifndef UROM_PROTO_H
 #define UROM_PROTO_H
@@ -59,9 +59,9 @@ enum urom_kind {
 	/* A domain: subject is its number, size that of its directory (directory.h). Many clients of a worker may offer
 	 * the same directory; the worker requests it from one of them. */
 	UROM_DOMAIN_OFFER,  /* the body is the directory's digest */
-	UROM_DOMAIN_WANTED, /* perhaps: the client is to send it */
+	UROM_DOMAIN_WANTED, /* the worker may request it: the client must send it */
 	UROM_DOMAIN_PART,   /* a piece of it; request is its offset */
-	UROM_DOMAIN_READY,  /* the worker has it, or will not have it: status */
+	UROM_DOMAIN_READY,  /* the worker has it, or rejects it: status */
 	UROM_DOMAIN_LEAVE,
 	/* daemon and worker, by the worker's socket: a message is one packet */
 	UROM_READY,
@@ -75,17 +75,17 @@ enum urom_kind {
 
 #define UROM_HEAD_SIZE 32
 
-/* Packed as it lies here. */
+/* Sent with this layout. */
 struct urom_head {
 	uint16_t version; /* of the sender's protocol */
 	uint16_t kind;
 	int32_t status;	  /* doca_error_t of an answer */
-	uint64_t request; /* the requester's number, which the answer repeats */
-	uint64_t subject; /* a worker's id, a group's */
+	uint64_t request; /* the requester's number, repeated in the answer */
+	uint64_t subject; /* id of a worker or a group */
 	uint64_t size;	  /* of a DOMAIN_OFFER or a DOMAIN_PART */
 };
 
-/* INVALID_VALUE: no head, or a kind that does not exist. UNSUPPORTED_VERSION: of another version (head is filled). Not logged. */
+/* INVALID_VALUE: not a head, or of an unknown kind. UNSUPPORTED_VERSION: of another version (head is filled). Not logged. */
 SF_API doca_error_t urom_head_parse(const void *data, size_t len, struct urom_head *head);
 static inline struct urom_head urom_head_make(enum urom_kind kind, doca_error_t status, uint64_t request, uint64_t subject)
 {
@@ -144,9 +144,9 @@ struct urom_spawned {
 	uint64_t worker_id;
 	uint32_t gid;
 	bool has_gid;
-	uint64_t service_process, process; /* the daemon's and the worker's numbers, as the daemon sees them */
+	uint64_t service_process, process; /* the process ids of the daemon and the worker, as the daemon sees them */
 	uint8_t token[UROM_TOKEN_SIZE];
-	uint8_t key[UROM_KEY_SIZE]; /* of TLS with the worker, which is reached by way of the daemon's address */
+	uint8_t key[UROM_KEY_SIZE]; /* for TLS with the worker, which accepts connections at the daemon's address */
 };
 SF_API size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t room);
 SF_API doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawned *spawned);
@@ -158,7 +158,7 @@ struct urom_group {
 SF_API size_t urom_group_pack(const struct urom_group *group, void *out, size_t room);
 SF_API doca_error_t urom_group_parse(const void *data, size_t len, struct urom_group *group);
 
-/* A text is what is there, without its NUL; longer ones are cut, and bytes that are not printable ASCII become '?'. */
+/* A text without its NUL. Longer texts are truncated, and bytes that are not printable ASCII become '?'. */
 SF_API size_t urom_text_pack(const char *text, void *out, size_t room);
 SF_API void urom_text_parse(const void *data, size_t len, char text[UROM_TEXT_MAX]);
 

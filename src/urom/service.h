@@ -2,14 +2,14 @@
 /*
  * The service context. A file x.h declares what x.c defines:
  *
- *   service_connect   which address of the host answers (host_lookup: the addresses)
+ *   service_connect   connects to an address of the host (host_lookup: the addresses)
  *   service_peer      the connection to the daemon
  *   service_request   what the daemon is asked for workers
  *   service_task_gid  the task that asks for the workers of a group
  *   service_file      where a device's service is
  *
- * A service and its workers may belong to different threads: what a worker wants of the daemon is a request, which it posts to
- * the service, and which the service's progress carries out.
+ * A service and its workers may belong to different threads: a worker posts its requests to the daemon at the service, and the
+ * service's progress sends them.
  */
 #ifndef UROM_SERVICE_H
 #define UROM_SERVICE_H
@@ -28,8 +28,8 @@
 #define UROM_GID_TASKS 32
 #define UROM_WORKERS_DEFAULT 64
 #define UROM_WORKERS_MAX 4096
-#define UROM_CONNECT_NS UINT64_C(2000000000) /* how long a service's start may take */
-#define UROM_ADDRESSES_MAX 8		     /* of a name that are tried */
+#define UROM_CONNECT_NS UINT64_C(2000000000) /* time limit of a service's start */
+#define UROM_ADDRESSES_MAX 8		     /* addresses of a name that are tried */
 
 enum urom_session {
 	UROM_SESSION_NONE,
@@ -55,7 +55,7 @@ struct doca_urom_service {
 	struct sockaddr_storage reached; /* the address that answered */
 	socklen_t reached_len;
 	enum urom_session session;
-	bool has_key; /* the connection's TLS was given one */
+	bool has_key; /* its TLS has a key */
 	doca_error_t why;
 	uint8_t nonce[UROM_NONCE_SIZE];
 	struct doca_urom_service_plugin_info plugins[UROM_PLUGINS_MAX];

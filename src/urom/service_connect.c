@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share
- * of the time that is left, until one answers as a service does.
+ * The start of a service: looks up its host, and tries the addresses in the resolver's order, each for its share of the remaining
+ * time, until a service answers at one.
  */
 #include "urom/service_connect.h"
 
@@ -24,7 +24,7 @@
 #include "urom/service_peer.h"
 #include "urom/service_request.h"
 
-/* What became of each address, for the one line of a start that fails. */
+/* The result of each address, for the one log line of a start that fails. */
 struct attempts {
 	uint32_t num;
 	bool any_silent;
@@ -104,7 +104,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t li
 	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
 }
 
-/* The variable counts more than the service file. */
+/* The variable takes precedence over the service file. */
 static void find_devices(struct doca_urom_service *service, char devices[UROM_NET_DEVICES_MAX])
 {
 	const char *named = secure_getenv("UCX_NET_DEVICES");
@@ -171,7 +171,7 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 	return result;
 }
 
-/* Is it a service's own answer, which another address would only repeat? */
+/* Returns true for an answer of the service itself, which another address would only repeat. */
 static bool is_answer(doca_error_t result)
 {
 	return result == DOCA_SUCCESS || result == DOCA_ERROR_NOT_PERMITTED || result == DOCA_ERROR_UNSUPPORTED_VERSION ||

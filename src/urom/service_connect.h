@@ -5,7 +5,7 @@
 
 #include <doca_urom.h>
 
-/* Tries the addresses of the host one after the other. Logged, with what became of each. */
+/* Tries the addresses of the host one after the other. Logged, with the result of each. */
 doca_error_t urom_service_connect(struct doca_urom_service *service);
 
 #endif

@@ -23,7 +23,7 @@ enum field { APP_HOST, SERVICE_TYPE, DEV_HOST, DEV_PCI, NET_DEVICES, FIELDS };
 struct line {
 	char fields[FIELDS][FIELD_MAX];
 	uint32_t num;
-	bool too_long; /* a field, or more of them than there should be */
+	bool too_long; /* a field, or more fields than expected */
 };
 
 /* ---- one line ---- */
@@ -119,7 +119,7 @@ static const char *check_line(const struct line *line, struct urom_service_entry
 doca_error_t urom_service_file_find(const char *text, size_t len, const char *path, const char *pci_addr,
 				    bool (*is_here)(const char *hostname), struct urom_service_entry *entry)
 {
-	static const char byte_order_mark[] = "\xef\xbb\xbf"; /* that some editors put there */
+	static const char byte_order_mark[] = "\xef\xbb\xbf"; /* a byte order mark that some editors add */
 	const char *end = text + len;
 	uint32_t num_wrong = 0;
 
@@ -177,7 +177,7 @@ static bool is_this_host(const char *hostname)
 	size_t len = strcspn(own, ".");
 	if (len != 0 && strcspn(hostname, ".") == len && strncasecmp(own, hostname, len) == 0 &&
 	    (own[len] == '\0' || hostname[len] == '\0'))
-		return true; /* one is the other without its domain */
+		return true; /* one equals the other without its domain */
 	const char *node = secure_getenv("SOFTFIELD_NODE");
 	return strcasecmp(hostname, "localhost") == 0 || (node != NULL && strcasecmp(hostname, node) == 0) ||
 	       is_own_address(hostname);

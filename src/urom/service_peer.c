@@ -25,7 +25,7 @@ doca_error_t urom_service_start_error(doca_error_t why)
 	case DOCA_ERROR_TOO_BIG:
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
-	case DOCA_ERROR_AGAIN: /* the first messages of a connection find the queue empty: it is memory that was missing */
+	case DOCA_ERROR_AGAIN: /* the queue is empty before the first messages, so memory was missing */
 		return DOCA_ERROR_NO_MEMORY;
 	default:
 		return DOCA_ERROR_CONNECTION_ABORTED;
@@ -186,7 +186,7 @@ static void peer_lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);
 	else if (why == DOCA_ERROR_NOT_PERMITTED && service->has_key)
 		say_other_secret(peer->address);
-	if (service->session != UROM_SESSION_ENDED) /* before OPEN, start says what was tried */
+	if (service->session != UROM_SESSION_ENDED) /* before OPEN, the start reports what was tried */
 		end_session(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_CONNECTION_ABORTED : why);
 }
 

@@ -7,7 +7,7 @@
 
 extern const struct sf_comm_handler urom_service_handler;
 
-/* What a start may answer when a session ends so: the other end chooses none of its own. */
+/* The result of a start whose session ends with this code: the peer cannot choose other codes. */
 doca_error_t urom_service_start_error(doca_error_t why);
 void urom_service_disconnect(struct doca_urom_service *service);
 

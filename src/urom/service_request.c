@@ -20,7 +20,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 static void request_finish(struct urom_request *request, doca_error_t status, const char *reason)
 {
 	const uint64_t one = 1;
-	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; its waiter closes this one later */
+	int wake_fd = request->wake_fd; /* the request may be freed once it is DONE; its waiter closes this descriptor later */
 
 	request->status = status;
 	snprintf(request->reason, sizeof(request->reason), "%s", reason);
@@ -52,7 +52,7 @@ static void finish_all(struct urom_requests *requests)
 	}
 }
 
-/* False: the daemon cannot be sent more just now. */
+/* Returns false if no more can be sent to the daemon now. */
 static bool send_first(struct doca_urom_service *service)
 {
 	struct urom_request *request = TAILQ_FIRST(&service->queued);
@@ -90,7 +90,7 @@ bool urom_requests_run(struct doca_urom_service *service)
 	return any;
 }
 
-/* Whether daemon and program number processes alike is seen by the daemon's own number. */
+/* Returns the worker's process; 0 if daemon and program number processes differently, as the daemon's own number shows. */
 static pid_t visible_process(const struct doca_urom_service *service, const struct urom_spawned *spawned)
 {
 	pid_t daemon = sf_comm_process(service->peer);

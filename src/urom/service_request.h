@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the daemon is asked: requests of workers, and the messages that carry them. */
+/* Requests of workers to the daemon, and the messages that carry them. */
 #ifndef UROM_SERVICE_REQUEST_H
 #define UROM_SERVICE_REQUEST_H
 
@@ -13,7 +13,7 @@
 
 enum urom_request_state { UROM_REQUEST_NONE, UROM_REQUEST_QUEUED, UROM_REQUEST_SENT, UROM_REQUEST_DONE };
 
-/* All but body under the service's lock, until DONE. */
+/* Everything except body is guarded by the service's lock until DONE. */
 struct urom_request {
 	TAILQ_ENTRY(urom_request) next;
 	_Atomic(enum urom_request_state) state; /* DONE is written last, and the request is the worker's again */
@@ -21,11 +21,11 @@ struct urom_request {
 	uint64_t request, subject;
 	uint8_t *body; /* the worker's */
 	size_t body_len;
-	int wake_fd; /* the worker's: an eventfd */
+	int wake_fd; /* the worker's eventfd */
 	doca_error_t status;
 	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
 	struct urom_spawned spawned;
-	pid_t process;			 /* the worker's; 0: it cannot be seen from here */
+	pid_t process;			 /* the worker's process; 0: not visible from here */
 	struct sockaddr_storage service; /* the daemon's address */
 	socklen_t service_len;
 };
@@ -34,7 +34,7 @@ TAILQ_HEAD(urom_requests, urom_request);
 
 doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
 			       const void *body, size_t body_len);
-/* From any thread. Without a session it is DONE immediately. */
+/* Posts a request, from any thread. Without a session it is DONE immediately. */
 void urom_request_post(struct doca_urom_service *service, struct urom_request *request);
 /* Sends queued requests, and ends all of them when the session has ended. Returns true if anything was done. */
 bool urom_requests_run(struct doca_urom_service *service);

@@ -399,7 +399,7 @@ doca_error_t doca_urom_worker_set_max_inflight_tasks(struct doca_urom_worker *wo
 	return configure_tasks(worker, max_tasks);
 }
 
-/* NAME=value, and no blanks, for so the guide has it. */
+/* NAME=value without blanks, as the guide requires. */
 static bool is_variable(const char *entry)
 {
 	return entry != NULL && entry[0] != '=' && strchr(entry, '=') != NULL && strpbrk(entry, " \t\n") == NULL;

@@ -19,9 +19,9 @@
 
 #define UROM_INFLIGHT_DEFAULT 128
 #define UROM_INFLIGHT_MAX 16384
-#define UROM_JOIN_NS UINT64_C(10000000000) /* how long a worker process may take to let a context in */
+#define UROM_JOIN_NS UINT64_C(10000000000) /* time limit for a worker process to accept a context */
 
-/* That a worker process is to forget a domain. */
+/* A request to a worker process to forget a domain. */
 struct urom_leave {
 	STAILQ_ENTRY(urom_leave) next;
 	uint64_t domain;
@@ -32,7 +32,7 @@ enum urom_worker_phase {
 	UROM_WORKER_SPAWNING, /* the service was asked */
 	UROM_WORKER_JOINING,  /* the process was asked */
 	UROM_WORKER_ON,
-	UROM_WORKER_LOST, /* the process is gone, or never came */
+	UROM_WORKER_LOST, /* the process is gone, or never existed */
 	UROM_WORKER_RELEASING,
 };
 
@@ -61,7 +61,7 @@ struct doca_urom_worker {
 	int wake_fd;
 	int join_fd;		 /* a timer, while JOINING; else -1 */
 	struct sf_liveness join; /* the process's */
-	uint8_t *addresses;	 /* the process's plugins', packed */
+	uint8_t *addresses;	 /* the addresses of the process's plugins, packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;
 	STAILQ_HEAD(, urom_leave) leaves; /* to be sent to the process once its queue has room */

@@ -44,7 +44,7 @@ void urom_worker_end_join(struct doca_urom_worker *worker)
 void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason)
 {
 	if (worker->phase == UROM_WORKER_RELEASING)
-		return; /* which ends by the service's answer */
+		return; /* which the service's answer ends */
 	char id[24] = "";
 	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
 		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);

@@ -12,7 +12,7 @@
 
 typedef struct doca_urom_worker_cmd_task cmd_task;
 
-/* A body of a command is this and the payload, sent together. */
+/* The body of a command: this and the payload, sent together. */
 #define HEADER_SIZE sizeof(struct urom_worker_cmd)
 
 _Static_assert(HEADER_SIZE == 24 && sizeof(struct urom_worker_notify) == 32, "both go over the wire as they lie in memory");
@@ -22,7 +22,7 @@ static cmd_task *task_at(const struct doca_urom_worker *worker, uint32_t index)
 	return (cmd_task *)(void *)((char *)worker->pool.memory + index * worker->pool.slot_built);
 }
 
-/* Each has room for header and payload, and for a response of the largest message. */
+/* Each holds a header and payload, and a response of the largest message. */
 static size_t slot_size(const struct doca_urom_worker *worker)
 {
 	return (2 * (worker->message_max + HEADER_SIZE) + 63) & ~(size_t)63;
@@ -88,7 +88,7 @@ static doca_error_t command_submit(struct doca_task *base, uint32_t flags)
 	command->type = task->plugin;
 	command->urom_context = (uint64_t)++task->number << 32 | task->index;
 	command->len = task->payload.data_len;
-	if (task->payload.data != command->plugin_cmd) /* else packed in place */
+	if (task->payload.data != command->plugin_cmd) /* otherwise packed in place */
 		memmove(command->plugin_cmd, task->payload.data, task->payload.data_len);
 	task->has_response = false;
 	return sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), command, HEADER_SIZE + task->payload.data_len);
@@ -110,7 +110,7 @@ void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, 
 	task->cb(task, task_user_data, ctx_user_data);
 }
 
-/* NULL: the notification repeats nothing that is in flight. */
+/* NULL: the notification matches no command in flight. */
 static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_context)
 {
 	uint32_t index = (uint32_t)urom_context, number = (uint32_t)(urom_context >> 32);

@@ -21,7 +21,7 @@ struct doca_urom_worker_cmd_task {
 
 extern const struct sf_task_class urom_cmd_task_class;
 void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data);
-/* Gives every task its index and its buffers. */
+/* Assigns every task its index and its buffers. */
 doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker);
 void urom_cmd_task_answered(struct doca_urom_worker *worker, const void *body, size_t len);
 void urom_cmd_tasks_fail(struct doca_urom_worker *worker, doca_error_t status);

@@ -172,7 +172,7 @@ static bool take_events(struct sf_comm *comm)
 	return any;
 }
 
-/* The only connection of a program's context is polled directly. So is one with messages that were read and not delivered. */
+/* The only connection of a program's context is polled directly. So is one whose messages were read but not delivered. */
 static struct comm_peer *only_peer(const struct sf_comm *comm)
 {
 	struct comm_peer *peer = TAILQ_FIRST(&comm->open);

@@ -26,7 +26,7 @@
 #define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
 #define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
 #define SF_COMM_SENDS_MAX 1024 /* batches to one peer that the kernel has not accepted yet */
-#define SF_COMM_SENDS_HELD 16  /* after so many, small messages are collected until they fill a batch */
+#define SF_COMM_SENDS_HELD 16  /* after this many, small messages are collected until they fill a batch */
 #define SF_COMM_BATCH 16384    /* bytes of messages sent together */
 #define SF_COMM_PEERS_MAX 4096
 #define SF_COMM_ADDRESS_MAX 64
@@ -37,7 +37,7 @@
 #define SF_COMM_GUESTS_MAX 512
 #define SF_COMM_GUESTS_OF_ONE 128		    /* from one address */
 #define SF_COMM_GUEST_NS UINT64_C(10000000000)	    /* after which they are closed */
-#define SF_COMM_GUEST_GRACE_NS UINT64_C(1000000000) /* where there are too many, the oldest goes if it is older than this */
+#define SF_COMM_GUEST_GRACE_NS UINT64_C(1000000000) /* if there are too many, the oldest is closed once it is older than this */
 
 struct sf_comm;
 
@@ -58,13 +58,13 @@ struct sf_comm_handler {
 	/* A message, at any alignment, valid until the callback returns. */
 	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 			size_t body_len);
-	/* The peer is gone, or was never there; NOT_PERMITTED: it has another key. The peer is freed when this returns;
-	 * do not close it. */
+	/* The peer is gone, or never existed. NOT_PERMITTED: it has another key. The peer is freed when this returns; do not
+	 * close it. */
 	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
 	/* The key for an outgoing TCP connection; its error is logged, and becomes the reason of lost. */
 	doca_error_t (*key)(void *user, struct sf_comm_key *key);
-	/* A connection at our listener is for this worker: pass it on by sf_comm_hand. AGAIN: not yet. NULL: there are
-	 * no workers. */
+	/* A connection at our listener names this worker: pass it on with sf_comm_hand. AGAIN: not yet. NULL: there are no
+	 * workers. */
 	doca_error_t (*hand)(void *user, uint64_t worker, int fd, const char *address);
 };
 
@@ -72,22 +72,22 @@ struct sf_comm_options {
 	const struct sf_comm_handler *handler;
 	void *user;
 	size_t body_max;    /* limit of a message's body, in both directions */
-	bool one_a_poll;    /* a poll delivers at most one message; for a comm that only connects, to one peer */
+	bool one_a_poll;    /* a poll delivers at most one message; a comm that only connects: for one peer */
 	size_t backlog_max; /* limit of bytes waiting for one peer, give or take a message; 0: as many as SF_COMM_SENDS_MAX hold
 			     */
 };
 
 SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
 
-/* The network devices that have the address. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the
+/* The network devices that have the address. The result is written to names, of SF_COMM_DEVICES_MAX bytes. NULL, all devices: the
  * address is any (0.0.0.0, ::), or no device has it. */
 SF_API const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size_t room);
 
-/* Those of the list (names with commas between, or "all") by which the address is reached. The list as it is: none of them. names
- * as above. */
+/* The devices of the list (names separated by commas, or "all") that lead to the address. The unchanged list: none of them does.
+ * names as above. */
 SF_API const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room);
 
-/* Waits, at most a second, until everything is sent, and closes all peers; no callback runs. */
+/* Waits, at most a second, until everything is sent. Then closes all peers; no callback runs. */
 SF_API void sf_comm_close(struct sf_comm *comm);
 
 /*
@@ -118,21 +118,21 @@ struct sf_comm_target {
 SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user,
 				    struct sf_comm_peer **peer);
 
-/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again. TOO_BIG:
- * more than body_max or SF_COMM_HEAD_MAX. NOT_CONNECTED: the peer is lost, which a callback reports. */
+/* Sends a message. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again.
+ * TOO_BIG: more than body_max or SF_COMM_HEAD_MAX. NOT_CONNECTED: the peer is lost, which a callback reports. */
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len,
 				 const void *body, size_t body_len);
 
 /* The process at the other end, for sf_liveness_lost; 0: on another machine, or in a container where it is not visible. */
 SF_API pid_t sf_comm_process(const struct sf_comm_peer *peer);
 
-/* Has the peer's kernel accepted the connection? Does not need its program. */
+/* Returns true if the peer's kernel has accepted the connection; its program need not have. */
 SF_API bool sf_comm_connected(const struct sf_comm_peer *peer);
 
 /* Bytes waiting for the peer, in memory that may be partly unused. */
 SF_API size_t sf_comm_backlog(const struct sf_comm_peer *peer);
 
-/* Messages sent in between go out at the uncork. Calls nest. */
+/* Messages sent in between are written at the uncork. Calls nest. */
 SF_API void sf_comm_cork(struct sf_comm *comm);
 SF_API void sf_comm_uncork(struct sf_comm *comm);
 
@@ -144,13 +144,13 @@ SF_API void sf_comm_push(struct sf_comm *comm);
  * again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
 
-/* The same immediately: drops waiting messages, which the peer may never read. */
+/* Closes it immediately: drops waiting messages, which the peer may never read. */
 SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
 
 /* Handles pending events; returns true if there were any. */
 SF_API bool sf_comm_poll(struct sf_comm *comm);
 
-/* A descriptor that becomes readable on new events after sf_comm_arm returned false. True: events are pending now. */
+/* Arms the comm: the descriptor becomes readable on new events after sf_comm_arm returned false. True: events are pending now. */
 SF_API int sf_comm_fd(const struct sf_comm *comm);
 SF_API bool sf_comm_arm(struct sf_comm *comm);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the comm.
+ * The private part of the comm.
  *
  *   comm.c    open, close and poll      stream.c  the bytes of a connection: connect, read, write
  *   peer.c    sending, and the end      local.c   the Unix socket in the runtime folder
@@ -21,9 +21,9 @@
 /* bytes read per poll from a peer: everything that TLS has, because the socket does not report it */
 #define COMM_READ_MAX SF_TLS_RECORD
 #define COMM_IDENTITY "softfield urom"	 /* of the key */
-#define COMM_END_NS UINT64_C(2000000000) /* time limit for unsent data at an end, and for the other end to close too */
+#define COMM_END_NS UINT64_C(2000000000) /* time limit for unsent data at an end, and for the other end to close */
 
-/* What a connection begins with, in the sender's order of bytes, which is little-endian. */
+/* A connection begins with this, in the sender's byte order, which is little-endian. */
 #define COMM_MAGIC UINT64_C(0x31204d4f52550016)
 struct comm_preamble {
 	uint64_t magic;
@@ -53,7 +53,7 @@ enum comm_peer_state {
 	COMM_PEER_OPEN,
 	COMM_PEER_LOST,	     /* not yet reported to the user */
 	COMM_PEER_ENDING,    /* ended inside a poll: closed after it */
-	COMM_PEER_FLUSHING,  /* until all is sent */
+	COMM_PEER_FLUSHING,  /* until everything is sent */
 	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads the last messages */
 };
 
@@ -67,24 +67,24 @@ struct comm_peer {
 	struct sf_liveness life; /* GUEST */
 	uint64_t since;		 /* GUEST, FLUSHING, LINGERING: ns */
 	int fd;
-	uint32_t events;      /* that epoll looks for */
+	uint32_t events;      /* that epoll polls for */
 	bool flush, is_guest; /* ENDING */
 	bool mute;	      /* the other end reads no more: its earlier messages are still read */
 	struct comm_preamble preamble;
 	size_t preamble_len;
 	/* TLS */
 	struct sf_tls *tls; /* NULL: none */
-	/* a message of which the rest is still to come */
+	/* a message of which only a part has arrived */
 	uint8_t *part;
 	size_t part_len, part_room;
-	/* whole messages in the comm's bytes that the last poll was not to deliver (one_a_poll) */
+	/* complete messages in the comm's bytes that the last poll must not deliver (one_a_poll) */
 	const uint8_t *held;
 	size_t held_len;
-	/* what is to be sent */
+	/* batches to be sent */
 	STAILQ_HEAD(, comm_send) queue;
 	uint32_t num_sends;	 /* batch and queue */
 	size_t backlog;		 /* their bytes */
-	struct comm_send *batch; /* what waits for the uncork, or NULL */
+	struct comm_send *batch; /* the batch that waits for the uncork, or NULL */
 	SLIST_ENTRY(comm_peer) in_batches;
 };
 
@@ -130,7 +130,7 @@ void comm_timer_update(struct sf_comm *comm);
 
 /* Creates a peer that owns the socket, in no list; closes the socket on failure. */
 doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out);
-/* Makes it the user's. FULL: there are too many. */
+/* Registers it as the user's. FULL: there are too many. */
 doca_error_t comm_peer_open(struct comm_peer *peer);
 /* The other end is gone, or violated the protocol. */
 void comm_peer_lose(struct comm_peer *peer, doca_error_t why);
@@ -142,7 +142,7 @@ void comm_peers_end(struct sf_comm *comm);
 bool comm_peers_report_lost(struct sf_comm *comm);
 /* Handles an ending peer. */
 void comm_peer_close(struct comm_peer *peer);
-/* Ends those whose time is over, or all of them. */
+/* Closes those whose time is over, or all of them. */
 void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all);
 /* Data was sent: FLUSHING may be over. */
 void comm_peer_flushed(struct comm_peer *peer);
@@ -152,7 +152,7 @@ void comm_send_free(struct comm_peer *peer, struct comm_send *send);
 
 /* Handles a ready descriptor. Returns true if anything was done. */
 bool comm_stream_ready(struct comm_peer *peer);
-/* Sends what the kernel accepts. */
+/* Sends as much as the kernel accepts. */
 void comm_stream_write(struct comm_peer *peer);
 /* Continues the handshake of a peer that is SECURING. */
 void comm_stream_secure(struct comm_peer *peer);
@@ -171,7 +171,7 @@ void comm_guest_ready(struct comm_peer *peer);
 void comm_guest_accept(struct comm_peer *peer);
 /* Closes a guest; why is logged, or NULL. */
 void comm_guest_leave(struct comm_peer *peer, const char *why);
-/* Ends guests whose time is over, retries waiting ones. */
+/* Closes guests whose time is over, and retries waiting ones. */
 void comm_door_tick(struct sf_comm *comm, uint64_t now);
 bool comm_door_waits(const struct sf_comm *comm);
 void comm_door_close(struct sf_comm *comm);
@@ -182,14 +182,14 @@ void comm_door_close(struct sf_comm *comm);
 
 /* ---- local.c ---- */
 
-/* Is it a loopback address, which a service without a key may use? */
+/* Returns true for a loopback address, which a service without a key may use. */
 bool comm_local_address(const struct sockaddr *address);
 /* Returns the descriptor, or -1 with errno. Not logged. */
 int comm_local_connect(const struct sockaddr *address);
 /* Logged. name is filled. */
 doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LOCAL_NAME], int *fd);
 void comm_local_remove(const char *name);
-/* Is the process at the other end one of this user? */
+/* Returns true if the process at the other end belongs to this user. */
 bool comm_local_is_own(int fd, pid_t *pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of network devices in one string, commas between them: as UCX and service files write them. */
+/* Names of network devices in one string, separated by commas, as in UCX's variables and in service files. */
 #ifndef UROM_COMM_DEVICE_LIST_H
 #define UROM_COMM_DEVICE_LIST_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name at *rest, which goes on to the next; NULL after the last. */
+/* Returns the name at *rest and advances to the next; NULL after the last. */
 static inline const char *device_list_next(const char **rest, size_t *len)
 {
 	const char *name = *rest;
@@ -30,7 +30,7 @@ static inline bool device_list_has(const char *list, const char *name, size_t le
 	return false;
 }
 
-/* A name that is there is not added again. False: no room for it. */
+/* Adds a name unless the list has it. Returns false if there is no room for it. */
 static inline bool device_list_add(char *list, size_t room, const char *name, size_t len)
 {
 	size_t used = strlen(list);

@@ -33,7 +33,7 @@ static bool is_any(const uint8_t *bytes, size_t len)
 	return memcmp(bytes, none, len) == 0;
 }
 
-/* All of 127.0.0.0/8 is loopback's, though it has but one address of it. */
+/* All of 127.0.0.0/8 belongs to the loopback device, though the device has only one address of it. */
 static bool interface_has_address(const struct ifaddrs *at, const uint8_t *bytes, size_t len)
 {
 	size_t its_len;

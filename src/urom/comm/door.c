@@ -22,7 +22,7 @@
 
 #define ACCEPTS_MAX 16 /* of one poll */
 
-/* What one process hands over beside the descriptor. */
+/* The data that one process passes with the descriptor. */
 struct handed {
 	uint32_t has_key;
 	struct sf_comm_key key;
@@ -135,7 +135,7 @@ void comm_guest_ready(struct comm_peer *peer)
 
 /* ---- how many ---- */
 
-/* "10.0.0.1:18515" and "10.0.0.1:18516" are of one; processes of this user are one too. */
+/* "10.0.0.1:18515" and "10.0.0.1:18516" are of one host; all processes of this user count as one, too. */
 static bool of_one(const char *a, const char *b)
 {
 	const char *colon_a = strrchr(a, ':'), *colon_b = strrchr(b, ':');
@@ -145,7 +145,7 @@ static bool of_one(const char *a, const char *b)
 	return colon_a - a == colon_b - b && strncmp(a, b, (size_t)(colon_a - a)) == 0;
 }
 
-/* Room for one more, by the end of the oldest if that has had some time. */
+/* Makes room for one more, by closing the oldest if that has had some time. */
 static bool make_room(struct sf_comm *comm, const char *address, uint64_t now)
 {
 	struct comm_peer *guest, *oldest = NULL;
@@ -168,7 +168,7 @@ static bool make_room(struct sf_comm *comm, const char *address, uint64_t now)
 	return true;
 }
 
-/* NULL: not now, and the descriptor is closed. */
+/* NULL: not now; the descriptor is closed. */
 static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *address, enum comm_stage stage)
 {
 	struct comm_peer *peer;
@@ -378,7 +378,7 @@ bool comm_door_waits(const struct sf_comm *comm)
 	return false;
 }
 
-/* A process of this machine that waits for a processor is not late; a TCP peer gets a fixed time. */
+/* A process of this machine that waits for a processor is not late. A TCP peer gets a fixed time. */
 static bool is_late(struct comm_peer *peer, uint64_t now)
 {
 	pid_t process = sf_comm_process(&peer->base);
@@ -393,7 +393,7 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 	for (struct comm_peer *peer = TAILQ_FIRST(&comm->guests), *next; peer != NULL; peer = next) {
 		next = TAILQ_NEXT(peer, in_list);
 		if (peer->stage ==
-		    COMM_WAITING) /* how long is for the guest to say, who knows whether the worker's process lives */
+		    COMM_WAITING) /* the guest itself limits the wait: it knows whether the worker's process lives */
 			comm_guest_ready(peer);
 		else if (is_late(peer, now))
 			comm_guest_leave(peer, "it did not authenticate in time");
@@ -402,7 +402,7 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 
 /* ---- open and close ---- */
 
-/* The timer too is there from now on, when there are descriptors. */
+/* If there are descriptors, the timer is created here, too. */
 static doca_error_t watch_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages in a stream of bytes, one behind the other: each two lengths, a head and a body, padded to 8 bytes. What is read comes
- * from another process.
+ * Messages in a stream of bytes, one after the other: each has two lengths, a head and a body, padded to 8 bytes. Received bytes
+ * are untrusted.
  */
 #ifndef UROM_COMM_FRAME_H
 #define UROM_COMM_FRAME_H
@@ -30,7 +30,7 @@ static inline uint8_t *comm_put_padded(uint8_t *out, const uint8_t *data, size_t
 {
 	if (len != 0)
 		memcpy(out, data, len);
-	memset(out + len, 0, comm_padded(len) - len); /* what lay in the buffer before is not the peer's to see */
+	memset(out + len, 0, comm_padded(len) - len); /* earlier contents of the buffer must not reach the peer */
 	return out + comm_padded(len);
 }
 
@@ -45,7 +45,8 @@ static inline void comm_frame_write(uint8_t *out, const struct comm_frame *frame
 
 enum comm_frame_found { COMM_FRAME_WHOLE, COMM_FRAME_PART, COMM_FRAME_BAD };
 
-/* Is the next message complete? size: the bytes that it needs, or those of its lengths. BAD: it exceeds the limit. */
+/* Returns whether the next message is complete. size: the bytes that it needs, or those of its lengths. BAD: it exceeds the
+ * limit. */
 static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t left, size_t head_max, size_t body_max,
 						    size_t *size)
 {
@@ -61,7 +62,7 @@ static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t le
 	return *size <= left ? COMM_FRAME_WHOLE : COMM_FRAME_PART;
 }
 
-/* The next message; false: the bytes that are left are none. */
+/* Returns the next message; false: the remaining bytes are no complete message. */
 static inline bool comm_frame_read(const uint8_t **at, size_t *left, struct comm_frame *frame)
 {
 	if (*left < 2 * sizeof(uint32_t))

@@ -38,7 +38,7 @@ static void make_name(const struct sockaddr *address, char name[COMM_LOCAL_NAME]
 	snprintf(name, COMM_LOCAL_NAME, "urom-%llx-%s", (unsigned long long)st.st_ino, text);
 }
 
-/* The folder may be longer than a socket's path; by its descriptor it never is. */
+/* The folder's path may exceed a socket's path; a path through its descriptor does not. */
 static void fill_address(struct sockaddr_un *address, int folder, const char *name)
 {
 	char path[PATH_MAX];

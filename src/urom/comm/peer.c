@@ -93,7 +93,7 @@ void comm_send_free(struct comm_peer *peer, struct comm_send *send)
 	comm->num_free++;
 }
 
-/* Sends what was collected, or drops it. */
+/* Sends the collected messages, or drops them. */
 static void end_batch(struct comm_peer *peer, bool out)
 {
 	struct comm_send *batch = peer->batch;
@@ -125,7 +125,7 @@ void sf_comm_uncork(struct sf_comm *comm)
 		return;
 	for (struct comm_peer *peer = SLIST_FIRST(&comm->batches), *next; peer != NULL; peer = next) {
 		next = SLIST_NEXT(peer, in_batches);
-		if (peer->num_sends <= SF_COMM_SENDS_HELD) /* else one that is given back brings us here again */
+		if (peer->num_sends <= SF_COMM_SENDS_HELD) /* otherwise a descriptor that is returned triggers a retry */
 			end_batch(peer, true);
 	}
 }
@@ -176,7 +176,7 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	sf_comm_cork(comm);
 	doca_error_t result = frame_collect(peer, &frame);
 	if (result == DOCA_ERROR_AGAIN && comm->polling &&
-	    !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
+	    !STAILQ_EMPTY(&peer->queue)) { /* no poll writes waiting messages in a callback */
 		comm_stream_write(peer);
 		result = frame_collect(peer, &frame);
 	}
@@ -290,7 +290,7 @@ bool comm_peers_report_lost(struct sf_comm *comm)
 
 	if (peer == NULL)
 		return false;
-	/* Any that a callback adds waits for the next poll. */
+	/* Messages that a callback adds wait for the next poll. */
 	for (struct comm_peer *last = TAILQ_LAST(&comm->lost, comm_peers); peer != NULL;) {
 		bool was_last = peer == last;
 

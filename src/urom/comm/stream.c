@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a connection: how it comes about, and messages from and to it. */
+/* The bytes of a connection: connecting, reading and writing messages. */
 #include <assert.h>
 #include <errno.h>
 #include <net/if.h>
@@ -42,8 +42,8 @@ void comm_stream_watch(struct comm_peer *peer)
 	(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_MOD, peer->fd, &event);
 }
 
-/* Another process may have the socket too, handed over or by a fork: then its close does not end the events that epoll reports of
- * it. */
+/* Another process may have the socket too, passed on or inherited by a fork: then closing it does not end the events that epoll
+ * reports. */
 void comm_stream_close(struct comm_peer *peer)
 {
 	sf_tls_free(peer->tls);
@@ -75,7 +75,7 @@ static void drop_queue(struct comm_peer *peer)
 	}
 }
 
-/* A peer that reads no more may have sent the reason before: it is lost once that is read. */
+/* A peer that no longer reads may have sent the reason before: it counts as lost once that is read. */
 void comm_stream_write(struct comm_peer *peer)
 {
 	for (struct comm_send *send; peer->stage == COMM_READY && (send = STAILQ_FIRST(&peer->queue)) != NULL;) {
@@ -126,7 +126,7 @@ static void peer_malformed(struct comm_peer *peer)
 	comm_peer_lose(peer, DOCA_ERROR_INVALID_VALUE);
 }
 
-/* Messages that are there whole, as many as this poll may deliver. False: one is malformed. */
+/* Delivers complete messages, as many as this poll may. Returns false if one is malformed. */
 static bool take_whole(struct comm_peer *peer, const uint8_t **at, size_t *left)
 {
 	struct sf_comm *comm = peer->comm;
@@ -171,7 +171,7 @@ static void forget_part(struct comm_peer *peer)
 	peer->part_room = 0;
 }
 
-/* The rest of the message that is there in part, as far as it has come. */
+/* Reads the rest of a message that has arrived in part, as far as possible. */
 static bool take_part(struct comm_peer *peer, const uint8_t **at, size_t *left)
 {
 	size_t size;
@@ -202,7 +202,7 @@ static bool take_part(struct comm_peer *peer, const uint8_t **at, size_t *left)
 	return true;
 }
 
-/* Messages that the next poll delivers, or finds malformed, before it reads more. */
+/* Keeps messages that the next poll delivers, or finds malformed, before it reads more. */
 static bool hold_bytes(struct comm_peer *peer, const uint8_t *at, size_t len)
 {
 	const struct sf_comm *comm = peer->comm;
@@ -333,7 +333,7 @@ static void set_option(int fd, int level, int option, int value)
 	(void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-/* Where the way there is by none of the devices that may be used, it is to be by the first of them. */
+/* If the route does not use any of the permitted devices, it must use the first of them. */
 static void choose_device(int fd, const struct sf_comm_target *target)
 {
 	char names[SF_COMM_DEVICES_MAX], first[IFNAMSIZ];
