@@ -69,7 +69,7 @@ static bool is_among(const struct doca_task *task, const struct doca_rdma_connec
 	return task != NULL;
 }
 
-/* Have all its tasks completed? */
+/* Returns true if all its tasks have completed. */
 static bool is_drained(const struct doca_rdma_connection *connection)
 {
 	if (connection->num_out != 0 || connection->waiting != NULL)
@@ -245,7 +245,7 @@ static bool connection_step(struct doca_rdma_connection *connection)
 	}
 }
 
-/* Must it be checked again later? */
+/* Returns true if it must be checked again later. */
 static bool goes_on(const struct doca_rdma_connection *connection)
 {
 	return connection->state == RDMA_CONNECTION_CONNECTING || connection->state == RDMA_CONNECTION_LOST ||

@@ -11,7 +11,7 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 void rdma_cm_report_accepted(struct doca_rdma_connection *connection);
 /* Runs pending callbacks, outside of a poll; returns true if there were any. */
 bool rdma_cm_progress(struct doca_rdma *rdma);
-/* Is a callback pending? If not, *wait_ns is the time until one may be, or 0. */
+/* Returns true if a callback is pending. If not, *wait_ns is the time until one may be, or 0. */
 bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns);
 
 #endif

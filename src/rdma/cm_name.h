@@ -6,7 +6,7 @@
 #include "rdma/addr.h"
 #include "rdma/rdma.h"
 
-/* Does the instance's device have network addresses? Then peers on other machines can connect to it, and it to them. */
+/* Returns true if the instance's device has network addresses: then peers on other machines can connect to it, and it to them. */
 bool rdma_cm_is_on_network(const struct doca_rdma *rdma);
 /* The name of the instance's listener for a port, and the listener's flags. */
 uint32_t rdma_cm_listen_name(const struct doca_rdma *rdma, uint16_t port, char name[SF_NAME_MAX]);

@@ -64,13 +64,13 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 /* For the log line of a task on a LOST connection: the reason. */
 const char *rdma_connection_loss(const struct doca_rdma_connection *connection);
 
-/* The status of an operation of len bytes that the fabric refused for good, and why is what it said. Logs the reason, unless the
- * fabric has. sender names the operation where only a send can fail so, operation where any can. */
+/* The status of an operation of len bytes that the fabric rejected for good with the code why. Logs the reason, unless the fabric
+ * has. sender names the operation if only a send can fail so, operation if any can. */
 doca_error_t rdma_connection_send_failure(const struct doca_rdma_connection *connection, const char *sender,
 					  const char *operation, uint64_t len, doca_error_t why);
 /* Makes progress check the connection. */
 void rdma_connection_mark_changed(struct doca_rdma_connection *connection);
-/* It is connecting by address, or connected: for the status page. */
+/* Returns true if it is connecting by address, or connected. For the status page. */
 void rdma_connection_show(struct doca_rdma_connection *connection);
 /* Closes its fabric connections. They have no operation in flight. */
 void rdma_connection_close_conns(struct doca_rdma_connection *connection);

@@ -89,7 +89,7 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 								     : "not accepted yet: call doca_rdma_connection_reject");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	/* Ended, or ending: a disconnection callback of the other side may lead here. */
+	/* It has ended or is ending: a disconnection callback of the other side may lead here. */
 	if (connection->state == RDMA_CONNECTION_ENDED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_SUCCESS;
 	connection->state = RDMA_CONNECTION_FAILED;

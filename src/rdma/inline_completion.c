@@ -18,7 +18,7 @@
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
-/* Is [addr, addr + len) of a local buffer in known memory of this process, with the needed right? */
+/* Returns true if [addr, addr + len) of a local buffer is in known memory of this process, with the needed right. */
 static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,
 			    const uint8_t *addr, uint64_t len, bool written)
 {
@@ -74,7 +74,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 	return request_finish(request, mapping, len);
 }
 
-/* May a task of the connection execute inline now? */
+/* Returns true if a task of the connection may execute inline now. */
 static inline bool may_be_inline(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
 {
 	const struct doca_rdma_connection *connection = request->connection;

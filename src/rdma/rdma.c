@@ -205,7 +205,7 @@ static void stop_retry_timer(struct doca_rdma *rdma)
 	rdma->retry_set = false;
 }
 
-/* Is there more for a progress call than inline completions and the fabric's? Rarely, so one branch covers all. */
+/* Returns true if a progress call has more to do than inline completions and the fabric's. Rarely, so one branch covers all. */
 static inline bool has_more(const struct doca_rdma *rdma)
 {
 	uintptr_t any =

@@ -20,8 +20,8 @@
  * and the descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A
  * connection by address is one connection, which is both.
  *
- * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the connection not there yet, a
- * queue full) waits in the connection, with all that comes after it, and is tried from progress.
+ * Tasks of a connection are sent in order. A task that the fabric does not accept now (no receive posted, not connected yet, a
+ * queue full) waits in the connection with all later ones, and progress retries it.
  */
 #ifndef RDMA_RDMA_H
 #define RDMA_RDMA_H

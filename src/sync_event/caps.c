@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device can do with sync events. */
+/* Capabilities of sync events. */
 #include "base/log.h"
 #include "core/dev.h"
 #include "sync_event/event.h"

@@ -182,7 +182,7 @@ static bool progress_waits(struct doca_sync_event *event)
 	if (status == DOCA_SUCCESS && !any_true(event, value))
 		return false;
 	if (status == DOCA_SUCCESS && event->cell.word == NULL)
-		status = sf_cell_get_far(&event->cell, &value); /* the look may have seen half a store */
+		status = sf_cell_get_far(&event->cell, &value); /* the read may have seen half a store */
 	if (status == DOCA_ERROR_CONNECTION_ABORTED)
 		SF_LOG_ERR_LIMITED("the owner of the sync event has stopped it, or has exited: its wait tasks end");
 	complete_waits(event, status, value);

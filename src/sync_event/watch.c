@@ -84,7 +84,7 @@ static void watcher_tick(struct sf_watch *watch)
 	}
 }
 
-/* Reports a rung doorbell or a changed word. Returns the time of the next look, 0 for never. */
+/* Reports a rung doorbell or a changed word. Returns the time of the next check, 0 for never. */
 static uint64_t watch_look(struct sf_watch *watch, uint32_t doorbell, uint64_t now)
 {
 	uint32_t tick_ms = atomic_load(&watch->tick_ms);
