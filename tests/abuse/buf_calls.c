@@ -219,7 +219,7 @@ static void inc_refcount(void)
 	CALL(doca_buf_inc_refcount, buf, chance(2) ? &count : NULL);
 }
 
-/* Does a task use a buf of this list? */
+/* Returns true if a task uses a buf of this list. */
 static bool list_has_users(struct doca_buf *buf)
 {
 	for (; buf != NULL; (void)doca_buf_get_next_in_list(buf, &buf)) {

@@ -112,7 +112,7 @@ void count_call(const char *function);
 void refuse_if(bool condition);
 void expect_if(bool condition);
 
-/* Is the sequence over, so that everything is being released? */
+/* Returns true once the sequence is over, so that everything is being released. */
 bool is_ending(void);
 
 /* ---- chance ---- */

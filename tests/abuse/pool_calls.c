@@ -8,7 +8,7 @@
 #include "abuse.h"
 #include "buf_calls.h"
 
-/* Does the map that it needs still exist? True for NULL. */
+/* Returns true if the map that it needs still exists. True for NULL. */
 static bool has_map(enum kind kind, const void *pointer)
 {
 	const struct object *object = pointer != NULL ? object_find(kind, pointer) : NULL;

@@ -131,7 +131,7 @@ static void get_id(void)
 
 /* ---- by address ---- */
 
-/* A callback does not tell its instance, so each place in the table of objects has its own callbacks. */
+/* A callback does not identify its instance, so each place in the table of objects has its own callbacks. */
 static struct doca_rdma *listening[2];
 
 static void requested(uint32_t at, struct doca_rdma_connection *connection)

@@ -19,7 +19,7 @@
 #include "support/check.h"
 #include "support/test_dev.h"
 
-#define HEAD 10 /* bytes of the input that say how */
+#define HEAD 10 /* bytes of the input with the choices */
 #define MESSAGE_MAX 8192
 #define TAG_MAX 16
 #define PIECES_MAX 12
@@ -44,11 +44,11 @@ static struct {
 
 static const uint8_t raw_key[32] = {7};
 
-/* What the input says. */
+/* The choices of the input. */
 struct how {
 	int key;
 	uint32_t iv_len, tag_size, aad_size, num_src, num_dst;
-	int missing; /* bytes that the destination has too few */
+	int missing; /* bytes missing in the destination */
 	uint8_t iv[12];
 };
 
@@ -96,7 +96,7 @@ static void start_again(void)
 
 /* ---- lists ---- */
 
-/* The length of piece i of num that have len bytes together; odd, and at times 0. */
+/* The length of piece i of num that have len bytes together. It is odd, and sometimes 0. */
 static size_t piece_len(size_t len, uint32_t num, uint32_t i, size_t left)
 {
 	size_t part = (i * 2654435761u >> 7) % (2 * len / num + 1);
@@ -104,7 +104,7 @@ static size_t piece_len(size_t len, uint32_t num, uint32_t i, size_t left)
 	return i == num - 1 || part > left ? left : part;
 }
 
-/* Its pieces begin at base; bytes, if given, go into them. */
+/* Its pieces begin at base. bytes, if given, are copied into them. */
 static struct doca_buf *make_list(uint8_t *base, size_t len, uint32_t num, const uint8_t *bytes)
 {
 	struct doca_buf *head = NULL, *buf;
@@ -127,7 +127,8 @@ static struct doca_buf *make_list(uint8_t *base, size_t len, uint32_t num, const
 	return head;
 }
 
-/* The destination's pieces hold these bytes, and all around them is as it was; bytes NULL: nothing was written. */
+/* Checks that the destination's pieces hold these bytes, and that nothing around them has changed; bytes NULL: nothing was
+ * written. */
 static void check_written(size_t room, uint32_t num, const uint8_t *bytes)
 {
 	uint8_t *at = fuzz.memory + SPACE;
@@ -176,7 +177,7 @@ static doca_error_t run(const struct how *how, bool encrypts, const struct doca_
 
 /* ---- EVP ---- */
 
-/* The output, or 0 bytes if the tag does not match. The sizes are right. */
+/* Returns the output's length, or 0 if the tag does not match. The sizes are valid. */
 static size_t make_expected(const struct how *how, bool encrypts, const uint8_t *from, size_t len, uint8_t *out, bool *matches)
 {
 	static const uint8_t zeros[12];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages to the agent come from any process of the user, and from the network. In an accepted message every length must be
- * within its bounds: here each is used as the agent does.
+ * Messages to the agent come from any process of the user, and from the network. In an accepted message every length must be in
+ * bounds. The target uses each as the agent does.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -127,7 +127,7 @@ static struct sf_control_provider shm = {.kinds = SF_MSG_OF_SHM,
 static struct sf_control_provider verbs = {
 	.kinds = SF_MSG_OF_VERBS, .side_check = sf_verbs_end_check, .check = sf_verbs_msg_check};
 
-/* The first byte is how many descriptors came along. The rest is a packet or a stream: messages one after the other. */
+/* The first byte is the number of descriptors. The rest is a packet, or a stream of messages. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned fds;
@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fds = *data++ % (SF_MSG_FDS_MAX + 1);
 	size--;
 	for (size_t len = sf_msg_size(data, size); len != 0 && len <= size; len = sf_msg_size(data, size)) {
-		struct sf_msg *msg = malloc(len); /* of that size exactly, so that reading on is seen */
+		struct sf_msg *msg = malloc(len); /* of exactly that size, so that a read beyond the end is detected */
 
 		if (msg == NULL)
 			return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Command lines: each line of the input is a word. The program has flags of every type, commands below each other with flags
- * of their own, and a config that its callbacks fill. What ends the process (-h, -v) or reads files (-j) is left out.
+ * Command lines: each line of the input is a word. The program has flags of every type, commands below each other with flags of
+ * their own, and a config that its callbacks fill. Flags that end the process (-h, -v) or read files (-j) are left out.
  */
 #include <stdbool.h>
 #include <stdint.h>

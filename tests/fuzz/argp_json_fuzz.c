@@ -20,7 +20,7 @@ static doca_error_t ignore_value(void *value, void *config)
 	return DOCA_SUCCESS;
 }
 
-/* Messages are not the subject, and would fill the log. */
+/* Messages are not tested here, and would fill the log. */
 static doca_error_t ignore_message(enum doca_log_level level, const char *format, va_list args)
 {
 	char line[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a server may send to the client, cut into pieces at random. The first byte says how many requests are in flight, the
- * second how long the pieces are; a leading part of the stream is turned into right answers, so that the rest is reached.
+ * Bytes that a server may send to the client, cut into random pieces. The first byte is the number of requests in flight, the
+ * second the length of the pieces. A leading part of the stream is replaced by correct answers, so that the rest is reached.
  */
 #include <stdint.h>
 #include <stdlib.h>

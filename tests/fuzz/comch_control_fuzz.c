@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was understood must be within bounds, and packing it again must give the same bytes. */
+/* Accepted values must be in bounds, and must pack to the same bytes again. */
 
 static void try_handshake(const uint8_t *data, size_t size)
 {

@@ -24,7 +24,7 @@ static inline struct compress_coder *fuzz_coder(void)
 	return coder;
 }
 
-/* Pieces of memory each with an end of its own, whose lengths come from seed; the list owns them. */
+/* Separate allocations as pieces, whose lengths come from seed; the list owns them. */
 static inline void fuzz_list(struct sf_reg_list *list, size_t len, uint32_t seed)
 {
 	list->num = 0;
@@ -82,7 +82,7 @@ static inline doca_error_t fuzz_run(struct compress_stream *stream, const struct
 	return result;
 }
 
-/* A source in one piece of its own. */
+/* A source in a single piece. */
 static inline void fuzz_source(struct sf_reg_list *list, const uint8_t *bytes, size_t len)
 {
 	list->num = 1;

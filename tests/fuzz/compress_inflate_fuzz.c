@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* zlib's result, and how much it made in so much room. */
+/* zlib's result, and its output length with that much room. */
 static int inflate_once(const uint8_t *bytes, size_t len, uint8_t *out, size_t room, size_t *made)
 {
 	z_stream stream = {

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SLACK 1024 /* more than any of these streams is longer than its bytes */
+#define SLACK 1024 /* upper bound of the growth of these streams */
 
 static void expect_zlib_reads(const uint8_t *packed, size_t packed_len, const uint8_t *bytes, size_t len)
 {
@@ -56,7 +56,7 @@ static void round_trip(const uint8_t *bytes, size_t len, const uint8_t *seeds)
 	fuzz_list_get(&to, out, len);
 	CHECK(memcmp(out, bytes, len) == 0 && back.crc == there.crc && back.adler == there.adler);
 
-	packed.len = there.out - 1; /* one byte less than it takes */
+	packed.len = there.out - 1; /* one byte less than needed */
 	CHECK(packed_shorten(&packed) && fuzz_run(&there, &plain, &packed) == DOCA_ERROR_INVALID_VALUE);
 	fuzz_list_free(&plain);
 	fuzz_list_free(&packed);

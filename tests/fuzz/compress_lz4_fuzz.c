@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LZ4 streams, blocks and frames. What any bytes decompress to, if they do, is as long from pieces as from one piece, and of a
- * block as long as by liblz4's own call for blocks. It may be other bytes: an offset of 0, which the format forbids, stands in
- * liblz4 for whatever is there. So what is compared byte for byte is a block that liblz4 made.
+ * LZ4 streams, blocks and frames. The decompressed length must be the same from pieces as from one piece, and for a block the
+ * same as with liblz4's own call for blocks. The bytes may differ: for an offset of 0, which the format forbids, liblz4 copies
+ * whatever is there. So only a block that liblz4 compressed is compared byte for byte.
  */
 #include <lz4.h>
 
@@ -19,7 +19,7 @@ static struct compress_stream stream_of(uint8_t flags)
 						   .are_blocks_independent = (flags & 0x80) != 0}};
 }
 
-/* The checksums are those of what is in the destination. */
+/* The checksums must match the destination's contents. */
 static void check_sums(const struct compress_stream *stream, const struct sf_reg_list *to)
 {
 	uint8_t *got = malloc(stream->out + 1);
@@ -30,7 +30,7 @@ static void check_sums(const struct compress_stream *stream, const struct sf_reg
 	free(got);
 }
 
-/* In all the room that a block can need, for liblz4 wants some behind matches. */
+/* With all the room that a block can need, because liblz4 needs some beyond matches. */
 static void compare_block(const struct compress_stream *stream, doca_error_t result, const struct sf_reg_list *from,
 			  const struct sf_reg_list *to)
 {

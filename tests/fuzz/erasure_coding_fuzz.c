@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matrices of any numbers, indices and coefficients, and blocks in lists of odd pieces. What is accepted is computed as the
- * definition has it, what is refused was wrong, and no byte beside the destination's room changes.
+ * Matrices of any numbers, indices and coefficients, and blocks in lists of odd pieces. Accepted tasks must compute the
+ * definition's result, rejected ones must be invalid, and no byte outside the destination's room may change.
  *
  * Input: kind of matrix, numbers of blocks, their size, number of indices and these, number of source and destination pieces,
  * their lengths, an error to make, then data.
@@ -58,7 +58,7 @@ static void input_bytes(struct input *input, uint8_t *bytes, size_t len)
 {
 	uint32_t seed = 1;
 
-	for (size_t i = 0; i < len; i++) { /* what the input lacks is made up */
+	for (size_t i = 0; i < len; i++) { /* missing input is generated */
 		seed = seed * 1664525 + 1013904223;
 		bytes[i] = (uint8_t)(input_byte(input) ^ seed >> 24);
 	}
@@ -131,7 +131,7 @@ struct pieces {
 	size_t len[PIECES_MAX];
 };
 
-/* Cuts len bytes into pieces as the input says. */
+/* Cuts len bytes into pieces chosen by the input. */
 static void cut(struct input *input, struct pieces *pieces, uint8_t *begin, size_t len, bool is_source)
 {
 	pieces->head = NULL;
@@ -161,7 +161,7 @@ static void pieces_write(uint8_t *memory, const struct pieces *pieces, const uin
 		memcpy(memory + (pieces->at[i] - side.memory), bytes, pieces->len[i]);
 }
 
-/* Multiplies, and compares all of the memory with what it should be. */
+/* Multiplies, and compares all of the memory with the expected contents. */
 static void multiply(struct input *input, const struct doca_ec_matrix *matrix, const uint8_t *inputs, uint32_t num_inputs,
 		     const uint8_t *outputs, uint32_t num_outputs, uint32_t size)
 {
@@ -289,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	code.num_rdnc = 1 + input_byte(&input) % RDNC_MAX;
 	code.size = 64 * (1 + input_byte(&input) % (SIZE_MAX_OF_BLOCK / 64));
 	code.num_indices = input_byte(&input) % (DATA_MAX + RDNC_MAX);
-	for (uint32_t i = 0; i < code.num_indices; i++) /* ascending most of the time */
+	for (uint32_t i = 0; i < code.num_indices; i++) /* usually ascending */
 		code.indices[i] = (i == 0 ? 0 : code.indices[i - 1]) + input_byte(&input) % 4;
 	input_bytes(&input, code.blocks, (size_t)code.num_data * code.size);
 	ref_create(code.type, code.blocks, code.num_data, block(&code, code.num_data), code.num_rdnc, code.size);

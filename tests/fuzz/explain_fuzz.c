@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The next text of the input, which ends with a zero or with the input. */
+/* The next text of the input, which ends with a zero or at the end of the input. */
 static char *next(const uint8_t **data, size_t *size)
 {
 	size_t len = strnlen((const char *)*data, *size), taken = len < *size ? len + 1 : len;

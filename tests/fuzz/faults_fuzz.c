@@ -23,7 +23,8 @@ static void rule_check(const struct sf_fault_rule *rule)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct sf_fault_plan plan;
-	char error[SF_FAULT_ERROR_MAX], *text = malloc(size != 0 ? size : 1); /* of its own, so that reading past it shows */
+	char error[SF_FAULT_ERROR_MAX],
+		*text = malloc(size != 0 ? size : 1); /* a separate allocation, so that a read beyond the end is detected */
 
 	CHECK(text != NULL);
 	memcpy(text, data, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stream of bytes cut at random into frames: what a prefix already says must hold for the longer text too, and a
- * complete frame must lie within the bytes and encode to the same header.
+ * A stream of bytes cut at random into frames. A decision about a prefix must hold for the longer text, and a complete frame must
+ * lie within the bytes and encode to the same header.
  */
 #include <stdint.h>
 #include <stdlib.h>

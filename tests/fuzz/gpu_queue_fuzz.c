@@ -22,7 +22,7 @@ static void copy_in(const struct gpu_arrival *arrival)
 	free(copy);
 }
 
-/* The CPU's two sides. The memory changes between calls, as far as the input lasts. */
+/* The CPU's two sides. The memory changes between calls until the input ends. */
 static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 {
 	struct gpu_receiver receiver = {0};
@@ -55,7 +55,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	}
 }
 
-/* The kernel's side: the geometry is that of its own host, the lines are the peer's. */
+/* The kernel's side: its own host sets the geometry, the peer writes the lines. */
 static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 {
 	enum { DEPTH = 16, ARENA = 4096, LINES = DEPTH * (sizeof(struct softfield_line) + sizeof(struct softfield_overflow)) };

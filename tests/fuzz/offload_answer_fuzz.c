@@ -82,7 +82,7 @@ static size_t prepare(const uint8_t *data, size_t size, uint32_t frames)
 	return len;
 }
 
-/* What waits for the client: whole frames, and that many. */
+/* Checks that whole frames wait for the client, and that many. */
 static void check_queued(const struct connection *connection, uint32_t frames)
 {
 	uint8_t bytes[MESSAGE_MAX];
@@ -108,7 +108,7 @@ static void answers_receive(struct worker *worker, uint32_t frames, size_t len)
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
 	connection = connection_create(fds[0], &(union peer_address){.any = {AF_UNSPEC, {0}}});
 	CHECK(connection != NULL);
-	/* One more reference from the queue, so that it still exists after the server has closed it. */
+	/* Adds a reference for the queue, so that it still exists after the server has closed it. */
 	connection->inflight = frames + 1;
 	worker->all = connection;
 	worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct requester){connection, frames};

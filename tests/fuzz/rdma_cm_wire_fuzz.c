@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What travels when RDMA connects by address: calls, answers and refusals, parsed from any bytes and packed again. */
+/* Messages of RDMA's connect by address: calls, answers and rejections, parsed from any bytes and packed again. */
 #include <assert.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void try_refusal(const uint8_t *data, size_t size)
 	assert(size == sizeof(again) && memcmp(again, data, size) == 0);
 }
 
-/* What was packed comes through as it was; cut short, it does not. */
+/* A packed message parses to the same fields; a truncated one is rejected. */
 static void try_fields(const uint8_t *data, size_t size)
 {
 	struct rdma_cm_call call, parsed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RDMA reads from a peer: connection details, and the handshake of a connection. */
+/* Data that RDMA reads from a peer: connection details, and the handshake of a connection. */
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void try_handshake(const uint8_t *data, size_t size)
 	assert(size == sizeof(again) && memcmp(again, data, size) == 0);
 }
 
-/* Details of these fields come through as they were, and not with one bit changed, nor cut short. */
+/* Packed details parse to the same fields; with one bit changed, or truncated, they are rejected. */
 static void try_fields(const uint8_t *data, size_t size)
 {
 	struct rdma_descriptor descriptor, parsed;

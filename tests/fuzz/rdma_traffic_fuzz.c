@@ -30,7 +30,7 @@ static struct span spans[SPANS_MAX];
 static uint32_t num_spans;
 static bool spans_may_differ; /* a connection that ended is unmapped by progress */
 
-/* Endpoint and connection segments: what a peer may map for writing, and is no memory map. */
+/* Endpoint and connection segments: shared memory that a peer may map writable, except memory maps. */
 static void find_spans(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -55,7 +55,7 @@ static void scribble(const uint8_t *step)
 	if (num_spans == 0)
 		return;
 	const struct span *span = &spans[step[1] % num_spans];
-	/* Near the beginnings of lines is where the words that count are. */
+	/* The important words are near the beginnings of lines. */
 	size_t lines = span->len / 64, at = ((size_t)step[2] | (size_t)step[3] << 8) % lines * 64 + step[4] % 8 * 4;
 	uint64_t value;
 
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&script, 0, sizeof(script));
 	pair_prepare(&script.pair, RIG_ALL, RIG_ALL, RIG_ALL);
 	pair_start(&script.pair, 1);
-	/* Both connections stand, and the memory is known. */
+	/* Both connections are established, and the memory is known. */
 	CHECK_OK(rig_receive(&script.pair.b, NULL, 0));
 	CHECK_OK(rig_receive(&script.pair.a, NULL, 0));
 	CHECK_OK(rig_send(&script.pair.a, script.pair.ab[0], NULL, 0));

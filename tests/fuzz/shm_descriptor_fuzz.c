@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region's descriptor comes from wherever the program got it. What is let in packs to the same bytes again. */
+/* A region's descriptor comes from the program, which got it anywhere. An accepted one packs to the same bytes again. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The fuzzer does not find checksums: the second try is the same bytes with the right one. */
+/* The fuzzer does not find checksums, so the second attempt corrects it. */
 static void unpack_sealed(const uint8_t *data, size_t size)
 {
 	uint8_t bytes[SHM_DESCRIPTOR_SIZE];

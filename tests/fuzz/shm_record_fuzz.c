@@ -130,7 +130,7 @@ static void send_some(size_t len)
 	}
 }
 
-/* As a peer of b's would: into the ring that b reads. */
+/* Writes, like a peer of b, into the ring that b reads. */
 static void scribble_ring(const uint8_t *data, size_t size)
 {
 	struct shm_rx *rx = &shm_conn(b.conn)->rx;
@@ -138,7 +138,7 @@ static void scribble_ring(const uint8_t *data, size_t size)
 	memcpy(rx->ring + (size_t)rx->pos * SHM_LINE, data, size < SHM_RING_SIZE ? size : SHM_RING_SIZE);
 }
 
-/* As the owner of a's receives would, which are b's: everything but the state, which claiming needs. */
+/* Writes, like the owner of a's receives, which is b: everything except the state, which claiming needs. */
 static void scribble_entries(const uint8_t *data, size_t size)
 {
 	struct shm_ep_segment *segment = shm_ep(b.ep)->recvq.segment;
@@ -214,9 +214,9 @@ static void use_both(const uint8_t *data, size_t size)
 
 /* ---- a pair that lives on ---- */
 
-static struct shm_conn new_conn[2]; /* as a's and b's was when it was new */
+static struct shm_conn new_conn[2]; /* as when a's and b's were new */
 
-/* From here on no agent has a part in the connections: an input cannot close what it does not have. */
+/* From here on the agent does not take part in the connections: an input cannot close descriptors that it does not own. */
 static void pair_keep(void)
 {
 	struct sf_conn *conns[2] = {a.conn, b.conn};
@@ -274,7 +274,7 @@ static void pair_renew(void)
 	}
 }
 
-/* As when the agent has seen the peer die. */
+/* Acts as when the agent has detected the peer's death. */
 static void hang_up(struct sf_conn *base)
 {
 	struct shm_conn *conn = shm_conn(base);

@@ -27,7 +27,7 @@ static void check(const struct sf_status_page *page)
 	CHECK(strlen(page->head.program) < sizeof(page->head.program) && strlen(page->head.node) < sizeof(page->head.node));
 }
 
-/* As sf_status_page_pack has it. */
+/* The checksum of sf_status_page_pack. */
 static void checksum_put(uint8_t *bytes, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);

@@ -46,7 +46,7 @@ static void unpack(const uint8_t *bytes, size_t size, enum sf_event_export kind)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t mended[SF_EVENT_DESCRIPTOR_MAX];
-	uint8_t *copy = malloc(size + 1); /* so that a read behind the end is seen */
+	uint8_t *copy = malloc(size + 1); /* so that a read beyond the end is detected */
 
 	if (copy == NULL)
 		return 0;

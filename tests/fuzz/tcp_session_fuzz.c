@@ -40,7 +40,7 @@ struct operation {
 static struct receive receives[RECVS];
 static struct operation operations[OPS];
 static uint8_t memory[RECVS * BUFFER];
-static uint8_t guarded[REGION_LEN + 64]; /* the region, and what is behind it */
+static uint8_t guarded[REGION_LEN + 64]; /* the region, and the bytes after it */
 static uint32_t posted, entered, held;
 static bool region_ended, may_wait;
 static const struct sf_key token = {.bytes = {1, 2, 3}};
@@ -243,7 +243,7 @@ static void submit(struct tcp_session *session, struct input *input)
 	operation->iov = (struct sf_iov){operation->bytes, kind >= SF_OP_CAS ? 8 : pick(input, BUFFER)};
 	operation->op = (struct sf_op){
 		.kind = (enum sf_op_kind)kind, .iov = &operation->iov, .iov_num = 1, .region = &region, .remote_addr = 64};
-	operation->in_flight = true; /* it may be done in the submit, if the session ends there */
+	operation->in_flight = true; /* the submit may complete it if the session ends there */
 	if (sf_tcp_session_submit(session, &operation->op, operation->iov.len) != DOCA_SUCCESS)
 		operation->in_flight = false;
 }

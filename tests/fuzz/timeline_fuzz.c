@@ -28,7 +28,8 @@ static size_t part(size_t size, size_t most)
 	return size < most ? size : most;
 }
 
-/* Input: a byte that says whether the head is made good, a byte for the rings, the head, names, and rings with their events. */
+/* Input: a byte that chooses whether the head is corrected, a byte for the rings, the head, names, and rings with their
+ * events. */
 static int timeline_make(const uint8_t *data, size_t size)
 {
 	struct sf_trace_head head = {.num_names = 1};
@@ -63,7 +64,7 @@ static int timeline_make(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* Each packet is a field 1 of bytes, and nothing is behind the last. */
+/* Each packet is a field 1 of bytes, and nothing follows the last. */
 static void packets_check(const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at < size;) {

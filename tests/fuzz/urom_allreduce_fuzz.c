@@ -90,7 +90,7 @@ static void try_answers(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a byte too far is seen */
+	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a read beyond the end is detected */
 
 	memcpy(copy, data, size);
 	try_command(copy, size);

@@ -37,7 +37,7 @@ struct slot {
 	_Alignas(8) uint8_t send[VECTOR], receive[VECTOR];
 };
 
-/* What a rank does under a tag. Those of an epoch follow each other until one fails: then there is another tag. */
+/* A rank's operation under a tag. Those of an epoch follow each other until one fails, which changes the tag. */
 struct collective {
 	bool active, failed;
 	uint32_t epoch, num; /* that were begun in the epoch */
@@ -47,9 +47,9 @@ struct collective {
 
 struct rank {
 	struct urom_worker_ctx ctx;
-	void *address; /* as the domain has it */
+	void *address; /* the address in the domain */
 	uint64_t dest_id, process, attachment, serial;
-	bool attaching, proven, dead; /* dead: its worker is */
+	bool attaching, proven, dead; /* dead: its worker has died */
 	_Alignas(8) struct allreduce_board board;
 	struct slot slots[SLOTS];
 	struct collective collectives[TAGS];
@@ -300,7 +300,7 @@ static void send_vector(struct rank *rank, uint32_t tag)
 	command(rank, tag, &collective->command, &body, sizeof(body));
 }
 
-/* What is under way ends some time. */
+/* Operations in flight end at some time. */
 static void cancel(struct rank *rank, uint32_t tag)
 {
 	struct collective *collective = &rank->collectives[tag];
@@ -372,7 +372,7 @@ static void end_collective(struct rank *rank, uint32_t tag)
 	slot->state = SLOT_CLOSING;
 	collective->active = false;
 	close_guards(rank);
-	collective->num--; /* which made its data */
+	collective->num--; /* which allocated its data */
 	if (honest && !collective->failed)
 		check_result(&collective->command.shape, mix(tag, collective), slot->receive);
 	collective->num++;
@@ -473,7 +473,7 @@ static uint64_t uid_of(const struct rank *rank)
 	return fake_net_uid(((const struct allreduce *)rank->ctx.plugin_ctx)->network.side.worker);
 }
 
-/* The rank's program leaves, and another comes; dies: with its memory. */
+/* The rank's program is replaced by another; dies: together with its memory. */
 static void leave(struct rank *rank, bool dies)
 {
 	if (dies)
@@ -503,7 +503,7 @@ static void die(struct rank *rank)
 		if (rank->collectives[tag].active)
 			end_collective(rank, tag);
 	}
-	for (int i = 0; i < RANKS * SLOTS; i++) /* whose process is at no guard any more */
+	for (int i = 0; i < RANKS * SLOTS; i++) /* whose process has left all guards */
 		ranks[i / SLOTS].board.guards[i % SLOTS].busy[rank - ranks] = 0;
 	for (int i = 0; i < SLOTS; i++)
 		rank->board.guards[i].busy[ALLREDUCE_DIRECT_RANKS_MAX] = 0;
@@ -572,7 +572,7 @@ static void begin(void)
 	}
 }
 
-/* Has another rank begun more than this one? */
+/* Returns true if another rank has begun more than this one. */
 static bool is_behind(const struct rank *rank, uint32_t tag)
 {
 	const struct collective *own = &rank->collectives[tag];
@@ -586,7 +586,7 @@ static bool is_behind(const struct rank *rank, uint32_t tag)
 	return false;
 }
 
-/* All ranks progress, and begin what other ranks have begun, until nothing waits. */
+/* All ranks progress, and begin the operations that other ranks have begun, until nothing waits. */
 static void settle(void)
 {
 	bool any = true;
@@ -612,7 +612,7 @@ static void end(void)
 	fake_net_calm();
 	settle();
 	for (uint32_t i = 0; i < RANKS * TAGS && honest && num_commands <= COMMANDS - 40; i++)
-		CHECK(!ranks[i / TAGS].collectives[i % TAGS].active); /* the dead have none */
+		CHECK(!ranks[i / TAGS].collectives[i % TAGS].active); /* dead ranks have none */
 	for (uint32_t i = 0; i < RANKS; i++)
 		leave(&ranks[i], false);
 	honest = false;
@@ -653,7 +653,7 @@ static void act(uint8_t what)
 	case 6:
 		if (more >= 12)
 			leave(rank, more % 2 == 0);
-		if (more >= 12 && honest) /* and the worker ends, for it has no other */
+		if (more >= 12 && honest) /* the worker ends, because it has no other one */
 			die(rank);
 		break;
 	case 7:

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CLIENTS_MAX 4
 #define PROCESSES_MAX 64
-#define PID 1000000000 /* of the first process: none that could be */
+#define PID 1000000000 /* of the first process: a pid that cannot exist */
 
 static struct fake_input input;
 static struct daemon *served;
@@ -43,7 +43,7 @@ static struct daemon *served;
 
 static int process_fds[PROCESSES_MAX]; /* the worker's end; -1: ended */
 static uint32_t num_processes;
-static pid_t dead; /* to be reaped, or 0 */
+static pid_t dead; /* pid to be reaped, or 0 */
 static int dead_status;
 
 bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted,
@@ -127,7 +127,7 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 	*path = NULL;
 }
 
-/* All of them have all the time. */
+/* No process ever exceeds a time limit. */
 void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now)
 {
 	*time = (struct own_time){.looked_ns = now};
@@ -174,7 +174,7 @@ int scandir(const char *folder, struct dirent ***list, int (*filter)(const struc
 	return num;
 }
 
-/* What is printed is there already, and that is all. */
+/* The complete output is available immediately. */
 int pipe2(int fds[2], int flags)
 {
 	const uint8_t *text;

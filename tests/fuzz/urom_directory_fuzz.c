@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A domain's directory, as a worker receives it from a host: what a look-up returns lies inside it. */
+/* A domain's directory, as a worker receives it from a host: the results of look-ups lie inside it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,11 +22,11 @@ static struct sf_comm *strangers, *peers;
 static struct sockaddr_storage port;
 static int door; /* of peers */
 static uint32_t num_arrived;
-static uint64_t sum; /* of bytes that were read */
+static uint64_t sum; /* bytes that were read */
 
 static void arrived(void *user, struct sf_comm_peer *peer)
 {
-	assert(user == &peers); /* a stranger has not our key */
+	assert(user == &peers); /* a stranger does not have our key */
 	assert(strcmp(peer->address, "fuzz") == 0);
 	num_arrived++;
 }
@@ -101,7 +101,7 @@ static void poll_some(struct sf_comm *comm, const uint8_t **at, size_t *left)
 	}
 }
 
-/* Pieces of the input, with polls between them. A piece begins with its length and how often is polled after it. */
+/* Pieces of the input, with polls between them. A piece begins with its length and the number of polls after it. */
 static void play(struct sf_comm *comm, int fd, const uint8_t *at, size_t left)
 {
 	uint8_t answer[4096];
@@ -132,7 +132,7 @@ static void play(struct sf_comm *comm, int fd, const uint8_t *at, size_t left)
 
 static void play_stranger(const uint8_t *data, size_t size)
 {
-	const struct linger reset = {1, 0}; /* no port waits for what may still come */
+	const struct linger reset = {1, 0}; /* no port waits for further data */
 	const struct comm_preamble preamble = {COMM_MAGIC, SF_COMM_LISTENER};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -144,7 +144,7 @@ static void play_stranger(const uint8_t *data, size_t size)
 	}
 	while (strangers->num_guests == 0)
 		(void)sf_comm_poll(strangers);
-	if (size != 0 && data[0] % 4 != 0) /* the handshake's bytes are the interesting ones */
+	if (size != 0 && data[0] % 4 != 0) /* the handshake's bytes are the ones to test */
 		(void)send(fd, &preamble, sizeof(preamble), MSG_NOSIGNAL);
 	play(strangers, fd, data + (size != 0), size - (size != 0));
 }

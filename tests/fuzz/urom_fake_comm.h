@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for UROM's communication component: what is sent is kept, and what arrives is what a fuzz target says. Bodies that
- * are delivered lie in memory of exactly their size, and a peer that ends is freed at once.
+ * A stand-in for UROM's communication component: it keeps sent messages, and the fuzz target supplies arriving ones. Delivered
+ * bodies lie in allocations of exactly their size, and a peer that ends is freed immediately.
  */
 #ifndef UROM_FAKE_COMM_H
 #define UROM_FAKE_COMM_H
@@ -10,7 +10,7 @@
 #include "urom/proto.h"
 #include "urom_fake_input.h"
 
-#define FAKE_SENT_MAX 64 /* the oldest of a peer go first */
+#define FAKE_SENT_MAX 64 /* of a peer; the oldest are dropped first */
 
 /* A message that the code under test has sent. */
 struct fake_sent {
@@ -34,23 +34,23 @@ struct sf_comm {
 	struct sf_comm *next;
 };
 
-/* The target's: what a poll of this comm does. */
+/* Supplied by the target: a poll of this comm. */
 bool fake_poll(struct sf_comm *comm);
 
 extern struct sf_comm *fake_comms; /* that are open */
 
 /* A peer that connects to a listener. */
 struct fake_peer *fake_arrive(struct sf_comm *comm);
-/* Is it still there? */
+/* Returns true if it still exists. */
 bool fake_is_there(const struct sf_comm *comm, const struct fake_peer *peer);
 void fake_deliver(struct fake_peer *peer, const struct urom_head *head, const void *body, size_t len);
 void fake_lose(struct fake_peer *peer);
-/* Takes the oldest of what was sent to it; its body is the caller's to free. */
+/* Pops the oldest message sent to it; the caller frees its body. */
 bool fake_take_sent(struct fake_peer *peer, struct fake_sent *sent);
 
 /* ---- the input ---- */
 
-/* A message's head as a peer might send it: kinds and statuses that are mostly in range. */
+/* A message's head as a peer might send it, usually with kinds and statuses in range. */
 struct urom_head fake_head(struct fake_input *input);
 
 #endif

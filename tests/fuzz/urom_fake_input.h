@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fuzz target's input, read as it goes: behind its end are zeros. */
+/* A fuzz target's input, read sequentially; after its end zeros are read. */
 #ifndef UROM_FAKE_INPUT_H
 #define UROM_FAKE_INPUT_H
 
@@ -15,7 +15,7 @@ static inline uint8_t fake_byte(struct fake_input *input)
 	return input->at < input->end ? *input->at++ : 0;
 }
 
-/* Some of it as it is: at most max bytes. */
+/* Some unchanged bytes of it: at most max. */
 static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes, size_t max)
 {
 	size_t len = fake_byte(input) % (max + 1), left = (size_t)(input->end - input->at);
@@ -26,7 +26,7 @@ static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes,
 	return len;
 }
 
-/* Half of all: as it is. Else some bytes differ, or some are missing or too many (len is at most room). */
+/* In half of all cases unchanged. Otherwise some bytes differ, are missing or are added (len is at most room). */
 static inline size_t fake_mutate(struct fake_input *input, uint8_t *body, size_t len, size_t room)
 {
 	uint8_t how = fake_byte(input);

@@ -9,9 +9,9 @@
 #include "support/check.h"
 
 #define HANDLERS 4
-#define HISTORY 16 /* messages that may come again */
+#define HISTORY 16 /* messages that may be repeated */
 #define CUTS 64
-#define REACH 4 /* puts and atomics end out of their order within so many */
+#define REACH 4 /* bound of the reordering of puts and atomics */
 
 enum kind { OP_MESSAGE, OP_PUT, OP_ATOMIC, OP_FLUSH };
 
@@ -23,17 +23,17 @@ struct op {
 	unsigned id;
 	const void *head, *data;
 	size_t head_len, len;
-	uint64_t sum; /* of head and data */
+	uint64_t sum; /* bytes of head and data */
 	uint64_t address;
 	uint8_t key;
 	ucp_atomic_op_t atomic;
-	bool done; /* out of its endpoint's list */
+	bool done; /* removed from its endpoint's list */
 	ucs_status_t status;
 };
 
 struct message {
 	TAILQ_ENTRY(message) next;
-	uint64_t from, to, ep; /* ep: a number, of those that were ever made */
+	uint64_t from, to, ep; /* number of the endpoint, among all that were ever created */
 	unsigned id;
 	bool reply;
 	size_t head_len, len;
@@ -81,7 +81,7 @@ static TAILQ_HEAD(messages, message) wire;
 static TAILQ_HEAD(, landing) landings;
 static struct message *history[HISTORY];
 static uint64_t last_uid, last_ep;
-static uint64_t cuts[CUTS][2]; /* workers that do not reach each other any more; with 0: one and all others */
+static uint64_t cuts[CUTS][2]; /* pairs of workers that are disconnected; with 0: one and all others */
 static uint32_t num_cuts;
 static uint32_t num_requests, num_keys, num_contexts, num_arrived;
 
@@ -89,7 +89,7 @@ static uint32_t num_requests, num_keys, num_contexts, num_arrived;
 
 static uint8_t *copy_of(const void *data, size_t len)
 {
-	uint8_t *copy = (uint8_t *)malloc(len + 1); /* nothing is said about alignment */
+	uint8_t *copy = (uint8_t *)malloc(len + 1); /* any alignment is valid */
 
 	CHECK(copy != NULL);
 	if (len != 0)
@@ -156,7 +156,7 @@ void fake_net_replay(void)
 	message->head_len = fake_mutate(input, message->head + 1, old->head_len, old->head_len);
 	message->len = fake_mutate(input, message->data + 1, old->len, old->len);
 	struct message *shorter = make_message(message, message->head + 1, message->head_len, message->data + 1, message->len);
-	free_message(message); /* so that what is too short ends where it ends */
+	free_message(message); /* a separate allocation, so that a read beyond the end is detected */
 	post(shorter);
 }
 
@@ -173,7 +173,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, uint64_t peer)
 	return ep;
 }
 
-/* For answers: UCX makes one if there is none. */
+/* For answers: UCX creates an endpoint if there is none. */
 static ucp_ep_h reply_ep(ucp_worker_h worker, uint64_t peer)
 {
 	ucp_ep_h ep;
@@ -204,7 +204,7 @@ static void arrive(ucp_worker_h worker, struct message *message)
 	*slot = message;
 }
 
-/* The first of some endpoint's. */
+/* The first operation of some endpoint. */
 static bool deliver(ucp_worker_h worker, uint8_t which)
 {
 	struct message *message, *first = NULL;
@@ -290,10 +290,10 @@ static uint64_t sum_of(const struct op *op)
 	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, op->head, op->head_len), op->data, op->len);
 }
 
-/* What it does, if it goes well. */
+/* The effect of the operation, if it succeeds. */
 static void carry_out(const struct op *op)
 {
-	CHECK(sum_of(op) == op->sum || !honest); /* it is UCX's until it is done */
+	CHECK(sum_of(op) == op->sum || !honest); /* UCX owns it until it is done */
 	if (op->kind == OP_MESSAGE) {
 		const struct message like = {.from = op->ep->worker->uid,
 					     .to = op->ep->peer,
@@ -359,7 +359,7 @@ static ucs_status_ptr_t begin(struct op wanted)
 	ucp_ep_h ep = wanted.ep;
 
 	if (ep->failed && (ep->reported || wanted.kind != OP_FLUSH))
-		return wanted.kind == OP_FLUSH ? NULL : error(UCS_ERR_CONNECTION_RESET); /* UCX finds nothing to flush */
+		return wanted.kind == OP_FLUSH ? NULL : error(UCS_ERR_CONNECTION_RESET); /* UCX has nothing to flush */
 	wanted.sum = sum_of(&wanted);
 	struct op *op = (struct op *)malloc(sizeof(*op));
 	CHECK(op != NULL);
@@ -455,7 +455,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params, u
 	memcpy(&uid, params->address, sizeof(uid));
 	*ep = make_ep(worker, uid);
 	(*ep)->err_handler = params->err_handler;
-	(*ep)->failed = find_worker(uid) == NULL || is_cut(worker->uid, uid); /* which is found out later */
+	(*ep)->failed = find_worker(uid) == NULL || is_cut(worker->uid, uid); /* which is detected later */
 	return UCS_OK;
 }
 
@@ -498,11 +498,11 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 	free_ep(ep, UCS_ERR_CANCELED);
 	if (calm || worker->flush != NULL || fake_byte(input) < 128)
 		return NULL;
-	worker->flush = make_request(); /* some progress, in which others' functions are called */
+	worker->flush = make_request(); /* progress, in which functions of others are called */
 	return worker->flush;
 }
 
-/* It and those that answer it. */
+/* The endpoint and those that answer it. */
 static void break_ep(ucp_ep_h ep)
 {
 	ucp_worker_h other = find_worker(ep->peer);
@@ -571,7 +571,7 @@ static bool ep_report_failure(ucp_ep_h ep)
 	return true;
 }
 
-/* Whatever there is to do, one thing. */
+/* Does one pending thing of any kind. */
 static bool do_any(ucp_worker_h worker)
 {
 	ucp_ep_h ep;
@@ -658,7 +658,7 @@ void ucp_worker_destroy(ucp_worker_h worker)
 		TAILQ_REMOVE(&wire, message, next);
 		free_message(message);
 	}
-	while (!LIST_EMPTY(&worker->eps)) /* those that were made for answers */
+	while (!LIST_EMPTY(&worker->eps)) /* endpoints that were created for answers */
 		free_ep(LIST_FIRST(&worker->eps), UCS_ERR_CANCELED);
 	LIST_REMOVE(worker, next);
 	worker->context->num_workers--;

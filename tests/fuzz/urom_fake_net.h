@@ -20,29 +20,29 @@
 #define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id, and this mark */
 #define FAKE_NET_ADDRESS_MARK 0xad
 
-/* honest: nobody lies, so nothing that UCX still sends may change. Who is lied to may send anything, from memory
- * that is there. */
+/* honest: nobody misbehaves, so nothing that UCX still sends may change. Otherwise a worker may send anything, from valid
+ * memory. */
 void fake_net_begin(struct fake_input *input, bool honest);
-/* From now on nothing breaks, and each ucp_worker_progress() does something if there is anything to do. */
+/* From now on nothing breaks, and each ucp_worker_progress() does something if anything is pending. */
 void fake_net_calm(void);
-/* Does nothing wait, and is all that was made gone? */
+/* Returns true if nothing waits, and every object is freed. */
 bool fake_net_is_empty(void);
 
-/* An endpoint breaks, and what answers it. for_good: so does every other that these two make. */
+/* Breaks an endpoint and its counterpart. for_good: also every other one that these two workers create. */
 void fake_net_break(bool for_good);
-/* A worker's process dies: nobody reaches it any more. */
+/* A worker's process dies: nobody can connect to it any more. */
 void fake_net_kill(uint64_t uid);
-/* A message that came before comes again, perhaps changed. */
+/* Repeats an earlier message, perhaps changed. */
 void fake_net_replay(void);
-/* One of a peer that says anything. */
+/* Delivers a message of a peer that sends anything. */
 void fake_net_send(uint64_t from, uint64_t to, unsigned id, const void *head, size_t head_len, const void *data, size_t len);
-/* A put that has left lands; false: there is none. */
+/* Lands a put that was sent; false: there is none. */
 bool fake_net_land(void);
 
 uint64_t fake_net_uid(ucp_worker_h worker);
 
-/* The target's: where a remote address is, for a key whose packed form began with that byte; it ends the process over what must
- * not be touched. data: of a put; NULL: of an atomic operation. */
+/* Supplied by the target: the memory of a remote address, for a key whose packed form began with that byte. It ends the process
+ * if the memory must not be accessed. data: of a put; NULL: of an atomic operation. */
 void *fake_net_memory(uint8_t key, uint64_t address, const uint8_t *data, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of UCX needs no network: configurations, events and addresses. */
+/* The parts of UCX that need no network: configurations, events and addresses. */
 #include <string.h>
 
 #include "urom_fake_net.h"

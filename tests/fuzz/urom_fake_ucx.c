@@ -13,7 +13,7 @@ struct fake_input *fake_ucx_input;
 struct request {
 	bool is_receive;
 	ucp_request_param_t param;
-	const void *source; /* read when it is done, for it must be there so long */
+	const void *source; /* read when it completes, because it must stay valid until then */
 	void *target;
 	size_t len;
 };
@@ -154,7 +154,7 @@ void ucp_request_cancel(ucp_worker_h worker, void *request)
 			end_one(i, UCS_ERR_CANCELED);
 		return;
 	}
-	abort(); /* it is none that is under way */
+	abort(); /* it is not an operation in flight */
 }
 
 void ucp_request_free(void *request)

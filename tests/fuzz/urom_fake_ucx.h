@@ -11,14 +11,14 @@
 
 #include "urom_fake_comm.h"
 
-/* Decides what becomes of operations, and what they bring. */
+/* Decides the results of operations, and the data that they bring. */
 extern struct fake_input *fake_ucx_input;
 
-/* Ends one of those that wait. False: there is none. */
+/* Ends one of the waiting operations. False: there is none. */
 bool fake_ucx_progress(void);
 /* An active message of a plugin's network, to its handler if one is set. */
 void fake_ucx_am(const void *head, size_t head_len, const void *data, size_t len);
-/* Does nothing wait, and is all that was made gone? */
+/* Returns true if nothing waits, and every object is freed. */
 bool fake_ucx_is_empty(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UROM's messages in a stream: what is read lies inside it, and what is written is read as it was. */
+/* UROM's messages in a stream: parsed messages lie inside it, and packed messages parse to the same fields. */
 #include <assert.h>
 #include <stdlib.h>
 

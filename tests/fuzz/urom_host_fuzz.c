@@ -31,7 +31,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORKERS 2
-#define TURNS_MAX 2000 /* that an end may take */
+#define TURNS_MAX 2000 /* limit of polls for an end */
 
 static struct fake_input input;
 static struct urom_secret secret;
@@ -42,9 +42,9 @@ static struct doca_pe *pe;
 static struct doca_urom_service *service;
 static struct doca_urom_worker *workers[WORKERS];
 static struct doca_urom_domain *domain;
-static bool ending; /* only what is owed arrives, as it should */
+static bool ending; /* only correct answers that are owed arrive */
 static uint32_t num_inflight;
-static volatile uint8_t sink; /* what is read for its being there */
+static volatile uint8_t sink; /* read only to check that it is accessible */
 
 /* ---- the other side's answers ---- */
 
@@ -97,7 +97,7 @@ static size_t answer_join(struct urom_head *head, uint8_t *body, size_t room)
 	return urom_addresses_append(body, room, 0, 1, "an address", 10);
 }
 
-/* With the command's own bytes, which is what graph wants, and what the others' parsers are changed from. */
+/* With the command's own bytes: graph expects these, and the input changes them for the parsers of the others. */
 static size_t answer_command(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room)
 {
 	struct urom_worker_cmd command;
@@ -114,7 +114,7 @@ static size_t answer_command(const struct fake_sent *asked, struct urom_head *he
 	return sizeof(notify) + command.len;
 }
 
-/* False: nothing is owed for that. */
+/* Returns false if no answer is owed for that. */
 static bool answer(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room, size_t *len)
 {
 	*head = urom_head_make(UROM_HANDSHAKE, DOCA_SUCCESS, asked->head.request, asked->head.subject);
@@ -141,7 +141,7 @@ static bool answer(const struct fake_sent *asked, struct urom_head *head, uint8_
 	case UROM_COMMAND:
 		*len = answer_command(asked, head, body, room);
 		return true;
-	case UROM_DOMAIN_OFFER: /* another may have told the worker already */
+	case UROM_DOMAIN_OFFER: /* another one may have notified the worker already */
 		head->kind = ending || fake_byte(&input) < 192 ? UROM_DOMAIN_WANTED : UROM_DOMAIN_READY;
 		return true;
 	case UROM_DOMAIN_PART:
@@ -175,7 +175,7 @@ static bool give_answer(struct fake_peer *peer)
 	return true;
 }
 
-/* What arrives at a comm: an answer, often; or any message; or its end. */
+/* Delivers to a comm: usually an answer; or any message; or its end. */
 bool fake_poll(struct sf_comm *comm)
 {
 	const uint8_t *body;
@@ -292,7 +292,7 @@ static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_
 	memcpy((uint8_t *)rbuf + msglen, sbuf, msglen);
 	if (msglen == 16) /* the sizes, each with its index */
 		((uint64_t *)rbuf)[2] = 1;
-	else if (!ending) /* the other process's part is its own affair */
+	else if (!ending) /* the contents of the other process's part do not matter */
 		(void)fake_mutate(&input, (uint8_t *)rbuf + msglen, msglen, msglen);
 	*req = rbuf;
 	return DOCA_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DPU half of a plugin under names of its own, for a worker that loads it without a shared object. */
+/* The DPU half of a plugin with prefixed names, for a worker that loads it without a shared object. */
 #define urom_plugin_get_version graph_get_version
 #define urom_plugin_get_iface graph_get_iface
 #define softfield_urom_plugin_client_left graph_client_left

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every message of UROM, as either end parses it. What is accepted is packed again and must be what came. */
+/* Every message of UROM, as either end parses it. An accepted message packs to the same bytes again. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void try_large(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a byte too far is seen */
+	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a read beyond the end is detected */
 
 	memcpy(copy, data, size);
 	try_small(copy, size);

@@ -23,10 +23,10 @@ void rdmo_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 
 #define TARGETS 2
 #define INITIATORS 2
-#define QUEUES 4     /* that initiators have open */
+#define QUEUES 4     /* queues that initiators have opened */
 #define COMMANDS 256 /* of an input */
 #define KEYS 64
-#define MEMORY 8192 /* bytes of a target's; the first 64 are pointers, which begin at the middle */
+#define MEMORY 8192 /* bytes of a target; the first 64 are pointers, which begin at the middle */
 #define BASE 0x10000
 #define CALM_TURNS 20000
 
@@ -39,7 +39,7 @@ struct command {
 
 struct key {
 	uint8_t target;
-	uint64_t dest_id; /* of the client then: numbers begin anew with the next */
+	uint64_t dest_id; /* generation of the client: numbers restart with the next one */
 	uint64_t va, len, number;
 	bool removed; /* and that was answered */
 };
@@ -47,8 +47,8 @@ struct key {
 struct queue {
 	struct urom_rdmo_queue *queue;
 	uint32_t initiator;
-	uint8_t tag; /* of its bytes, of those that were ever opened */
-	bool clean;  /* nothing has gone wrong */
+	uint8_t tag; /* number of its bytes, of all queues that were ever opened */
+	bool clean;  /* nothing has failed */
 };
 
 static struct fake_input input;
@@ -63,7 +63,7 @@ static uint32_t num_commands;
 static struct key keys[KEYS + 1]; /* 0: none */
 static uint8_t num_keys, last_tag;
 static uint64_t queue_numbers[TARGETS][4], num_queue_numbers[TARGETS];
-static bool is_open[TARGETS][4]; /* a queue is opened once, by those who are honest */
+static bool is_open[TARGETS][4]; /* an honest initiator opens a queue once */
 static struct queue queues[QUEUES];
 static uint64_t sent[256], landed[256]; /* bytes, by tag */
 static uint32_t num_flushes;
@@ -100,7 +100,7 @@ static void command(uint8_t target, enum rdmo_command_type type, uint64_t number
 	if (len != 0)
 		memcpy(body + sizeof(head), blob, len);
 	size_t size = sizeof(head) + len;
-	if (!honest) /* but UCX itself believes addresses and keys: they end with the command */
+	if (!honest) /* UCX itself trusts addresses and keys: they end with the command */
 		(void)fake_mutate(&input, body, sizeof(uint64_t) * 2, sizeof(body));
 	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(sizeof(*desc) + size);
 	CHECK(desc != NULL);
@@ -327,7 +327,7 @@ static void deliver_request(void)
 
 static void begin(void)
 {
-	fake_net_begin(&input, true); /* requests are kept as they came */
+	fake_net_begin(&input, true); /* requests are kept as they arrived */
 	over = false;
 	num_commands = num_flushes = num_keys = last_tag = 0;
 	memset(memory, 0, sizeof(memory));
@@ -353,7 +353,7 @@ static void begin(void)
 	}
 }
 
-/* All that is under way ends, if everybody goes on. */
+/* All operations in flight end if every side continues. */
 static void settle(void)
 {
 	bool any = true;

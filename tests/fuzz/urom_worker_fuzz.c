@@ -41,7 +41,7 @@ static struct worker worker;
 static struct heartbeat heartbeat;
 static int daemon_fd; /* the daemon's end */
 static volatile uint8_t sink;
-static uint64_t last_queue; /* that rdmo made, read from its notification */
+static uint64_t last_queue; /* created by rdmo, read from its notification */
 
 static const struct {
 	doca_error_t (*get_iface)(struct urom_plugin_iface *iface);
@@ -175,7 +175,7 @@ static size_t rdmo_body(uint8_t *out)
 	return sizeof(command) + command.blob_len;
 }
 
-/* A command as it should be, or changed. */
+/* A correct command, or a changed one. */
 static void deliver_command(struct fake_peer *peer)
 {
 	static size_t (*const bodies[])(uint8_t *) = {graph_body, sandbox_body, rdmo_body};
@@ -216,7 +216,7 @@ static void deliver_request(void)
 	fake_ucx_am(&head, fake_mutate(&input, (uint8_t *)&head, sizeof(head), sizeof(head)), body, len);
 }
 
-/* A directory in pieces, or what may be one. */
+/* A directory in pieces, or bytes that may be one. */
 static void deliver_part(struct fake_peer *peer)
 {
 	const uint8_t *body;
@@ -228,7 +228,7 @@ static void deliver_part(struct fake_peer *peer)
 	fake_deliver(peer, &head, body, len);
 }
 
-/* The one of a domain of two workers, as a host makes it: offered, then announced. */
+/* The directory of a domain of two workers, as a host creates it: offered, then announced. */
 static void deliver_directory(struct fake_peer *peer)
 {
 	static uint8_t addresses[64], entry[512], directory[2048];
@@ -280,7 +280,7 @@ static void daemon_says(void)
 	worker.ending = worker.drains = false;
 }
 
-/* What a plugin asks about domains, and reads of the answers. */
+/* A plugin's look-ups of domains, and reads of the answers. */
 static void look_up(void)
 {
 	struct urom_worker_ctx *ctx = &worker.plugins[1].ctx;
@@ -291,8 +291,7 @@ static void look_up(void)
 
 	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS) {
 		CHECK(((uintptr_t)found & 7) == 0);
-		sink ^= ((
-			const uint8_t *)found)[WORKER_DIRECTORY_SLACK - 1]; /* a plugin believes the length that it finds there */
+		sink ^= ((const uint8_t *)found)[WORKER_DIRECTORY_SLACK - 1]; /* a plugin trusts the length that it reads there */
 	}
 	if (doca_urom_worker_domain_seg_lookup(ctx, id, 4096 + fake_byte(&input), &seg) != DOCA_SUCCESS)
 		seg = fake_byte(&input);
@@ -302,7 +301,7 @@ static void look_up(void)
 		sink ^= ((const uint8_t *)found)[len - 1];
 }
 
-/* What the worker's loop does in a turn; its clients read their answers. */
+/* One iteration of the worker's loop; its clients read their answers. */
 static void turn(void)
 {
 	(void)plugins_run(&worker);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer of the verbs provider can send besides messages between agents, without a device: the record that begins a message
- * on the wire; the view of a port's receives, which the peer writes into our memory; exported descriptors; where a process is
- * found on a network.
+ * Data that a peer of the verbs provider can send besides messages between agents, without a device: the record that begins a
+ * message on the wire; the view of an endpoint's receives, which the peer writes into our memory; exported descriptors; network
+ * addresses of a process.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void descriptor(const uint8_t *data, size_t size)
 	assert(size == sizeof(again));
 }
 
-/* What is parsed is written so that it is parsed the same. */
+/* A parsed address is written so that it parses to the same one. */
 static void address(const uint8_t *data, size_t size)
 {
 	char text[SF_NAME_MAX] = {0}, again[SF_ADDRESS_MAX];
@@ -69,7 +69,7 @@ static void address(const uint8_t *data, size_t size)
 	assert(parsed.num >= 1 && parsed.num <= SF_ADDRESSES_MAX);
 	sf_addresses_format(&parsed, again);
 	assert(sf_addresses_parse(again, &reparsed));
-	parsed.num = reparsed.num; /* IPv6 addresses may be written longer than they came */
+	parsed.num = reparsed.num; /* IPv6 addresses may be written longer than they were given */
 	memset(parsed.at + parsed.num, 0, (SF_ADDRESSES_MAX - parsed.num) * sizeof(parsed.at[0]));
 	assert(memcmp(&parsed, &reparsed, sizeof(parsed)) == 0);
 }

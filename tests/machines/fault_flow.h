@@ -39,7 +39,7 @@ extern size_t fault_len; /* bytes of a transfer */
 /* The device's index in the list: a machine's real devices come first. */
 uint32_t fault_device(void);
 
-/* May a round begin now? */
+/* Returns true if a round may begin now. */
 bool fault_may_begin(const struct flow *flow);
 
 void fault_failed(const struct flow *flow, const char *what, doca_error_t status);

@@ -225,7 +225,7 @@ const struct group old_buf_group = GROUP(calls, prepare);
 
 /* ---- pools ---- */
 
-/* Does the map that it needs still exist? True for NULL. */
+/* Returns true if the map that it needs still exists. True for NULL. */
 static bool has_map(enum kind kind, const void *pointer)
 {
 	return pointer == NULL || object_by_id(MMAP, object_find(kind, pointer)->of) != NULL;

@@ -21,7 +21,7 @@ extern const struct group old_dev_group, old_mmap_group, old_buf_group, old_pool
 void old_ctx_add(struct doca_ctx *ctx);
 void old_ctx_run(struct doca_ctx *ctx);
 
-/* Does an object that the library does not know of need the context? False for NULL. */
+/* Returns true if an object that the library does not know needs the context. False for NULL. */
 bool old_ctx_is_kept(const void *ctx);
 
 /* ---- jobs ---- */
