@@ -224,7 +224,7 @@ doca_error_t doca_gpu_verbs_bridge_export_qp(struct doca_gpu *gpu_dev, uint32_t 
 					     enum doca_gpu_dev_verbs_nic_handler nic_handler, uint8_t send_dbr_mode_ext,
 					     struct doca_gpu_verbs_qp **qp_out);
 
-/** Tells whether the CPU rings the doorbell of a queue pair. */
+/** Whether the CPU rings the doorbell of a queue pair. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_verbs_cpu_proxy_enabled(struct doca_gpu_verbs_qp *qp_cpu, uint8_t *enabled);
 

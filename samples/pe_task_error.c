@@ -22,7 +22,7 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 	(void)ctx;
 	(void)prev;
 	if (next == DOCA_CTX_STATE_STOPPING)
-		printf("the context stops, though nobody told it to\n");
+		printf("the context stops, though the program did not stop it\n");
 	is_idle = next == DOCA_CTX_STATE_IDLE;
 }
 

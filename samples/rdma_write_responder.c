@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets rdma_write_requester write into its memory. It has no tasks, so it must be told when the write is done. */
+/* Lets rdma_write_requester write into its memory. It has no tasks, so the peer must report when the write is done. */
 #include "rdma_side.h"
 
 static doca_error_t work(struct side *side)

@@ -88,17 +88,17 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_property_get(const struct doca_devinfo *devinfo, enum doca_devinfo_property property, uint8_t *value,
 				       uint32_t size) DOCA_1_5_SYMBOL(doca_1_5_devinfo_property_get);
 
-/** Can memory maps on the device be exported to the DPU? 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Whether memory maps on the device can be exported to the DPU: 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_export_supported(const struct doca_devinfo *devinfo, uint8_t *mmap_export)
 	DOCA_1_5_SYMBOL(doca_mmap_cap_is_export_pci_supported);
 
-/** Can the device import memory maps that a host exported? 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Whether the device can import memory maps that a host exported: 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_from_export_supported(const struct doca_devinfo *devinfo, uint8_t *from_export)
 	DOCA_1_5_SYMBOL(doca_mmap_cap_is_create_from_export_pci_supported);
 
-/** Can the device's representors of emulated file systems be listed? 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Whether the device's representors of emulated file systems can be listed: 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_virtio_fs_supported(const struct doca_devinfo *devinfo, uint8_t *virtio_fs_supported)
 	DOCA_1_5_SYMBOL(doca_devinfo_rep_cap_is_filter_emulated_supported);

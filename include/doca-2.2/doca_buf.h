@@ -59,11 +59,11 @@ doca_error_t doca_buf_list_next(struct doca_buf *buf, struct doca_buf **next_buf
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_last(struct doca_buf *buf, struct doca_buf **last_buf) DOCA_2_2_SYMBOL(doca_buf_get_last_in_list);
 
-/** Is it the last buf of its list? DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Whether it is the last buf of its list. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_is_last(const struct doca_buf *buf, bool *is_last) DOCA_2_2_SYMBOL(doca_buf_is_last_in_list);
 
-/** Is it the head of its list, or alone? DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Whether it is the head of its list, or alone. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_is_first(const struct doca_buf *buf, bool *is_first) DOCA_2_2_SYMBOL(doca_buf_is_first_in_list);
 

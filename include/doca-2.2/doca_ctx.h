@@ -119,7 +119,7 @@ doca_error_t doca_ctx_get_max_num_ctx(uint32_t *max_num_ctx) DOCA_2_2_SYMBOL(doc
 DOCA_EXPERIMENTAL
 doca_error_t doca_workq_get_depth(const struct doca_workq *workq, uint32_t *depth) DOCA_2_2_SYMBOL(doca_2_2_workq_get_depth);
 
-/** Is the queue in event-driven mode? 1 or 0. */
+/** Whether the queue is in event-driven mode: 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_workq_get_event_driven_enable(struct doca_workq *workq, uint8_t *enabled)
 	DOCA_2_2_SYMBOL(doca_2_2_workq_get_event_driven_enable);
@@ -200,7 +200,7 @@ doca_error_t doca_ctx_workq_add(struct doca_ctx *ctx, struct doca_workq *workq) 
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2_2_ctx_workq_rm);
 
-/** Can it be in a queue in event-driven mode? Always 1. */
+/** Whether it can be in a queue in event-driven mode: always 1. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_get_event_driven_supported(struct doca_ctx *ctx, uint8_t *event_supported)
 	DOCA_2_2_SYMBOL(doca_2_2_ctx_get_event_driven_supported);

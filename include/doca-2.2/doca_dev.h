@@ -58,32 +58,32 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_pci_addr_equal(const struct doca_devinfo *devinfo, const char *pci_addr_str, uint8_t *is_equal)
 	DOCA_2_2_SYMBOL(doca_devinfo_is_equal_pci_addr);
 
-/** Can the device plug emulated functions? */
+/** Whether the device can plug emulated functions. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_hotplug_manager_supported(const struct doca_devinfo *devinfo, uint8_t *is_hotplug_manager)
 	DOCA_2_2_SYMBOL(doca_devinfo_cap_is_hotplug_manager_supported);
 
-/** Can memory maps on the device be exported to the DPU (doca_mmap_export_dpu())? */
+/** Whether memory maps on the device can be exported to the DPU (doca_mmap_export_dpu()). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_export_dpu_supported(const struct doca_devinfo *devinfo, uint8_t *mmap_export)
 	DOCA_2_2_SYMBOL(doca_mmap_cap_is_export_pci_supported);
 
-/** Can the device import memory maps that a host exported? */
+/** Whether the device can import memory maps that a host exported. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_from_export_dpu_supported(const struct doca_devinfo *devinfo, uint8_t *from_export)
 	DOCA_2_2_SYMBOL(doca_mmap_cap_is_create_from_export_pci_supported);
 
-/** Can all representors of the device be listed? */
+/** Whether all representors of the device can be listed. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_all_supported(const struct doca_devinfo *devinfo, uint8_t *all_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_all_supported);
 
-/** Can the device's representors of network functions be listed? */
+/** Whether the device's representors of network functions can be listed. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_net_supported(const struct doca_devinfo *devinfo, uint8_t *net_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_net_supported);
 
-/** Can the device's representors of emulated functions be listed? */
+/** Whether the device's representors of emulated functions can be listed. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const struct doca_devinfo *devinfo, uint8_t *emulated_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_emulated_supported);

@@ -101,11 +101,11 @@ doca_error_t doca_mmap_get_max_num_devices(struct doca_mmap *mmap, uint32_t *max
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_num_bufs(struct doca_mmap *mmap, uint32_t *num_bufs);
 
-/** Was it exported? 1 or 0. */
+/** Whether it was exported: 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_exported(struct doca_mmap *mmap, uint8_t *exported);
 
-/** Was it created from an export? 1 or 0. */
+/** Whether it was created from an export: 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_from_export(struct doca_mmap *mmap, uint8_t *from_export);
 

@@ -24,7 +24,7 @@ struct doca_sync_event;
 /** A kernel of the DPA, as declared to the host's compiler. */
 typedef void(doca_dpa_func_t)(void);
 
-/** Does the device have a DPA? DOCA_ERROR_NOT_SUPPORTED: no. */
+/** Whether the device has a DPA. DOCA_ERROR_NOT_SUPPORTED: no. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_dpa_supported(const struct doca_devinfo *devinfo) DOCA_2_5_SYMBOL(doca_dpa_cap_is_supported);
 

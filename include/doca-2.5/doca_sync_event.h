@@ -35,7 +35,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_add_subscriber_location_dpu(struct doca_sync_event *event)
 	DOCA_2_5_SYMBOL(doca_sync_event_add_subscriber_location_remote_pci);
 
-/** Does the device support the task? Every device does. */
+/** Whether the device supports the task. Every device does. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_cap_task_wait_gt_is_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_5_SYMBOL(doca_sync_event_cap_task_wait_eq_is_supported);

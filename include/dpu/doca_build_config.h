@@ -6,7 +6,7 @@
 #ifndef DOCA_BUILD_CONFIG_H_
 #define DOCA_BUILD_CONFIG_H_
 
-/** Is the DPU a BlueField-2? true or false. */
+/** Whether the DPU is a BlueField-2: true or false. */
 #define DOCA_ARCH_DPU_BF2 false
 /** The program is built for the DPU. Absent in the host flavour. */
 #define DOCA_ARCH_DPU

@@ -161,7 +161,7 @@ SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value
 	*to = value;
 }
 
-/** Tells a race detector that all writes before softfield_published(word) happened before. No code on a GPU. */
+/** Announces to a race detector that all writes before softfield_published(word) happened before. No code on a GPU. */
 SOFTFIELD_DEVICE void softfield_observed(const void *word)
 {
 	(void)word;
@@ -274,7 +274,7 @@ SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value
 	__atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
-/* Assembly here too: a race detector knows no fences, and is told by softfield_observed and softfield_published instead. */
+/* Assembly here too: a race detector knows no fences, and uses softfield_observed and softfield_published instead. */
 SOFTFIELD_DEVICE void softfield_fence_system(void)
 {
 #if defined(__x86_64__)

@@ -245,7 +245,7 @@ SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_con
 	softfield_scope_sync<S>();
 }
 
-/** Are all of total messages small? Returns the same to all threads. */
+/** Returns to all threads whether all of total messages are small. */
 template <int S>
 SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {

@@ -25,7 +25,7 @@ SOFTFIELD_DEVICE uint32_t softfield_fetch_threads(void)
 	return blockDim.x * blockDim.y * blockDim.z;
 }
 
-/** Can the calling thread fetch lines? */
+/** Returns whether the calling thread can fetch lines. */
 SOFTFIELD_DEVICE int softfield_fetch_can(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

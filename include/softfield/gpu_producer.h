@@ -122,7 +122,7 @@ SOFTFIELD_COLD void softfield_producer_reclaim(struct doca_comch_gpu_producer *p
 	}
 }
 
-/** Does the producer's own ring have room for one more message? */
+/** Returns whether the producer's own ring has room for one more message. */
 SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer *p)
 {
 	if (p->sent - p->polled >= p->send_max)

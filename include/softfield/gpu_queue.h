@@ -126,7 +126,7 @@ SOFTFIELD_DEVICE uint32_t softfield_tag_gen(uint32_t tag)
 	return tag & 0xff000000u;
 }
 
-/** Does the message continue in the overflow slot? */
+/** Returns whether the message continues in the overflow slot. */
 SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
 {
 	return (tag & SOFTFIELD_TAG_ARENA) == 0 && softfield_tag_len(tag) + softfield_tag_imm_len(tag) > SOFTFIELD_LINE_PAYLOAD;

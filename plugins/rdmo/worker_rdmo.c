@@ -241,7 +241,7 @@ static void client_removed(void *request, ucs_status_t status, void *user_data)
 /* UCX completes a put when it is sent, before it is in memory: a flush precedes the answer. IN_PROGRESS: the answer follows. */
 static doca_error_t await_landing(struct rdmo_client *client, struct urom_worker_notif_desc *answer)
 {
-	if (client->endpoint->failed) /* UCX cannot tell what arrived */
+	if (client->endpoint->failed) /* UCX does not report what arrived */
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct rdmo_removal *removal = (struct rdmo_removal *)malloc(sizeof(*removal));
 	if (removal == NULL)

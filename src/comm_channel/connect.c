@@ -15,7 +15,7 @@ static bool name_is_valid(const char *name)
 	return len > 0 && len < NAME_MAX_LEN;
 }
 
-/* Is the endpoint ready for a role? Locked. */
+/* Returns SUCCESS if the endpoint is ready for a role. Locked. */
 static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const char *name, bool as_service, const char *function)
 {
 	const struct doca_devinfo *devinfo = ep->dev != NULL ? doca_dev_as_devinfo(ep->dev) : NULL;

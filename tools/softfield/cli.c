@@ -178,7 +178,7 @@ long cli_number(const struct cli *cli, const char *option, long min, long max)
 
 /* ---- commands ---- */
 
-/* Is the word the command, or the first of its two words? */
+/* Returns true if the word is the command, or the first of its two words. */
 static bool command_begins(const struct cli_command *command, const char *word, char end)
 {
 	size_t len = strlen(word);

@@ -21,7 +21,7 @@ void json_add_real(struct json_object *object, const char *key, double number)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%.15g", number); /* without the digits that only the binary form has */
+	snprintf(text, sizeof(text), "%.15g", number); /* without the digits that appear only in the binary form */
 	json_object_object_add(object, key, json_object_new_double_s(number, text));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* softfield node: a service that tells processes of other machines the addresses of listeners here. */
+/* softfield node: a service that reports the addresses of this machine's listeners to processes of other machines. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

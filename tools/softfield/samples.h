@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Percentiles of measured values, all of which are kept. The measuring programs of bench use them too. */
+/* Percentiles of measured values. All values are kept. The programs of bench use them too. */
 #ifndef TOOL_SAMPLES_H
 #define TOOL_SAMPLES_H
 
@@ -19,7 +19,7 @@ static inline void samples_sort(uint64_t *samples, size_t num)
 	qsort(samples, num, sizeof(*samples), samples_order);
 }
 
-/* The sample that this share of all, in thousandths below 1000, is not above. */
+/* The smallest sample that is not below the given thousandths of all samples; permille is below 1000. */
 static inline uint64_t samples_permille(const uint64_t *sorted, size_t num, unsigned int permille)
 {
 	return sorted[num * permille / 1000];

@@ -11,7 +11,7 @@
 struct table {
 	char **cells; /* rows, the headings first */
 	int columns, rows;
-	bool is_right[TABLE_COLUMNS_MAX]; /* the columns whose cells end below each other */
+	bool is_right[TABLE_COLUMNS_MAX]; /* the columns whose cells are aligned */
 };
 
 /* Ends the tool if it is out of memory. */

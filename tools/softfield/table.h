@@ -7,7 +7,8 @@
 
 struct table;
 
-/* The columns' headings end with NULL. A heading after '>' is that of a column of numbers, which are aligned on the right. */
+/* The headings of the columns, ended by NULL. A heading with the prefix '>' is of a column of numbers, which are
+ * right-aligned. */
 struct table *table_create(const char *const *headings);
 
 /* Takes one string for each heading. NULL is printed as '-'. */

@@ -20,7 +20,7 @@ struct timing_stats {
 	double mean, min, p50, p90, p99, p999, max;
 };
 
-/* Their names in JSON and CSV, in order, and the figure of each. */
+/* Their names in JSON and CSV, in order, and the value of each. */
 #define TIMING_NAMES 7
 extern const char *const timing_names[TIMING_NAMES];
 double timing_figure(const struct timing_stats *stats, int name);

@@ -24,8 +24,8 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 }
 
 /*
- * Is this a request whose payload fits it? Anything else goes back unchanged, so the client sees it. The header is only
- * compared with the received length, and not used otherwise: the sender may change it meanwhile.
+ * Returns whether this is a request whose payload fits it. Anything else goes back unchanged, so the client sees it. The header
+ * is only compared with the received length, and not used otherwise: the sender may change it meanwhile.
  */
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 {

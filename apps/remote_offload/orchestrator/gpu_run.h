@@ -26,8 +26,8 @@ struct gpu_run {
 	bool faulted;
 };
 
-/* Bytes of a message for the kernel that may hold several frames, answered in one message; at most those offered. 0: it may not.
- */
+/* Returns the bytes of a message for the kernel that may hold several frames, which are answered in one message: at most
+ * offered, or 0 if a message may hold one frame only. */
 uint32_t gpu_run_batch_bytes(struct doca_gpu *gpu, const struct orchestrator_config *config, uint32_t offered);
 
 /* message_max: bytes of a message; batches: they may hold several frames. Errors are logged. */

@@ -13,9 +13,9 @@
 #include "remote_offload/orchestrator/kernel.h"
 
 /*
- * Must the kernel end? A CUDA GPU reads the flag across PCIe, which takes a microsecond, and serializes warps that read the
- * same line. So only one thread of a block reads it, and not in every iteration; an idle iteration takes a few microseconds.
- * On the software GPU an iteration may sleep, and the flag costs nothing.
+ * Returns whether the kernel must end. A CUDA GPU reads the flag across PCIe, which takes a microsecond, and serializes warps
+ * that read the same line. So only one thread of a block reads it, and not in every iteration; an idle iteration takes a few
+ * microseconds. On the software GPU an iteration may sleep, and the flag costs nothing.
  */
 #if defined(__CUDACC__)
 #define KERNEL_STOP_EVERY 32u

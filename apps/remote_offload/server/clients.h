@@ -33,7 +33,7 @@ doca_error_t clients_set_max(struct server *server);
 /* Accepts waiting clients, up to the limit. */
 void clients_accept(struct server *server);
 
-/* May the main loop wait for the listener? If not and *retry_ms is not -1, call again after *retry_ms. */
+/* Returns whether the main loop may wait for the listener. If not and *retry_ms is not -1, call again after *retry_ms. */
 bool clients_are_accepted(struct server *server, int *retry_ms);
 
 #endif

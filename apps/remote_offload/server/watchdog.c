@@ -41,7 +41,8 @@ void watchdog_close(struct watchdog *watchdog)
 	watchdog->fd = -1;
 }
 
-/* Has any answer arrived since the last tick, or was none due then? A request that the queue rejects counts as due. */
+/* Returns true if an answer has arrived since the last tick, or none was due then. A request that the queue rejects counts as
+ * due. */
 static bool orchestrator_is_alive(const struct worker *worker)
 {
 	const struct watchdog *watchdog = &worker->watchdog;

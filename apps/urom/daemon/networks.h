@@ -5,7 +5,7 @@
 
 #include "daemon.h"
 
-/* Sets the variables that tell plugins in workers which networks to use, and daemon->devices. */
+/* Sets daemon->devices and the variables from which plugins in workers learn which networks to use. */
 void networks_prepare(struct daemon *daemon);
 /* Returns the address to listen on. */
 doca_error_t networks_listen_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len);

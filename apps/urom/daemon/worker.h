@@ -56,7 +56,7 @@ struct daemon_worker {
 
 /* Adds it to the daemon's, without a process. No other has this id. NULL: no memory. */
 struct daemon_worker *worker_create(struct daemon *daemon, const struct urom_spawn *spawn, uint64_t id);
-/* With its requests and its clients' references, which are told nothing. */
+/* Frees it with its requests and its clients' references, without notifying the clients. */
 void worker_free(struct daemon *daemon, struct daemon_worker *worker);
 /* The request is answered. */
 void worker_drop_request(struct daemon_worker *worker, struct daemon_request *request);

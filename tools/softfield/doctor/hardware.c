@@ -64,7 +64,7 @@ static void check_gpu(struct doctor_report *report)
 			   gpus[0].name, gpus[0].pci_addr);
 }
 
-/* May a program of this user open the device? */
+/* Returns true if a program of this user may open the device. */
 static bool may_open(const char *ibdev)
 {
 	char path[128];

@@ -156,7 +156,7 @@ static void say_elsewhere(struct doctor_report *report, const struct doctor_proc
 			   who, path);
 }
 
-/* Is it the first of the processes in its folder? */
+/* Returns true for the first of the processes in its folder. */
 static bool is_first_there(const struct doctor_processes *processes, size_t index)
 {
 	for (size_t i = 0; i < index; i++) {

@@ -159,7 +159,7 @@ static bool read_maps(struct doctor_process *process)
 	return *process->library != '\0';
 }
 
-/* Does the process have a socket with this inode? */
+/* Returns true if the process has a socket with this inode. */
 static bool has_socket(pid_t pid, unsigned long inode)
 {
 	char path[64], wanted[48], target[48];

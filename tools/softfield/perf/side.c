@@ -11,7 +11,7 @@
 
 /* ---- devices ---- */
 
-/* Is it a function of the host? A scalable function belongs to the DPU. */
+/* Returns true for a function of the host. A scalable function belongs to the DPU. */
 static bool is_host_function(const struct doca_devinfo_rep *rep)
 {
 	enum doca_pci_func_type type;

@@ -64,7 +64,7 @@ static inline bool bench_op_is_atomic(enum bench_op op)
 	return op == BENCH_CAS || op == BENCH_FAA;
 }
 
-/* Does it use receives? */
+/* Returns true if it uses receives. */
 static inline bool bench_op_receives(enum bench_op op)
 {
 	return op == BENCH_SEND || op == BENCH_WRITE_IMM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process of the trace while its events are shown, in their order: what has begun there and not ended. */
+/* The state of a process of the trace while its events are shown in order: the slices, tasks and states that have begun and not
+ * ended. */
 #ifndef TOOL_TRACE_SHOWN_H
 #define TOOL_TRACE_SHOWN_H
 
@@ -8,14 +9,14 @@
 #include "trace/convert.h"
 #include "trace/inflight.h"
 
-#define DEPTH_KEPT 8 /* slices inside each other of which we know the names */
+#define DEPTH_KEPT 8 /* nested slices whose names are kept */
 
-/* Where the tasks of one type are shown that overlap: each lane has one at a time. */
+/* The lanes of the tasks of one type: tasks that overlap are shown in different lanes, each of which has one at a time. */
 struct lane {
 	uint32_t next_free;
 };
 
-/* The slices of a thread that are open. */
+/* The open slices of a thread. */
 struct stack {
 	uint32_t depth;
 	struct {
@@ -26,7 +27,7 @@ struct stack {
 
 struct shown {
 	const struct trace_process *process;
-	uint64_t track;	      /* its threads' and others follow */
+	uint64_t track;	      /* the first track; those of its threads and others follow */
 	struct stack *stacks; /* thread by thread */
 	struct inflight tasks, contexts;
 	struct lane *lanes;
@@ -35,7 +36,7 @@ struct shown {
 	char names[SF_TRACE_NAMES_MAX][SF_TRACE_NAME_MAX];
 };
 
-/* Adds what is open after the last event of all, at last_ns. process: which of all it is. */
+/* Shows what is open after the last event of all, at last_ns. process: its index among all. */
 void shown_open_find(const struct shown *shown, uint32_t process, uint64_t last_ns, struct trace_count *count);
 
 #endif

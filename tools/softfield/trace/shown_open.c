@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is open at the end. */
+/* Reports the slices, tasks and states that are open at the end. */
 #include <stdio.h>
 
 #include <doca_ctx.h>
@@ -8,7 +8,7 @@
 #include "trace/shown.h"
 
 #define CALL_SEEN_NS UINT64_C(2500000000) /* a call is noted each second while it runs */
-#define OPEN_MIN_NS 100000000		  /* what has not ended for so long is told */
+#define OPEN_MIN_NS 100000000		  /* shorter ones are not reported */
 
 static struct trace_open *open_add(struct trace_count *count, uint32_t process, uint64_t ns)
 {
@@ -21,7 +21,7 @@ static struct trace_open *open_add(struct trace_count *count, uint32_t process, 
 	return open;
 }
 
-/* When the process was seen last: it may have no event for long. */
+/* When the process was last seen: it may record no event for a long time. */
 static uint64_t end_of(const struct trace_process *process, uint64_t last_ns)
 {
 	uint64_t ns = process->head.last[process->head.last_stamp].ns;
@@ -29,7 +29,7 @@ static uint64_t end_of(const struct trace_process *process, uint64_t last_ns)
 	return ns > last_ns ? ns : last_ns;
 }
 
-/* The innermost one that is known is what the thread is at. */
+/* The innermost known slice is the one the thread is in. */
 static void slices_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
 {
 	for (uint32_t i = 0; i < shown->process->num_threads; i++) {
@@ -73,7 +73,7 @@ static void tasks_open(struct trace_count *count, const struct shown *shown, uin
 	}
 }
 
-/* Running is no state that has to end. */
+/* RUNNING is no state that must end. */
 static void contexts_open(struct trace_count *count, const struct shown *shown, uint32_t process, uint64_t end_ns)
 {
 	for (size_t i = 0; i < shown->contexts.num; i++) {
