@@ -15,30 +15,34 @@
 
 /* ---- agreement ---- */
 
+#define DIGEST_BEGIN UINT64_C(0x51ed270b35ae2ac1)
+
+static uint64_t digest_add(uint64_t sum, uint64_t attachment)
+{
+	sum = (sum ^ attachment) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum ^ sum >> 31;
+}
+
 static uint64_t digest(const struct vector *vector)
 {
-	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+	uint64_t sum = DIGEST_BEGIN;
 
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
-		sum = (sum ^ vector->parties[rank].offer.attachment) * UINT64_C(0x9e3779b97f4a7c15);
-		sum ^= sum >> 31;
-	}
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++)
+		sum = digest_add(sum, vector->parties[rank].offer.attachment);
 	return sum;
 }
 
 /* Digest of the known processes, for an offer; 0: some are unknown. */
 static uint64_t digest_of_known(const struct vector *vector)
 {
-	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+	uint64_t sum = DIGEST_BEGIN;
 
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		const struct process *process = &vector->allreduce->processes[rank];
 
 		if (vector->host == NULL || (rank != vector->command.rank && !process->proven))
 			return 0;
-		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) *
-		      UINT64_C(0x9e3779b97f4a7c15);
-		sum ^= sum >> 31;
+		sum = digest_add(sum, rank == vector->command.rank ? vector->host->attachment : process->attachment);
 	}
 	return sum;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/little.h"
 #include "base/status_page.h"
 #include "support/check.h"
 
@@ -30,10 +31,9 @@ static void check(const struct sf_status_page *page)
 /* The checksum of sf_status_page_pack. */
 static void checksum_put(uint8_t *bytes, size_t size)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	const size_t begin = offsetof(struct sf_status_head, checksum) + sizeof(uint64_t);
+	const uint64_t sum = sf_checksum(SF_CHECKSUM_BEGIN, bytes + begin, size - begin);
 
-	for (size_t i = offsetof(struct sf_status_head, checksum) + sizeof(sum); i < size; i++)
-		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
 	memcpy(bytes + offsetof(struct sf_status_head, checksum), &sum, sizeof(sum));
 }
 

@@ -83,6 +83,27 @@ static size_t step_hold(const struct sf_guard *guard, const struct sf_pages_file
 	return sf_guard_hold(guard, addr, step) ? step : 0;
 }
 
+typedef bool chunk_step_t(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct sf_pages_file *file,
+			  uint64_t offset);
+
+/* Calls step for each chunk. Returns where it ended: before `end` after a failure. */
+static uintptr_t chunks_walk(chunk_step_t *step, const struct sf_pages_file *file, uintptr_t start, uintptr_t end, int prot,
+			     uint64_t offset)
+{
+	struct sf_guard guard;
+	uintptr_t at;
+	size_t len;
+
+	sf_guard_open(&guard);
+	for (at = start; at < end; at += len) {
+		len = chunk_len(at, end);
+		if (!step(&guard, at, len, prot, file, offset + (at - start)))
+			break;
+	}
+	sf_guard_close(&guard);
+	return at;
+}
+
 /* From watch to unwatch nothing is allocated and nothing logged: the heap itself may be in the range. */
 static bool chunk_move(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct sf_pages_file *file,
 		       uint64_t offset)
@@ -106,18 +127,7 @@ static bool chunk_move(const struct sf_guard *guard, uintptr_t start, size_t len
 }
 uintptr_t sf_chunks_move(const struct sf_pages_file *file, uintptr_t start, uintptr_t end, int prot, uint64_t offset)
 {
-	struct sf_guard guard;
-	uintptr_t at;
-	size_t len;
-
-	sf_guard_open(&guard);
-	for (at = start; at < end; at += len) {
-		len = chunk_len(at, end);
-		if (!chunk_move(&guard, at, len, prot, file, offset + (at - start)))
-			break;
-	}
-	sf_guard_close(&guard);
-	return at;
+	return chunks_walk(chunk_move, file, start, end, prot, offset);
 }
 
 /* ---- restoring ---- */
@@ -219,16 +229,5 @@ static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t 
 
 uintptr_t sf_chunks_restore(const struct sf_pages_file *file, uintptr_t start, uintptr_t end, int prot, uint64_t offset)
 {
-	struct sf_guard guard;
-	uintptr_t at;
-	size_t len;
-
-	sf_guard_open(&guard);
-	for (at = start; at < end; at += len) {
-		len = chunk_len(at, end);
-		if (!chunk_restore(&guard, at, len, prot, file, offset + (at - start)))
-			break;
-	}
-	sf_guard_close(&guard);
-	return at;
+	return chunks_walk(chunk_restore, file, start, end, prot, offset);
 }
