@@ -147,6 +147,12 @@ struct sf_op {
 	uint64_t compare, value;  /* CAS, FAA */
 };
 
+/* Returns whether the operation consumes a receive of the peer. */
+static inline bool sf_op_takes_receive(const struct sf_op *op)
+{
+	return op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+}
+
 /* One posted receive: shared by all connections of the endpoint, consumed in the order of posting. */
 struct sf_recv {
 	struct sf_recv *next; /* the provider's while posted */

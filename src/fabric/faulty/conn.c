@@ -231,7 +231,7 @@ static bool peer_is_stopped(struct faulty_conn *conn)
 
 static bool op_is_refused(struct faulty_conn *conn, struct sf_op *op)
 {
-	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+	bool takes_receive = sf_op_takes_receive(op);
 
 	if (peer_is_stopped(conn) || sf_fault(conn->faults, SF_FAULT_CONN_AGAIN) != NULL)
 		return true;

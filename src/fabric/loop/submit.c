@@ -77,7 +77,7 @@ static REQUIRES(loop_lock) doca_error_t one_sided_run(const struct sf_region *ba
 
 static REQUIRES(loop_lock) doca_error_t op_submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
 {
-	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+	bool takes_receive = sf_op_takes_receive(op);
 	const struct loop_ep *peer_ep;
 
 	/* The connection is usable when the peer has answered, not when our poll reports it. */

@@ -9,22 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/log_rate.h"
-#include "base/trace.h"
+#include "fabric/mapping.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/region.h"
-#include "fabric/mapping.h"
+#include "fabric/tcp/request.h"
 
 #define STRAIGHT_MIN 4096	     /* bytes that justify a call of their own */
 #define TURN_MAX (UINT64_C(4) << 20) /* bytes read from one session before others have their turn */
-
-static void session_broken(struct tcp_session *session, const char *what)
-{
-	if (!session->is_broken)
-		SF_LOG_WARN_LIMITED("a peer on the network violates the protocol (%s): closed its connection", what);
-	session->is_broken = true;
-}
 
 /* ---- what the peer has done ---- */
 
@@ -36,7 +27,7 @@ static void op_pop(struct tcp_session *session, doca_error_t status)
 	if (session->first == NULL)
 		session->end = &session->first;
 	session->first_seq++;
-	session->first_message += op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+	session->first_message += sf_op_takes_receive(op);
 	session->read_at = 0;
 	sf_op_set_status(op, status);
 	session->ops->done(session, op);
@@ -57,12 +48,12 @@ static bool first_is_sent(const struct tcp_session *session)
 static void frame_acknowledged(struct tcp_session *session, uint32_t ack)
 {
 	if (ack - session->first_seq > sent_end(session) - session->first_seq) {
-		session_broken(session, "ack");
+		sf_tcp_session_break(session, "ack");
 		return;
 	}
 	while (session->first_seq != ack) {
 		if (!first_is_sent(session) || (session->first->kind != SF_OP_SEND && session->first->kind != SF_OP_WRITE)) {
-			session_broken(session, "ack");
+			sf_tcp_session_break(session, "ack");
 			return;
 		}
 		op_pop(session, DOCA_SUCCESS);
@@ -81,7 +72,7 @@ static void data_begin(struct tcp_session *session)
 
 	if (!answers_first(session) || op->kind == SF_OP_SEND || op->kind == SF_OP_WRITE ||
 	    reading->left > sf_iov_len(op->iov, op->iov_num) - session->read_at) {
-		session_broken(session, "data");
+		sf_tcp_session_break(session, "data");
 		return;
 	}
 	reading->place = TCP_PLACE_OP;
@@ -100,7 +91,7 @@ static void frame_rejected(struct tcp_session *session)
 	const uint32_t seq = session->reading.head.seq;
 
 	if (session->refused || session->rewind || seq - session->first_seq >= session->unsent_seq - session->first_seq) {
-		session_broken(session, "refusal");
+		sf_tcp_session_break(session, "refusal");
 		return;
 	}
 	session->room.num = 0; /* until it reports others */
@@ -112,218 +103,7 @@ static void receives_update(struct tcp_session *session)
 {
 	memcpy(&session->room, session->reading.fixed, sizeof(session->room));
 	if (session->room.num > TCP_RUNS_MAX)
-		session_broken(session, "receives");
-}
-
-/* ---- what the peer asks ---- */
-
-static void answer_add(struct tcp_session *session, const struct tcp_answer *answer)
-{
-	if (session->answer_num == TCP_OPS_MAX) {
-		session_broken(session, "too many requests");
-		return;
-	}
-	session->answers[(session->answer_first + session->answer_num) % TCP_OPS_MAX] = *answer;
-	session->answer_num++;
-}
-
-static void answer_fail(struct tcp_session *session)
-{
-	const struct tcp_answer answer = {.seq = session->executed, .kind = TCP_FAIL};
-
-	answer_add(session, &answer);
-}
-
-static void frame_changed(struct tcp_session *session, uint64_t region)
-{
-	for (uint32_t i = 0; i < session->changed_num; i++) {
-		if (session->changed[i] == region)
-			return;
-	}
-	if (sf_shm_region_has_doorbell(region))
-		session->changed[session->changed_num++] = region;
-}
-
-/* Returns true if the rights, the bounds and the token are valid. */
-static bool access_is_permitted(const struct tcp_target *target, uint64_t len, uint32_t right)
-{
-	if (sf_shm_region_permits(target->region, &target->token, target->addr, len, right))
-		return true;
-	SF_LOG_DBG("a peer requests %llu bytes at 0x%llx of a closed region", (unsigned long long)len,
-		   (unsigned long long)target->addr);
-	return false;
-}
-
-static void read_asked(struct tcp_session *session)
-{
-	struct tcp_answer answer = {.seq = session->executed, .kind = TCP_DATA};
-	const void *bytes = NULL;
-	struct tcp_read read;
-
-	memcpy(&read, session->reading.fixed, sizeof(read));
-	if (read.len <= SF_TRANSFER_MAX && access_is_permitted(&read.target, read.len, SF_RIGHT_READ))
-		bytes = sf_shm_region_enter(read.target.region, read.target.addr, read.len);
-	if (bytes == NULL) {
-		answer_fail(session);
-		return;
-	}
-	answer.region = read.target.region;
-	answer.addr = read.target.addr;
-	answer.left = read.len;
-	answer.is_word = read.len <= sizeof(answer.word);
-	if (read.len == sizeof(answer.word))
-		sf_word_read(&answer.word, bytes);
-	else if (answer.is_word)
-		memcpy(&answer.word, bytes, read.len);
-	sf_shm_region_leave(read.target.region);
-	answer_add(session, &answer);
-}
-
-static void atomic_asked(struct tcp_session *session)
-{
-	struct tcp_answer answer = {.seq = session->executed, .kind = TCP_DATA, .is_word = true, .left = sizeof(uint64_t)};
-	struct tcp_atomic ask;
-	uint64_t *word = NULL;
-
-	memcpy(&ask, session->reading.fixed, sizeof(ask));
-	if (ask.target.addr % sizeof(uint64_t) == 0 && access_is_permitted(&ask.target, sizeof(uint64_t), SF_RIGHT_ATOMIC))
-		word = sf_shm_region_enter(ask.target.region, ask.target.addr, sizeof(uint64_t));
-	if (word == NULL) {
-		answer_fail(session);
-		return;
-	}
-	answer.word = ask.compare;
-	sf_pages_hold();
-	if (session->reading.head.kind == TCP_FAA)
-		answer.word = __atomic_fetch_add(word, ask.value, __ATOMIC_SEQ_CST);
-	else
-		(void)__atomic_compare_exchange_n(word, &answer.word, ask.value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	sf_pages_release();
-	sf_shm_region_leave(ask.target.region);
-	frame_changed(session, ask.target.region);
-	answer_add(session, &answer);
-}
-
-/* Later bytes may be the acknowledgement or the answer that the program waits for before it posts a receive. */
-static bool may_wait(struct tcp_session *session)
-{
-	return session->first == NULL && session->ops->wait != NULL && session->ops->wait(session);
-}
-
-/* Returns false if there is no receive, and the request waits or is rejected; or if the session is broken. */
-static bool receive_claim(struct tcp_session *session, uint64_t len)
-{
-	doca_error_t error;
-
-	if (session->ops->claim_recv == NULL) {
-		session_broken(session, "a message without an endpoint");
-		return false;
-	}
-	error = session->ops->claim_recv(session, len, &session->reading.recv);
-	if (error == DOCA_SUCCESS)
-		return true;
-	if (error == DOCA_ERROR_TOO_BIG) {
-		SF_LOG_WARN_LIMITED("a message of %llu bytes is longer than its receive, because other peers used the earlier "
-				    "ones: closed the connection",
-				    (unsigned long long)len);
-		session->is_broken = true;
-		return false;
-	}
-	session->is_waiting = may_wait(session);
-	if (!session->is_waiting)
-		sf_tcp_session_rejected(session);
-	return false;
-}
-
-static void write_begin(struct tcp_session *session)
-{
-	struct tcp_reading *reading = &session->reading;
-	struct tcp_target target;
-
-	memcpy(&target, reading->fixed, sizeof(target));
-	if (reading->head.header_len != 0 && !receive_claim(session, 0))
-		return;
-	reading->is_failed = !access_is_permitted(&target, reading->left, SF_RIGHT_WRITE);
-	if (!reading->is_failed)
-		reading->place = TCP_PLACE_REGION;
-}
-
-/* Answers to earlier requests are sent before a change, if there is room. A word has been read already. */
-static void send_answers_first(struct tcp_session *session)
-{
-	const unsigned kind = session->reading.head.kind;
-
-	if (session->answer_num != 0 && kind != TCP_SEND && kind != TCP_READ)
-		sf_tcp_session_send(session);
-}
-
-static void request_begin(struct tcp_session *session)
-{
-	struct tcp_reading *reading = &session->reading;
-
-	send_answers_first(session);
-	if (session->stream.fd < 0)
-		return;
-	reading->is_refused = session->discards;
-	if (session->discards)
-		return;
-	if (reading->head.seq != session->executed) {
-		session_broken(session, "request number");
-	} else if (reading->head.kind == TCP_SEND) {
-		if (receive_claim(session, reading->left))
-			reading->place = TCP_PLACE_RECEIVE;
-	} else if (reading->head.kind == TCP_WRITE) {
-		write_begin(session);
-	} else if (reading->head.kind == TCP_READ) {
-		read_asked(session);
-	} else {
-		atomic_asked(session);
-	}
-}
-
-/* Set by whichever thread reads; the endpoint's own thread checks it later. */
-static __attribute__((cold)) void delivered_trace(const struct tcp_session *session, const struct sf_recv *recv)
-{
-	sf_trace_record(SF_TRACE_DELIVER, recv, sf_trace_flow(session->flows_in, session->heard), recv->len,
-			sf_op_name(recv->kind));
-	sf_trace_record(SF_TRACE_DELIVER_END, NULL, 0, 0, NULL);
-}
-
-static void recv_deliver(struct tcp_session *session)
-{
-	const struct tcp_reading *reading = &session->reading;
-	struct sf_recv *recv = reading->recv;
-
-	recv->status = DOCA_SUCCESS;
-	recv->kind = (enum sf_op_kind)reading->head.kind;
-	recv->len = recv->kind == SF_OP_SEND ? (uint32_t)reading->at : 0;
-	recv->header_len = reading->head.header_len;
-	memcpy(recv->header, reading->fixed + (recv->kind == SF_OP_WRITE ? sizeof(struct tcp_target) : 0), recv->header_len);
-	session->reading.recv = NULL;
-	SF_PROBE(deliver, recv, session->heard, recv->len);
-	if (sf_trace_on())
-		delivered_trace(session, recv);
-	session->heard++;
-	session->ops->filled(session, recv);
-}
-
-static void request_end(struct tcp_session *session)
-{
-	struct tcp_reading *reading = &session->reading;
-
-	if (reading->is_refused)
-		return;
-	if (reading->is_failed) {
-		answer_fail(session);
-		if (reading->recv != NULL) {
-			session->ops->give_back(session, reading->recv);
-			session->heard++;
-		}
-		reading->recv = NULL;
-	} else if (reading->recv != NULL) {
-		recv_deliver(session);
-	}
-	session->executed++;
+		sf_tcp_session_break(session, "receives");
 }
 
 /* ---- frames ---- */
@@ -336,7 +116,7 @@ static void frame_begin(struct tcp_session *session)
 	if (session->is_broken)
 		return;
 	if (tcp_is_request(reading->head.kind))
-		request_begin(session);
+		sf_tcp_request_begin(session);
 	else if (reading->head.kind == TCP_DATA)
 		data_begin(session);
 }
@@ -353,14 +133,14 @@ static void frame_end(struct tcp_session *session)
 		if (answers_first(session))
 			op_pop(session, DOCA_ERROR_CONNECTION_ABORTED);
 		else
-			session_broken(session, "failure");
+			sf_tcp_session_break(session, "failure");
 		break;
 	case TCP_REFUSED:
 		frame_rejected(session);
 		break;
 	case TCP_RESUME:
 		if (!session->discards || head->seq != session->executed)
-			session_broken(session, "resumption");
+			sf_tcp_session_break(session, "resumption");
 		session->discards = false;
 		break;
 	case TCP_RECEIVES:
@@ -376,7 +156,7 @@ static void frame_end(struct tcp_session *session)
 		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_RESET);
 		break;
 	default:
-		request_end(session);
+		sf_tcp_request_end(session);
 		break;
 	}
 }
@@ -411,7 +191,7 @@ static void place_done(struct tcp_session *session, int num)
 	if (num == 0 || session->reading.place != TCP_PLACE_REGION)
 		return;
 	sf_shm_region_leave(target->region);
-	frame_changed(session, target->region);
+	sf_tcp_session_changed(session, target->region);
 }
 
 /* Copies what is in `in`. */
@@ -468,7 +248,7 @@ static bool frame_parse(struct tcp_session *session)
 				return false;
 		} while (is_control_message(&reading->head));
 		if (!sf_tcp_head_check(&reading->head)) {
-			session_broken(session, "head");
+			sf_tcp_session_break(session, "head");
 			return false;
 		}
 		reading->has_head = true;

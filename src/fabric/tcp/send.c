@@ -114,11 +114,6 @@ static void put_answers(struct tcp_session *session)
 
 /* ---- requests ---- */
 
-static bool takes_receive(const struct sf_op *op)
-{
-	return op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
-}
-
 static struct tcp_target target_of(const struct sf_op *op)
 {
 	struct tcp_target target = {.addr = op->remote_addr};
@@ -148,7 +143,7 @@ static void put_fixed(struct tcp_session *session, const struct sf_op *op, uint6
 
 static __attribute__((cold)) void sent_trace(const struct tcp_session *session, const struct sf_op *op, uint64_t len)
 {
-	uint64_t flow = takes_receive(op) ? sf_trace_flow(session->flows_out, session->unsent_message) : 0;
+	uint64_t flow = sf_op_takes_receive(op) ? sf_trace_flow(session->flows_out, session->unsent_message) : 0;
 
 	sf_trace_record(SF_TRACE_SEND, op, flow, len < UINT32_MAX ? (uint32_t)len : UINT32_MAX, sf_op_name(op->kind));
 }
@@ -173,7 +168,7 @@ static bool put_request(struct tcp_session *session, struct sf_op *op)
 	if (sf_trace_on())
 		sent_trace(session, op, len);
 	session->unsent_seq++;
-	session->unsent_message += takes_receive(op);
+	session->unsent_message += sf_op_takes_receive(op);
 	session->unsent = op->next;
 	return true;
 }
@@ -207,7 +202,7 @@ static void rewind_requests(struct tcp_session *session)
 	session->refused = true;
 	session->unsent_message = session->first_message;
 	for (session->unsent_seq = session->first_seq; session->unsent_seq != session->rewind_seq; session->unsent_seq++) {
-		session->unsent_message += takes_receive(op);
+		session->unsent_message += sf_op_takes_receive(op);
 		op = op->next;
 	}
 	session->unsent = op;
@@ -400,7 +395,7 @@ static doca_error_t may_submit(const struct tcp_session *session, const struct s
 
 	if (session->stream.fd < 0 || session->leaving || session->is_broken)
 		return DOCA_ERROR_NOT_CONNECTED;
-	if (takes_receive(op))
+	if (sf_op_takes_receive(op))
 		room = sf_tcp_receives_room(&session->room, session->messages);
 	if (room < 0)
 		return is_empty(session) ? DOCA_ERROR_EMPTY : DOCA_ERROR_AGAIN;
@@ -430,7 +425,7 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 	*session->end = op;
 	session->end = &op->next;
 	session->next_seq++;
-	session->messages += takes_receive(op);
+	session->messages += sf_op_takes_receive(op);
 	sf_tcp_session_wait_end(session); /* the acknowledgement follows it */
 	if (session->unsent == NULL)
 		session->unsent = op;

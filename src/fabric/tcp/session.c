@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
+#include "base/log_rate.h"
 #include "base/trace.h"
+#include "fabric/shm/region.h"
 
 static struct tcp_session *session_of(struct sf_heartbeat *heartbeat)
 {
@@ -84,6 +87,23 @@ void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
 		session->ops->done(session, op);
 	}
 	session->end = &session->first;
+}
+
+void sf_tcp_session_break(struct tcp_session *session, const char *what)
+{
+	if (!session->is_broken)
+		SF_LOG_WARN_LIMITED("a peer on the network violates the protocol (%s): closed its connection", what);
+	session->is_broken = true;
+}
+
+void sf_tcp_session_changed(struct tcp_session *session, uint64_t region)
+{
+	for (uint32_t i = 0; i < session->changed_num; i++) {
+		if (session->changed[i] == region)
+			return;
+	}
+	if (sf_shm_region_has_doorbell(region))
+		session->changed[session->changed_num++] = region;
 }
 
 void sf_tcp_session_rejected(struct tcp_session *session)

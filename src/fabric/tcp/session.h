@@ -146,6 +146,12 @@ bool sf_tcp_session_probe(struct tcp_session *session);
 /* Reads the data that has arrived and executes it. Returns whether any had arrived. */
 bool sf_tcp_session_receive(struct tcp_session *session);
 
+/* The peer has violated the protocol: the session ends when its input has been read. what: for the log. */
+void sf_tcp_session_break(struct tcp_session *session, const char *what);
+
+/* The peer has changed bytes of the region, whose sleepers must be woken. */
+void sf_tcp_session_changed(struct tcp_session *session, uint64_t region);
+
 /* There is no receive for the current message: it and all later data are sent again. */
 void sf_tcp_session_rejected(struct tcp_session *session);
 

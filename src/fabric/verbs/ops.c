@@ -17,11 +17,6 @@ static struct vb_op *op_at(struct vb_conn *conn, uint32_t number)
 	return &conn->ops[number % VB_CONN_OPS];
 }
 
-static bool takes_receive(const struct sf_op *op)
-{
-	return op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
-}
-
 static bool is_atomic(const struct sf_op *op)
 {
 	return op->kind == SF_OP_CAS || op->kind == SF_OP_FAA;
@@ -242,7 +237,7 @@ static bool post_sided(struct vb_conn *conn, uint32_t number)
 		wr.wr.atomic.swap = op->value;
 	}
 	if (it->at == it->len)
-		it->posted = !takes_receive(op);
+		it->posted = !sf_op_takes_receive(op);
 	return op_post(conn, number, &wr);
 }
 
@@ -252,7 +247,7 @@ static bool post_next(struct vb_conn *conn, uint32_t number)
 
 	if (it->op->kind == SF_OP_SEND || (it->op->kind == SF_OP_WRITE && it->at == it->len && it->len != 0))
 		return post_message(conn, number);
-	if (it->len == 0 && takes_receive(it->op))
+	if (it->len == 0 && sf_op_takes_receive(it->op))
 		return post_message(conn, number);
 	return post_sided(conn, number);
 }
@@ -329,7 +324,7 @@ static doca_error_t check_peer(struct vb_conn *conn, const struct sf_op *op, uin
 {
 	int64_t room;
 
-	if (!takes_receive(op))
+	if (!sf_op_takes_receive(op))
 		return DOCA_SUCCESS;
 	(void)sf_verbs_view_read(&conn->block->view, &conn->view);
 	room = sf_verbs_view_room(&conn->view, conn->sent);
@@ -387,7 +382,7 @@ doca_error_t sf_verbs_op_submit(struct vb_conn *conn, struct sf_op *op, uint64_t
 		return error;
 	}
 	op->conn = &conn->base;
-	conn->sent += takes_receive(op) && !it->posted;
+	conn->sent += sf_op_takes_receive(op) && !it->posted;
 	conn->ops_tail++;
 	it->writes = it->import != NULL && op->kind != SF_OP_READ;
 	if (it->writes)
