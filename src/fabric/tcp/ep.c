@@ -15,13 +15,10 @@
 #include "base/trace.h"
 #include "fabric/control/agent.h"
 #include "fabric/tcp/conn.h"
-#include "fabric/tcp/waiting.h"
+#include "fabric/tcp/drive.h"
 
-#define EVENTS_MAX 32
-#define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions whose sleepers are woken at a time */
-#define DIRECT_MAX 2			   /* up to this many connections are read without asking which one has data */
-#define BUSY_POLLS 64			   /* of a tick: the program polls, so the agent need not */
-#define CREDIT_CONNS_MAX 32		   /* connections that are checked with every post */
+#define BUSY_POLLS 64	    /* of a tick: the program polls, so the agent need not */
+#define CREDIT_CONNS_MAX 32 /* connections that are checked with every post */
 
 static LIST_HEAD(, tcp_ep) eps GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(eps);
 
@@ -42,156 +39,6 @@ void sf_tcp_ep_unlock(struct tcp_ep *far)
 		sf_doorbell_ring(far->ep->event_fd);
 }
 
-/* ---- driving ---- */
-
-/* The regions whose sleepers must be woken once the lock is free. */
-struct changes {
-	uint32_t num;
-	uint64_t region[CHANGES_MAX];
-};
-
-/* Returns whether the session has stopped for it. */
-static bool changes_pop(struct tcp_session *session, struct changes *changes)
-{
-	const bool stopped = session->changed_num == TCP_CHANGED_MAX;
-
-	memcpy(changes->region + changes->num, session->changed, session->changed_num * sizeof(session->changed[0]));
-	changes->num += session->changed_num;
-	session->changed_num = 0;
-	return stopped;
-}
-
-static void peers_send_credits(struct tcp_ep *far, bool early)
-{
-	struct tcp_conn *conn;
-
-	if (!TAILQ_EMPTY(&far->waiting)) /* posted receives are for messages that wait already */
-		return;
-	if (early)
-		far->has_posted = false;
-	LIST_FOREACH (conn, &far->conns, entry)
-		sf_tcp_conn_send_credits(conn, early);
-}
-
-/* Returns whether anything had arrived. */
-static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
-{
-	bool came = false;
-
-	while (conn->session.stream.fd >= 0 && changes->num <= CHANGES_MAX - TCP_CHANGED_MAX) {
-		came = sf_tcp_session_receive(&conn->session) || came;
-		if (!changes_pop(&conn->session, changes))
-			break;
-	}
-	sf_tcp_conn_watch(conn);
-	came = came || conn->session.stream.fd < 0;
-	if (came)
-		sf_tcp_conn_send_credits(conn, false);
-	if (came || conn->session.refusal_due) /* a waiting message was rejected: no data may have arrived for that */
-		sf_tcp_conn_busy(conn);
-	return came;
-}
-
-static bool receive_ready(struct tcp_ep *far, struct changes *changes)
-{
-	struct epoll_event events[EVENTS_MAX];
-	int num = epoll_wait(far->epoll, events, EVENTS_MAX, 0);
-
-	for (int i = 0; i < num; i++) {
-		struct tcp_conn *conn = events[i].data.ptr;
-
-		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll always reports these */
-			sf_tcp_session_wait_end(&conn->session);
-		if (conn->session.is_waiting && (events[i].events & EPOLLIN)) {
-			conn->is_deaf = true;
-			sf_tcp_conn_watch(conn);
-		} else if (!conn->session.is_waiting) {
-			(void)conn_receive(conn, changes);
-		}
-		if (events[i].events & EPOLLOUT)
-			sf_tcp_conn_busy(conn);
-	}
-	return num > 0;
-}
-
-static bool receive_all(struct tcp_ep *far, struct changes *changes)
-{
-	struct tcp_conn *conn, *next;
-	bool came = false;
-
-	if (far->conn_num > DIRECT_MAX)
-		return receive_ready(far, changes);
-	for (conn = LIST_FIRST(&far->conns); conn != NULL; conn = next) {
-		next = LIST_NEXT(conn, entry);
-		came = (!conn->session.is_waiting && conn_receive(conn, changes)) || came;
-	}
-	return came;
-}
-
-/* Gives posted receives to the messages that wait for them, in the order of arrival. */
-static void serve_waiting(struct tcp_ep *far, struct changes *changes)
-{
-	const bool has_posts = far->waiting_posts != far->posts;
-	struct tcp_conn *conn;
-
-	far->waiting_posts = far->posts;
-	sf_tcp_waiting_count(far);
-	while ((conn = TAILQ_FIRST(&far->waiting)) != NULL) {
-		if (has_posts || !conn->session.is_waiting)
-			(void)conn_receive(conn, changes);
-		if (conn->session.is_waiting && sf_tcp_waiting_is_late(conn)) {
-			sf_tcp_session_wait_end(&conn->session);
-			(void)conn_receive(conn, changes);
-		}
-		if (conn->session.is_waiting)
-			break;
-	}
-}
-
-static void attend_busy(struct tcp_ep *far, bool by_agent)
-{
-	struct tcp_conn *conn = LIST_FIRST(&far->busy), *next;
-
-	for (; conn != NULL; conn = next) {
-		next = LIST_NEXT(conn, busy);
-		sf_tcp_conn_attend(conn, by_agent || far->is_watched);
-	}
-}
-
-/* A submit reads as well, and cannot wake sleepers. */
-static void busy_changes_pop(struct tcp_ep *far, struct changes *changes)
-{
-	struct tcp_conn *conn;
-
-	LIST_FOREACH (conn, &far->busy, busy) {
-		if (changes->num <= CHANGES_MAX - TCP_CHANGED_MAX)
-			(void)changes_pop(&conn->session, changes);
-	}
-}
-
-/* Reads, and sends pending data. Call with the lock. */
-static bool conns_drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
-{
-	bool came;
-
-	if (!TAILQ_EMPTY(&far->waiting))
-		serve_waiting(far, changes);
-	came = receive_all(far, changes);
-	if (far->has_posted)
-		peers_send_credits(far, true);
-	if (!LIST_EMPTY(&far->busy)) {
-		busy_changes_pop(far, changes);
-		attend_busy(far, by_agent);
-	}
-	return came;
-}
-
-static void ring_changed(const struct changes *changes)
-{
-	for (uint32_t i = 0; i < changes->num; i++)
-		sf_shm_region_ring(changes->region[i]);
-}
-
 /* ---- the agent's part; with sf_control_lock ---- */
 
 static void channel_watch(struct tcp_ep *far, bool on)
@@ -209,7 +56,7 @@ static void channel_readable(struct sf_channel *channel)
 {
 	struct tcp_ep *far = channel->owner;
 	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
-	struct changes changes = {0};
+	struct tcp_changes changes = {0};
 
 	pthread_mutex_lock(&far->lock);
 	if (!far->queue.armed && polls - far->polls_seen > BUSY_POLLS) {
@@ -218,10 +65,10 @@ static void channel_readable(struct sf_channel *channel)
 		sf_control_wake(); /* to look again */
 	} else {
 		far->polls_seen = polls;
-		(void)conns_drive(far, true, &changes);
+		(void)sf_tcp_drive(far, true, &changes);
 	}
 	sf_tcp_ep_unlock(far);
-	ring_changed(&changes);
+	sf_tcp_changes_ring(&changes);
 }
 
 bool sf_tcp_eps_tick(uint64_t now)
@@ -233,23 +80,23 @@ bool sf_tcp_eps_tick(uint64_t now)
 	assert(sf_is_locked(&sf_control_lock));
 	LIST_FOREACH (far, &eps, entry) {
 		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
-		struct changes changes = {0};
+		struct tcp_changes changes = {0};
 
 		pthread_mutex_lock(&far->lock);
 		if (!far->is_watched && polls == far->polls_seen)
 			channel_watch(far, true);
 		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
-			serve_waiting(far, &changes);
+			sf_tcp_drive_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
-			peers_send_credits(far, true);
-		busy_changes_pop(far, &changes);
+			sf_tcp_drive_credits(far, true);
+		sf_tcp_drive_changes(far, &changes);
 		if (far->is_watched &&
 		    !LIST_EMPTY(&far->busy)) /* for connections that wait for an end, or for an acknowledgement */
-			attend_busy(far, true);
+			sf_tcp_drive_busy(far, true);
 		far->polls_seen = polls;
 		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
 		sf_tcp_ep_unlock(far);
-		ring_changed(&changes);
+		sf_tcp_changes_ring(&changes);
 	}
 	return timed;
 }
@@ -351,8 +198,8 @@ NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_posted(struct tcp_ep *far)
 	far->has_posted = true;
 	/* Credits go out with the next submit or poll, or by the agent if the program does neither. */
 	if (far->is_watched && !far->is_polling && far->conn_num <= CREDIT_CONNS_MAX) {
-		peers_send_credits(far, true);
-		attend_busy(far, false);
+		sf_tcp_drive_credits(far, true);
+		sf_tcp_drive_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {
 		sf_control_wake();
 	}
@@ -372,7 +219,7 @@ void sf_tcp_ep_flushed(struct tcp_ep *far)
 		conn->session.credits_due = true;
 		sf_tcp_conn_busy(conn);
 	}
-	attend_busy(far, false);
+	sf_tcp_drive_busy(far, false);
 	sf_tcp_ep_unlock(far);
 }
 
@@ -449,7 +296,7 @@ static void free_released(struct tcp_ep *far)
 
 uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 {
-	struct changes changes = {0};
+	struct tcp_changes changes = {0};
 	uint32_t ran = 0;
 
 	if (!is_ours(far))
@@ -461,22 +308,22 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 		pthread_mutex_lock(&far->lock);
 	}
 	far->is_polling = true;
-	(void)conns_drive(far, false, &changes);
+	(void)sf_tcp_drive(far, false, &changes);
 	if (far->returned != NULL)
 		post_returned(far);
 	while (ran < budget && run_one(far))
 		ran++;
 	if (ran != 0 && far->has_posted)
-		peers_send_credits(far, far->is_watched); /* otherwise by the next poll, or the agent's next tick */
+		sf_tcp_drive_credits(far, far->is_watched); /* otherwise by the next poll, or the agent's next tick */
 	if (ran != 0 && !LIST_EMPTY(&far->busy))
-		attend_busy(far, false);
+		sf_tcp_drive_busy(far, false);
 	if (far->has_released)
 		free_released(far);
 	far->is_polling = false;
 	sf_tcp_ep_unlock(far);
 	if (changes.num != 0) {
 		pthread_mutex_lock(&sf_control_lock);
-		ring_changed(&changes);
+		sf_tcp_changes_ring(&changes);
 		pthread_mutex_unlock(&sf_control_lock);
 	}
 	return ran;
@@ -484,20 +331,20 @@ uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 
 bool sf_tcp_ep_arm(struct tcp_ep *far)
 {
-	struct changes changes = {0};
+	struct tcp_changes changes = {0};
 	bool due;
 
 	if (!is_ours(far))
 		return false;
 	pthread_mutex_lock(&far->lock);
-	(void)conns_drive(far, true, &changes);
+	(void)sf_tcp_drive(far, true, &changes);
 	due = far->returned != NULL || sf_ep_queue_arm(&far->queue);
 	if (!due)
 		channel_watch(far, true);
 	sf_tcp_ep_unlock(far);
 	if (changes.num != 0) {
 		pthread_mutex_lock(&sf_control_lock);
-		ring_changed(&changes);
+		sf_tcp_changes_ring(&changes);
 		pthread_mutex_unlock(&sf_control_lock);
 	}
 	return due;

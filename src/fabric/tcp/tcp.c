@@ -4,7 +4,9 @@
  *
  *   wire                     what goes over a connection
  *   session  send  receive   one connection: requests, answers, receives
- *   endpoint  connection  connect      an endpoint's peers on the network
+ *   request                  the peer's requests
+ *   ep  conn  connect        an endpoint's peers on the network
+ *   drive  waiting           their sessions, as they are driven; those that wait for a receive
  *   import  serve            memory: the importer's side, the owner's
  */
 #include <stdlib.h>
