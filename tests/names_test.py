@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the names of functions that several files share against the table of prefixes in docs/architecture.md: a function in
-src/ that is not static begins with a prefix of its folder's row. `sf_` and the names of public headers may be anywhere.
+src/ that is not static begins with a prefix of its folder's row. `sf_` and the names of public headers may be anywhere. A static
+function has a name of at least two words, a noun and a verb.
 Usage: names_test.py ROOT"""
 import os
 import re
@@ -11,6 +12,7 @@ ROW = re.compile(r'^\|((?: *`src/[a-z0-9_/]*`,?)+) *\|((?: *`[a-z0-9_]+_`,?)+) *
 NAME = re.compile(r'`([a-z0-9_/]+)`')
 # A definition: at the beginning of a line, followed by its body.
 FUNCTION = re.compile(r'^(?!static\b|typedef\b|struct \w+ \w* = )[a-z][\w \t]*?[ *]+(\w+)\(([^;{}()]|\([^;{}]*?\))*\)\n\{', re.M)
+STATIC = re.compile(r'^static (?!const struct\b|struct \w+ \w+ = )[^;={}()]*?[ *]+([a-z]\w*)\([^;{}]*?\)\n\{', re.M)
 PUBLIC = ('sf_', 'doca_', 'softfield_')
 
 
@@ -31,11 +33,12 @@ def prefixes(path, known):
     return known.get(folder, ())
 
 
-def files(root):
-    for folder, _, names in os.walk(os.path.join(root, 'src')):
-        for name in names:
-            if name.endswith('.c'):
-                yield os.path.relpath(os.path.join(folder, name), root)
+def files(root, *tops):
+    for top in tops:
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in names:
+                if name.endswith('.c'):
+                    yield os.path.relpath(os.path.join(folder, name), root)
 
 
 def main():
@@ -45,13 +48,18 @@ def main():
     errors = []
     num = 0
 
-    for path in sorted(files(root)):
+    for path in sorted(files(root, 'src')):
         with open(os.path.join(root, path), encoding='utf-8') as source:
             found = [match.group(1) for match in FUNCTION.finditer(source.read())]
         num += len(found)
         for name in found:
             if not name.startswith(PUBLIC + prefixes(path, known)):
                 errors.append(f'{path}: {name} begins with none of its folder\'s prefixes; see docs/architecture.md, "Names"')
+    for path in sorted(files(root, 'src', 'apps', 'plugins', 'tools')):
+        with open(os.path.join(root, path), encoding='utf-8') as source:
+            found = STATIC.findall(source.read())
+        num += len(found)
+        errors += [f'{path}: {name} does not name its noun; see docs/architecture.md, "Names"' for name in found if '_' not in name]
     print('\n'.join(errors))
     print(f'{num - len(errors)} passed, {len(errors)} failed')
     return 1 if errors or num == 0 or not known else 0

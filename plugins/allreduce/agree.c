@@ -23,7 +23,7 @@ static uint64_t digest_add(uint64_t sum, uint64_t attachment)
 	return sum ^ sum >> 31;
 }
 
-static uint64_t digest(const struct vector *vector)
+static uint64_t offers_digest(const struct vector *vector)
 {
 	uint64_t sum = DIGEST_BEGIN;
 
@@ -33,7 +33,7 @@ static uint64_t digest(const struct vector *vector)
 }
 
 /* Digest of the known processes, for an offer; 0: some are unknown. */
-static uint64_t digest_of_known(const struct vector *vector)
+static uint64_t known_digest(const struct vector *vector)
 {
 	uint64_t sum = DIGEST_BEGIN;
 
@@ -47,7 +47,7 @@ static uint64_t digest_of_known(const struct vector *vector)
 	return sum;
 }
 
-static void judge(struct vector *vector)
+static void verdict_send(struct vector *vector)
 {
 	bool good = true;
 
@@ -87,7 +87,7 @@ static void begin_proof(struct vector *vector)
 		vector->num_asked++;
 		vector_send(vector, rank, ALLREDUCE_CHALLENGE, DOCA_SUCCESS, number, ALLREDUCE_NUMBER_SIZE);
 	}
-	judge(vector);
+	verdict_send(vector);
 	check_judged(vector);
 }
 
@@ -103,7 +103,7 @@ static void check_offers(struct vector *vector)
 	}
 	if (vector->num_offered != vector->shape.num_ranks)
 		return;
-	uint64_t all = digest(vector);
+	uint64_t all = offers_digest(vector);
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		memories &= vector->parties[rank].offer.attachment != 0;
 		known &= vector->parties[rank].offer.known == all;
@@ -160,7 +160,7 @@ static void message_handle(struct vector *vector, struct party *party, const str
 		vector->num_asked--;
 		process_check(vector->allreduce, message->source, vector->command.rank,
 			      good ? DOCA_SUCCESS : allreduce_known_error(message->number));
-		judge(vector);
+		verdict_send(vector);
 		check_judged(vector);
 		break;
 	case ALLREDUCE_VERDICT:
@@ -194,7 +194,7 @@ void agree_offer(struct vector *vector)
 
 	vector->num_offered += !own->offered;
 	own->offered = true;
-	own->offer = (struct allreduce_offer){.known = digest_of_known(vector), .place = vector->place};
+	own->offer = (struct allreduce_offer){.known = known_digest(vector), .place = vector->place};
 	if (vector->host != NULL) {
 		own->offer.attachment = vector->host->attachment;
 		own->offer.process = (uint64_t)vector->host->memory.pid;

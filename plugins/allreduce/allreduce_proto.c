@@ -75,7 +75,7 @@ static bool is_process(uint64_t process, uint64_t board)
 	       board % sizeof(uint64_t) == 0;
 }
 
-static doca_error_t verdict(bool good)
+static doca_error_t parse_verdict(bool good)
 {
 	return good ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
@@ -111,7 +111,7 @@ doca_error_t allreduce_command_parse(const void *data, size_t len, struct allred
 	memcpy(command, data, sizeof(*command));
 	*body = (const uint8_t *)data + sizeof(*command);
 	*body_len = len - sizeof(*command);
-	return verdict(is_command(command, *body_len));
+	return parse_verdict(is_command(command, *body_len));
 }
 
 doca_error_t allreduce_attach_parse(const void *body, size_t len, struct allreduce_attach *attach)
@@ -119,7 +119,7 @@ doca_error_t allreduce_attach_parse(const void *body, size_t len, struct allredu
 	if (len != sizeof(*attach))
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(attach, body, sizeof(*attach));
-	return verdict(is_process(attach->process, attach->board));
+	return parse_verdict(is_process(attach->process, attach->board));
 }
 
 doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct allreduce_shape *shape,
@@ -128,7 +128,7 @@ doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct a
 	if (len != sizeof(*vector))
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(vector, body, sizeof(*vector));
-	return verdict(vector->attachment == 0 || is_place(&vector->place, shape->total));
+	return parse_verdict(vector->attachment == 0 || is_place(&vector->place, shape->total));
 }
 
 /* ---- answers ---- */
@@ -189,7 +189,7 @@ doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t d
 	if (head_len != sizeof(*message))
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(message, head, sizeof(*message));
-	return verdict(message->key == key && is_message(message, data_len));
+	return parse_verdict(message->key == key && is_message(message, data_len));
 }
 
 doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct allreduce_shape *shape,
@@ -198,8 +198,8 @@ doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct al
 	if (len != sizeof(*offer))
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(offer, data, sizeof(*offer));
-	return verdict(offer->attachment == 0 ||
-		       (is_process(offer->process, offer->board) && is_place(&offer->place, shape->total)));
+	return parse_verdict(offer->attachment == 0 ||
+			     (is_process(offer->process, offer->board) && is_place(&offer->place, shape->total)));
 }
 
 doca_error_t allreduce_address_parse(const void *data, size_t room, struct allreduce_address *address, const void **ucp)
@@ -208,5 +208,5 @@ doca_error_t allreduce_address_parse(const void *data, size_t room, struct allre
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(address, data, sizeof(*address));
 	*ucp = (const uint8_t *)data + offsetof(struct allreduce_address, ucp);
-	return verdict(address->len != 0 && address->len <= room - offsetof(struct allreduce_address, ucp));
+	return parse_verdict(address->len != 0 && address->len <= room - offsetof(struct allreduce_address, ucp));
 }

@@ -93,15 +93,15 @@ void guard_close(struct allreduce_guard *guard)
 /* ---- attach ---- */
 
 static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
-static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
+static void attach_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
 
-static void dispose(struct urom_allreduce_comm *comm)
+static void comm_free(struct urom_allreduce_comm *comm)
 {
 	board_free(comm->board);
 	free(comm);
 }
 
-static void decide(struct urom_allreduce_comm *comm, doca_error_t result)
+static void way_decide(struct urom_allreduce_comm *comm, doca_error_t result)
 {
 	comm->way = result == DOCA_SUCCESS ? UROM_ALLREDUCE_BY_MEMORY : UROM_ALLREDUCE_BY_COMMANDS;
 	if (result == DOCA_SUCCESS)
@@ -115,7 +115,7 @@ static void decide(struct urom_allreduce_comm *comm, doca_error_t result)
 
 /* Yama allows access only to a process that PR_SET_PTRACER names, and to its children. A new name replaces an older one, so it is
  * set only if access is not allowed yet. Naming the daemon allows all its workers. */
-static bool admit(struct urom_allreduce_comm *comm)
+static bool worker_admit(struct urom_allreduce_comm *comm)
 {
 	int scope = 0;
 	FILE *file = fopen(YAMA, "r");
@@ -132,29 +132,29 @@ static bool admit(struct urom_allreduce_comm *comm)
 	return prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0) == 0;
 }
 
-static void proven(struct urom_allreduce_comm *comm, doca_error_t result)
+static void access_proven(struct urom_allreduce_comm *comm, doca_error_t result)
 {
-	if (result == DOCA_ERROR_NOT_PERMITTED && admit(comm))
-		ask(comm, ALLREDUCE_PROVE);
+	if (result == DOCA_ERROR_NOT_PERMITTED && worker_admit(comm))
+		attach_ask(comm, ALLREDUCE_PROVE);
 	else
-		decide(comm, result);
+		way_decide(comm, result);
 }
 
-static void attached(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
+static void attach_done(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
 {
 	if (result == DOCA_SUCCESS)
 		result = allreduce_attached_parse(answer, len, &comm->attached);
 	if (result != DOCA_SUCCESS) {
-		decide(comm, result);
+		way_decide(comm, result);
 		return;
 	}
 	memcpy(comm->board->numbers[ALLREDUCE_DIRECT_RANKS_MAX], comm->attached.number, ALLREDUCE_NUMBER_SIZE);
 	comm->proving = true;
-	ask(comm, ALLREDUCE_PROVE);
+	attach_ask(comm, ALLREDUCE_PROVE);
 }
 
 /* Completes a comm that was destroyed meanwhile. */
-static void leave(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
+static void comm_detach(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
 {
 	bool holds = comm->attached.attachment != 0 ||
 		     (result == DOCA_SUCCESS && allreduce_attached_parse(answer, len, &comm->attached) == DOCA_SUCCESS);
@@ -162,10 +162,10 @@ static void leave(struct urom_allreduce_comm *comm, doca_error_t result, const v
 
 	comm->detaching = true;
 	if (!first || !holds || try_to_ask(comm, ALLREDUCE_DETACH) != DOCA_SUCCESS)
-		dispose(comm);
+		comm_free(comm);
 }
 
-static void answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void attach_answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	doca_error_t result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
 	struct allreduce_attached copy;
@@ -181,11 +181,11 @@ static void answered(struct doca_urom_worker_cmd_task *task, union doca_data tas
 		answer = memcpy(&copy, answer, sizeof(copy));
 	(void)doca_urom_worker_cmd_task_release(task);
 	if (comm->destroyed)
-		leave(comm, result, answer, len);
+		comm_detach(comm, result, answer, len);
 	else if (comm->proving)
-		proven(comm, result);
+		access_proven(comm, result);
 	else
-		attached(comm, result, answer, len);
+		attach_done(comm, result, answer, len);
 }
 
 static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
@@ -201,15 +201,15 @@ static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(place + sizeof(command), &attach, len);
-	return submit(task, place, &command, len, &pending, answered);
+	return submit(task, place, &command, len, &pending, attach_answered);
 }
 
-static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
+static void attach_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
 {
 	doca_error_t result = try_to_ask(comm, kind);
 
 	if (result != DOCA_SUCCESS)
-		decide(comm, result);
+		way_decide(comm, result);
 }
 
 /* ---- public ---- */
@@ -229,7 +229,7 @@ static doca_error_t check_worker(struct doca_urom_worker *worker)
 static doca_error_t find_way(struct urom_allreduce_comm *comm)
 {
 	if (comm->num_ranks == 1 || !allreduce_tls_allows_memory(getenv("UCX_TLS"))) {
-		decide(comm, DOCA_ERROR_NOT_SUPPORTED);
+		way_decide(comm, DOCA_ERROR_NOT_SUPPORTED);
 		return DOCA_SUCCESS;
 	}
 	doca_error_t result = try_to_ask(comm, ALLREDUCE_ATTACH);
@@ -258,12 +258,12 @@ doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_
 	TAILQ_INIT(&comm->inflight);
 	comm->board = board_alloc();
 	if (comm->board == NULL || getrandom(&comm->serial, sizeof(comm->serial), 0) != sizeof(comm->serial)) {
-		dispose(comm);
+		comm_free(comm);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	result = find_way(comm);
 	if (result != DOCA_SUCCESS)
-		dispose(comm);
+		comm_free(comm);
 	else
 		*out = comm;
 	return result;
@@ -277,7 +277,7 @@ doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)
 		return DOCA_ERROR_IN_USE;
 	comm->destroyed = true;
 	if (comm->way != UROM_ALLREDUCE_BY_UNKNOWN) /* otherwise when the answer arrives */
-		leave(comm, DOCA_ERROR_AGAIN, NULL, 0);
+		comm_detach(comm, DOCA_ERROR_AGAIN, NULL, 0);
 	return DOCA_SUCCESS;
 }
 

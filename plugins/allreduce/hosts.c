@@ -32,7 +32,7 @@ static doca_error_t check_number(const struct process_memory *memory, uint64_t b
 
 /* ---- the worker's own ranks ---- */
 
-static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
+static struct host *host_find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host;
 
@@ -45,12 +45,12 @@ static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t 
 
 struct host *hosts_find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
-	struct host *host = find(allreduce, client, attachment);
+	struct host *host = host_find(allreduce, client, attachment);
 
 	return host != NULL && host->proven ? host : NULL;
 }
 
-static void drop(struct allreduce *allreduce, struct host *host)
+static void host_drop(struct allreduce *allreduce, struct host *host)
 {
 	LIST_REMOVE(host, next);
 	allreduce->num_hosts--;
@@ -87,7 +87,7 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 
 doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
-	struct host *host = find(allreduce, client, attachment);
+	struct host *host = host_find(allreduce, client, attachment);
 
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -98,7 +98,7 @@ doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t 
 
 doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
-	struct host *host = find(allreduce, client, attachment);
+	struct host *host = host_find(allreduce, client, attachment);
 
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -107,7 +107,7 @@ doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t
 		if (vector->host == host)
 			return DOCA_ERROR_IN_USE;
 	}
-	drop(allreduce, host);
+	host_drop(allreduce, host);
 	return DOCA_SUCCESS;
 }
 
@@ -116,7 +116,7 @@ void hosts_forget(struct allreduce *allreduce, uint64_t client)
 	for (struct host *host = LIST_FIRST(&allreduce->hosts), *next; host != NULL; host = next) {
 		next = LIST_NEXT(host, next);
 		if (host->client == client)
-			drop(allreduce, host);
+			host_drop(allreduce, host);
 	}
 }
 

@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct allreduce_offer) <= SMALL_MAX && ALLREDUCE_NUMBER_S
 
 /* ---- open and close ---- */
 
-static void keep(struct allreduce *allreduce, const struct allreduce_message *message, const void *data, size_t len)
+static void message_keep(struct allreduce *allreduce, const struct allreduce_message *message, const void *data, size_t len)
 {
 	bool fits = allreduce->kept_bytes + len + sizeof(struct inbound) <= ALLREDUCE_KEPT_MAX;
 	struct inbound *inbound = fits ? (struct inbound *)malloc(sizeof(*inbound) + len) : NULL;
@@ -41,7 +41,7 @@ static ucs_status_t message_receive(void *arg, const void *head, size_t head_len
 	if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0 &&
 	    allreduce_message_parse(head, head_len, len, allreduce->network.id, &message) == DOCA_SUCCESS &&
 	    message.kind != ALLREDUCE_HANDSHAKE)
-		keep(allreduce, &message, data, len);
+		message_keep(allreduce, &message, data, len);
 	return UCS_OK;
 }
 
@@ -193,7 +193,7 @@ static struct send *take_send(struct allreduce *allreduce)
 	return send;
 }
 
-static void sent(void *request, ucs_status_t status, void *user)
+static void send_done(void *request, ucs_status_t status, void *user)
 {
 	struct send *send = (struct send *)user;
 
@@ -223,7 +223,7 @@ doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const stru
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.flags = UCP_AM_SEND_FLAG_EAGER,
-		.cb = {.send = sent},
+		.cb = {.send = send_done},
 		.user_data = send,
 	};
 	ucs_status_ptr_t request =

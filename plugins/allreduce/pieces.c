@@ -29,7 +29,7 @@ static struct step step_of(const struct piece *piece, uint32_t i)
 /* ---- completion ---- */
 
 /* Completes only after the last send: the host may then leave immediately, and its worker ends with it. */
-static void finish(struct piece *piece)
+static void piece_finish(struct piece *piece)
 {
 	LIST_REMOVE(piece, next);
 	if (piece->notification != NULL) {
@@ -42,7 +42,7 @@ static void finish(struct piece *piece)
 	free(piece);
 }
 
-static void end(struct piece *piece, doca_error_t status)
+static void piece_end(struct piece *piece, doca_error_t status)
 {
 	if (piece->ready)
 		TAILQ_REMOVE(&piece->allreduce->ready, piece, in_ready);
@@ -56,7 +56,7 @@ static void end(struct piece *piece, doca_error_t status)
 	if (status != DOCA_SUCCESS)
 		piece->vector = NULL; /* the vector ends too */
 	if (piece->sends == 0)
-		finish(piece);
+		piece_finish(piece);
 }
 
 /* Called inside UCX, where nothing may be sent. */
@@ -70,7 +70,7 @@ void piece_sent(struct piece *piece)
 
 /* ---- early messages ---- */
 
-static void drop(struct allreduce *allreduce, struct inbound *inbound)
+static void piece_drop(struct allreduce *allreduce, struct inbound *inbound)
 {
 	LIST_REMOVE(inbound, next);
 	inbound_free(allreduce, inbound);
@@ -130,13 +130,13 @@ static bool send_step(struct piece *piece, const struct step *step)
 }
 
 /* Runs steps until one must wait. */
-static void run(struct piece *piece)
+static void piece_run(struct piece *piece)
 {
 	for (bool on = true; on;) {
 		struct step step = step_of(piece, piece->step);
 
 		if (step.kind == STEP_END) {
-			end(piece, DOCA_SUCCESS);
+			piece_end(piece, DOCA_SUCCESS);
 			return;
 		}
 		if (step.kind == STEP_SEND) {
@@ -185,9 +185,9 @@ void pieces_run(struct allreduce *allreduce)
 		TAILQ_REMOVE(&allreduce->ready, piece, in_ready);
 		piece->ready = false;
 		if (piece->ended)
-			finish(piece);
+			piece_finish(piece);
 		else
-			run(piece);
+			piece_run(piece);
 	}
 }
 
@@ -209,8 +209,8 @@ static doca_error_t connect_partners(const struct piece *piece)
 	return DOCA_SUCCESS;
 }
 
-static void start(struct piece *piece, struct allreduce *allreduce, const struct allreduce_command *command, uint8_t *data,
-		  size_t len)
+static void piece_begin(struct piece *piece, struct allreduce *allreduce, const struct allreduce_command *command, uint8_t *data,
+			size_t len)
 {
 	piece->allreduce = allreduce;
 	piece->command = *command;
@@ -220,7 +220,7 @@ static void start(struct piece *piece, struct allreduce *allreduce, const struct
 	LIST_INSERT_HEAD(&allreduce->pieces[bucket_of(command->tag, command->offset)], piece, next);
 	doca_error_t result = connect_partners(piece);
 	if (result == DOCA_SUCCESS)
-		run(piece);
+		piece_run(piece);
 	else
 		allreduce_fail(allreduce, command->tag, result, true);
 }
@@ -239,7 +239,7 @@ doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_c
 	memcpy(notification->worker_notif.plugin_notif, body, len);
 	piece->notification = notification;
 	piece->client = desc->dest_id;
-	start(piece, allreduce, command, notification->worker_notif.plugin_notif, len);
+	piece_begin(piece, allreduce, command, notification->worker_notif.plugin_notif, len);
 	return DOCA_SUCCESS;
 }
 
@@ -253,7 +253,7 @@ doca_error_t piece_start_of(struct vector *vector, const struct allreduce_comman
 	}
 	piece->vector = vector;
 	piece->client = vector->client;
-	start(piece, vector->allreduce, command, data, len);
+	piece_begin(piece, vector->allreduce, command, data, len);
 	return DOCA_SUCCESS;
 }
 
@@ -316,7 +316,7 @@ void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status,
 			}
 			if (piece->command.shape.num_ranks > *num_ranks)
 				*num_ranks = piece->command.shape.num_ranks;
-			end(piece, status);
+			piece_end(piece, status);
 		}
 		for (struct inbound *inbound = LIST_FIRST(&allreduce->kept[i]), *next; inbound != NULL; inbound = next) {
 			next = LIST_NEXT(inbound, next);
@@ -324,7 +324,7 @@ void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status,
 				continue;
 			if (inbound->message.shape.num_ranks > *num_ranks)
 				*num_ranks = inbound->message.shape.num_ranks;
-			drop(allreduce, inbound);
+			piece_drop(allreduce, inbound);
 		}
 	}
 }
@@ -340,6 +340,6 @@ void pieces_free(struct allreduce *allreduce)
 			free(piece);
 		}
 		while (!LIST_EMPTY(&allreduce->kept[i]))
-			drop(allreduce, LIST_FIRST(&allreduce->kept[i]));
+			piece_drop(allreduce, LIST_FIRST(&allreduce->kept[i]));
 	}
 }

@@ -58,7 +58,7 @@ static doca_error_t error_of(int error)
 typedef ssize_t (*transfer)(pid_t pid, const struct iovec *here, unsigned long num_here, const struct iovec *there,
 			    unsigned long num_there, unsigned long flags);
 
-static doca_error_t move(const struct process_memory *memory, transfer way, void *here, uint64_t there, size_t len)
+static doca_error_t bytes_move(const struct process_memory *memory, transfer way, void *here, uint64_t there, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		const struct iovec local = {(uint8_t *)here + at, len - at}, remote = {(void *)(uintptr_t)(there + at), len - at};
@@ -73,10 +73,10 @@ static doca_error_t move(const struct process_memory *memory, transfer way, void
 
 doca_error_t process_memory_read(const struct process_memory *memory, void *to, uint64_t from, size_t len)
 {
-	return move(memory, process_vm_readv, to, from, len);
+	return bytes_move(memory, process_vm_readv, to, from, len);
 }
 
 doca_error_t process_memory_write(const struct process_memory *memory, uint64_t to, const void *from, size_t len)
 {
-	return move(memory, process_vm_writev, (void *)(uintptr_t)from, to, len);
+	return bytes_move(memory, process_vm_writev, (void *)(uintptr_t)from, to, len);
 }

@@ -21,7 +21,7 @@ static uint64_t busy_at(const struct allreduce_place *place, uint32_t slot)
 	return place->guard + offsetof(struct allreduce_guard, busy) + slot * sizeof(uint32_t);
 }
 
-static doca_error_t enter(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
+static doca_error_t guard_enter(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
 {
 	const uint32_t pid = (uint32_t)getpid(), nobody = 0;
 	uint64_t serial;
@@ -38,7 +38,7 @@ static doca_error_t enter(const struct process_memory *memory, const struct allr
 	return DOCA_ERROR_CONNECTION_ABORTED; /* the rank has abandoned it */
 }
 
-static void leave(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
+static void guard_leave(const struct process_memory *memory, const struct allreduce_place *place, uint32_t slot)
 {
 	const uint32_t nobody = 0;
 
@@ -49,7 +49,7 @@ doca_error_t share_enter(struct vector *vector)
 {
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		struct party *party = &vector->parties[rank];
-		doca_error_t result = enter(memory_of(vector, rank), &party->offer.place, vector->command.rank);
+		doca_error_t result = guard_enter(memory_of(vector, rank), &party->offer.place, vector->command.rank);
 
 		if (result != DOCA_SUCCESS)
 			return result;
@@ -64,14 +64,14 @@ void share_leave(struct vector *vector)
 		struct party *party = &vector->parties[rank];
 
 		if (party->entered)
-			leave(memory_of(vector, rank), &party->offer.place, vector->command.rank);
+			guard_leave(memory_of(vector, rank), &party->offer.place, vector->command.rank);
 		party->entered = false;
 	}
 }
 
 doca_error_t own_enter(struct vector *vector)
 {
-	doca_error_t result = enter(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+	doca_error_t result = guard_enter(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
 
 	vector->entered = result == DOCA_SUCCESS;
 	return result;
@@ -80,7 +80,7 @@ doca_error_t own_enter(struct vector *vector)
 void own_leave(struct vector *vector)
 {
 	if (vector->entered)
-		leave(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+		guard_leave(&vector->host->memory, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
 	vector->entered = false;
 }
 

@@ -133,7 +133,7 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 }
 
 /* The other ranks would wait for pieces of this rank that will not come, so its worker is asked to cancel. */
-static void cancel(struct allreduce *allreduce)
+static void allreduce_cancel(struct allreduce *allreduce)
 {
 	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL,
 					    .rank = allreduce->comm->rank,
@@ -151,13 +151,13 @@ static void cancel(struct allreduce *allreduce)
 		allreduce->outstanding++;
 }
 
-static void fail(struct allreduce *allreduce, doca_error_t result)
+static void allreduce_abort(struct allreduce *allreduce, doca_error_t result)
 {
 	if (allreduce->result != DOCA_SUCCESS)
 		return;
 	allreduce->result = result;
 	if (allreduce->outstanding != 0)
-		cancel(allreduce);
+		allreduce_cancel(allreduce);
 }
 
 static bool may_submit(const struct allreduce *allreduce)
@@ -189,7 +189,7 @@ static void submit_more(struct allreduce *allreduce)
 		result = submit_piece(allreduce);
 	/* The program's own tasks may use all tasks: then the next completion tries again. */
 	if (result != DOCA_SUCCESS && !(result == DOCA_ERROR_NO_MEMORY && allreduce->outstanding != 0))
-		fail(allreduce, result);
+		allreduce_abort(allreduce, result);
 }
 
 static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd_task *task, const struct pending *pending)
@@ -206,7 +206,7 @@ static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd
 	}
 	(void)doca_urom_worker_cmd_task_release(task);
 	if (status != DOCA_SUCCESS)
-		fail(allreduce, status);
+		allreduce_abort(allreduce, status);
 }
 
 static void piece_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -240,7 +240,7 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 		status = allreduce_done_parse(data, len, &done);
 	(void)doca_urom_worker_cmd_task_release(task);
 	if (status != DOCA_SUCCESS) {
-		fail(allreduce, status);
+		allreduce_abort(allreduce, status);
 	} else if (done.as_pieces != 0) {
 		allreduce->command.kind = ALLREDUCE_PIECE;
 		allreduce->command.shape.algorithm = (uint8_t)done.algorithm;
@@ -251,8 +251,8 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 
 /* ---- start ---- */
 
-static bool check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args,
-		  urom_allreduce_finished finished)
+static bool args_check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args,
+		       urom_allreduce_finished finished)
 {
 	return comm != NULL && args != NULL && finished != NULL && args->send != NULL && args->receive != NULL &&
 	       args->count != 0 && args->count <= (SIZE_MAX >> 17) / sizeof(uint64_t) && (unsigned)args->type < ALLREDUCE_TYPES &&
@@ -279,7 +279,7 @@ static bool is_whole(const struct allreduce *allreduce)
 	return shape->num_ranks > 1 && few && (shape->total >= ALLREDUCE_IN_PLACE_MIN || shape->algorithm == ALLREDUCE_DIRECT);
 }
 
-static doca_error_t begin(struct allreduce *allreduce)
+static doca_error_t allreduce_begin(struct allreduce *allreduce)
 {
 	bool whole = is_whole(allreduce);
 
@@ -297,13 +297,13 @@ void begin_waiting(struct urom_allreduce_comm *comm)
 		if (!allreduce->waiting)
 			continue;
 		allreduce->waiting = false;
-		allreduce->result = begin(allreduce);
+		allreduce->result = allreduce_begin(allreduce);
 		end_if_over(allreduce);
 	}
 }
 
-static struct allreduce *make(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
-			      urom_allreduce_finished finished)
+static struct allreduce *allreduce_new(struct urom_allreduce_comm *comm, union doca_data cookie,
+				       const struct urom_allreduce_args *args, urom_allreduce_finished finished)
 {
 	static const uint8_t algorithm[] = {ALLREDUCE_AUTO, ALLREDUCE_TREE, ALLREDUCE_RING, ALLREDUCE_DIRECT};
 	struct allreduce *allreduce = (struct allreduce *)calloc(1, sizeof(*allreduce));
@@ -329,18 +329,18 @@ static struct allreduce *make(struct urom_allreduce_comm *comm, union doca_data 
 doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
 				 urom_allreduce_finished finished)
 {
-	if (!check(comm, args, finished) || is_under_way(comm, args->tag))
+	if (!args_check(comm, args, finished) || is_under_way(comm, args->tag))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (args->algorithm == UROM_ALLREDUCE_DIRECT && comm->num_ranks > ALLREDUCE_DIRECT_RANKS_MAX)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	if (comm->num_inflight == comm->inflight_max)
 		return DOCA_ERROR_AGAIN;
-	struct allreduce *allreduce = make(comm, cookie, args, finished);
+	struct allreduce *allreduce = allreduce_new(comm, cookie, args, finished);
 	if (allreduce == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	allreduce->waiting = comm->way == UROM_ALLREDUCE_BY_UNKNOWN &&
 			     (is_whole(allreduce) || allreduce->command.shape.total >= ALLREDUCE_IN_PLACE_MIN);
-	doca_error_t result = allreduce->waiting ? DOCA_SUCCESS : begin(allreduce);
+	doca_error_t result = allreduce->waiting ? DOCA_SUCCESS : allreduce_begin(allreduce);
 	if (result != DOCA_SUCCESS) {
 		if (allreduce->guard != NULL)
 			guard_close(allreduce->guard);

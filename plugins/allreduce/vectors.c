@@ -16,7 +16,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 #define SHARE_MIN 65536	    /* bytes: below, notifying each other costs the workers more than sharing gains */
 
 /* A host may reuse a tag while this worker still waits for others to leave the previous allreduce. */
-static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
+static struct vector *vector_find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
 
@@ -41,12 +41,12 @@ static bool is_over_for(const struct vector *vector, const struct allreduce_mess
 
 static struct vector *find_for(const struct allreduce *allreduce, const struct allreduce_message *message)
 {
-	struct vector *vector = find(allreduce, message->tag, false);
+	struct vector *vector = vector_find(allreduce, message->tag, false);
 
-	return vector != NULL && !is_over_for(vector, message) ? vector : find(allreduce, message->tag, true);
+	return vector != NULL && !is_over_for(vector, message) ? vector : vector_find(allreduce, message->tag, true);
 }
 
-static void work(struct vector *vector)
+static void vector_schedule(struct vector *vector)
 {
 	if (!vector->working)
 		TAILQ_INSERT_TAIL(&vector->allreduce->working, vector, in_working);
@@ -56,7 +56,7 @@ static void work(struct vector *vector)
 /* ---- completion ---- */
 
 /* Frees the vector later, because callers may still read it. */
-static void end(struct vector *vector, doca_error_t status, bool as_pieces)
+static void vector_end(struct vector *vector, doca_error_t status, bool as_pieces)
 {
 	struct allreduce *allreduce = vector->allreduce;
 	const struct allreduce_done done = {as_pieces, vector->command.shape.algorithm};
@@ -113,7 +113,7 @@ void vector_send_all(struct vector *vector, enum allreduce_message_kind kind, do
 
 /* ---- pieces ---- */
 
-static void feed(struct vector *vector)
+static void vector_feed(struct vector *vector)
 {
 	struct allreduce_command command = vector->command;
 
@@ -137,7 +137,7 @@ static void feed(struct vector *vector)
 			vector_fail(vector, result);
 	}
 	if (!vector->ended && vector->num_pieces == 0)
-		end(vector, DOCA_SUCCESS, false);
+		vector_end(vector, DOCA_SUCCESS, false);
 }
 
 void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *data, size_t len, doca_error_t status)
@@ -151,7 +151,7 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 			vector_fail(vector, status);
 	}
 	if (!vector->ended)
-		work(vector);
+		vector_schedule(vector);
 }
 
 /* all_memories: each worker can access its rank's memory, so no command carries a piece. */
@@ -172,12 +172,12 @@ void vector_go_in_pieces(struct vector *vector, bool all_memories)
 	vector->at = 0;
 	vector->end = shape->total;
 	if (vector->host == NULL) {
-		end(vector, DOCA_SUCCESS, true);
+		vector_end(vector, DOCA_SUCCESS, true);
 		return;
 	}
 	doca_error_t result = own_enter(vector);
 	if (result == DOCA_SUCCESS)
-		work(vector);
+		vector_schedule(vector);
 	else
 		vector_fail(vector, result);
 }
@@ -187,7 +187,7 @@ void vector_go_in_pieces(struct vector *vector, bool all_memories)
 void vector_check_left(struct vector *vector)
 {
 	if (!vector->ended && vector->stage == VECTOR_LEAVING && vector->num_left == vector->shape.num_ranks)
-		end(vector, DOCA_SUCCESS, false);
+		vector_end(vector, DOCA_SUCCESS, false);
 }
 
 /* Returns the index of the rank's share; num_shares or more: none. The first rank depends on the tag. */
@@ -233,17 +233,17 @@ void vector_begin_share(struct vector *vector)
 	vector->stage = VECTOR_SHARING;
 	doca_error_t result = share_enter(vector);
 	if (result == DOCA_SUCCESS)
-		work(vector);
+		vector_schedule(vector);
 	else
 		vector_fail(vector, result);
 }
 
-static void share(struct vector *vector)
+static void vector_reduce(struct vector *vector)
 {
 	doca_error_t result = share_step(vector);
 
 	if (result == DOCA_ERROR_AGAIN) {
-		work(vector);
+		vector_schedule(vector);
 		return;
 	}
 	share_leave(vector);
@@ -259,7 +259,7 @@ static void share(struct vector *vector)
 
 /* ---- messages ---- */
 
-static struct vector *make(struct allreduce *allreduce, uint64_t tag, const struct allreduce_shape *shape)
+static struct vector *vector_new(struct allreduce *allreduce, uint64_t tag, const struct allreduce_shape *shape)
 {
 	uint32_t num = shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX ? shape->num_ranks : 0;
 	struct vector *vector = (struct vector *)calloc(1, sizeof(*vector) + num * sizeof(vector->parties[0]));
@@ -287,7 +287,7 @@ static void give_up_oldest(struct allreduce *allreduce)
 }
 
 /* Handles the first message of an allreduce that this worker's host has not begun. */
-static struct vector *await(struct allreduce *allreduce, const struct allreduce_message *message)
+static struct vector *vector_await(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	doca_error_t failed = allreduce_failed(allreduce, message->tag);
 
@@ -297,7 +297,7 @@ static struct vector *await(struct allreduce *allreduce, const struct allreduce_
 		return NULL;
 	if (allreduce->num_awaited == ALLREDUCE_AWAITED_MAX)
 		give_up_oldest(allreduce);
-	struct vector *vector = make(allreduce, message->tag, &message->shape);
+	struct vector *vector = vector_new(allreduce, message->tag, &message->shape);
 	if (vector == NULL)
 		allreduce_fail_among(allreduce, message->tag, DOCA_ERROR_NO_MEMORY, message->shape.num_ranks);
 	return vector;
@@ -313,7 +313,7 @@ void vectors_handle_message(struct allreduce *allreduce, const struct inbound *i
 	}
 	struct vector *vector = find_for(allreduce, message);
 	if (vector == NULL)
-		vector = await(allreduce, message);
+		vector = vector_await(allreduce, message);
 	if (vector == NULL)
 		return;
 	agree_handle_message(vector, inbound);
@@ -332,8 +332,8 @@ static doca_error_t connect_all(const struct vector *vector)
 	return DOCA_SUCCESS;
 }
 
-static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-		  const struct allreduce_vector *body, struct urom_worker_notif_desc *notification)
+static void vector_adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
+			 const struct allreduce_vector *body, struct urom_worker_notif_desc *notification)
 {
 	struct allreduce *allreduce = vector->allreduce;
 	bool same = memcmp(&vector->shape, &command->shape, sizeof(vector->shape)) == 0;
@@ -360,20 +360,20 @@ doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_
 			  const struct allreduce_command *command, const void *body, size_t len)
 {
 	struct allreduce_vector wanted;
-	struct vector *vector = find(allreduce, command->tag, true);
+	struct vector *vector = vector_find(allreduce, command->tag, true);
 	bool many = command->shape.num_ranks > ALLREDUCE_DIRECT_RANKS_MAX;
 
 	if (allreduce_vector_parse(body, len, &command->shape, &wanted) != DOCA_SUCCESS || (many && wanted.attachment == 0) ||
-	    find(allreduce, command->tag, false) != NULL)
+	    vector_find(allreduce, command->tag, false) != NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	struct urom_worker_notif_desc *notification = answer_create(desc, sizeof(struct allreduce_done));
 	if (notification != NULL && vector == NULL)
-		vector = make(allreduce, command->tag, &command->shape);
+		vector = vector_new(allreduce, command->tag, &command->shape);
 	if (notification == NULL || vector == NULL) {
 		free(notification);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	adopt(vector, desc, command, &wanted, notification);
+	vector_adopt(vector, desc, command, &wanted, notification);
 	return DOCA_SUCCESS;
 }
 
@@ -397,9 +397,9 @@ bool vectors_run(struct allreduce *allreduce)
 		TAILQ_REMOVE(&allreduce->working, vector, in_working);
 		vector->working = false;
 		if (vector->stage == VECTOR_SHARING)
-			share(vector);
+			vector_reduce(vector);
 		else
-			feed(vector);
+			vector_feed(vector);
 	}
 	free_ended(allreduce);
 	return any;
@@ -441,7 +441,7 @@ void vectors_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status
 			continue;
 		if (vector->shape.num_ranks > *num_ranks)
 			*num_ranks = vector->shape.num_ranks;
-		end(vector, status, false);
+		vector_end(vector, status, false);
 	}
 }
 

@@ -36,7 +36,7 @@ doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 }
 
 /* Replaces the oldest entry of its set. */
-static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t status)
+static void failure_record(struct allreduce *allreduce, uint64_t tag, doca_error_t status)
 {
 	struct failed *set = allreduce->failed[set_of(tag)];
 
@@ -57,7 +57,7 @@ void allreduce_send_abort(struct allreduce *allreduce, uint32_t rank, uint64_t t
 /* *num_ranks grows to that of each failed operation. */
 static void fail_here(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks)
 {
-	remember(allreduce, tag, status);
+	failure_record(allreduce, tag, status);
 	pieces_fail(allreduce, tag, status, num_ranks);
 	vectors_fail(allreduce, tag, status, num_ranks);
 }
@@ -142,8 +142,8 @@ static doca_error_t allreduce_addr(struct urom_worker_ctx *ctx, void *addr, size
 
 /* ---- commands ---- */
 
-static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status,
-			   const void *data, size_t len)
+static doca_error_t command_answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status,
+				   const void *data, size_t len)
 {
 	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 
@@ -157,7 +157,8 @@ static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const void *body, size_t len)
+static doca_error_t host_attach_command(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const void *body,
+					size_t len)
 {
 	struct allreduce_attach wanted;
 	struct allreduce_attached attached = {.worker = (uint64_t)getpid(), .daemon = (uint64_t)getppid()};
@@ -165,11 +166,11 @@ static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker
 
 	if (result == DOCA_SUCCESS)
 		result = hosts_attach(allreduce, desc->dest_id, &wanted, &attached);
-	return answer(allreduce, desc, result, &attached, result == DOCA_SUCCESS ? sizeof(attached) : 0);
+	return command_answer(allreduce, desc, result, &attached, result == DOCA_SUCCESS ? sizeof(attached) : 0);
 }
 
-static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
-			  const struct allreduce_command *command, const void *body, size_t len)
+static doca_error_t operation_begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+				    const struct allreduce_command *command, const void *body, size_t len)
 {
 	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* the ranks are unknown, so none is notified */
 
@@ -181,7 +182,7 @@ static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_
 		result = DOCA_ERROR_INVALID_VALUE;
 	else if (result == DOCA_SUCCESS)
 		result = piece_start(allreduce, desc, command, body, len);
-	return result == DOCA_SUCCESS ? result : answer(allreduce, desc, result, NULL, 0);
+	return result == DOCA_SUCCESS ? result : command_answer(allreduce, desc, result, NULL, 0);
 }
 
 static doca_error_t command_run(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc)
@@ -192,20 +193,20 @@ static doca_error_t command_run(struct allreduce *allreduce, const struct urom_w
 	doca_error_t result = allreduce_command_parse(desc->worker_cmd.plugin_cmd, desc->worker_cmd.len, &command, &body, &len);
 
 	if (result != DOCA_SUCCESS)
-		return answer(allreduce, desc, result, NULL, 0);
+		return command_answer(allreduce, desc, result, NULL, 0);
 	switch (command.kind) {
 	case ALLREDUCE_PIECE:
 	case ALLREDUCE_VECTOR:
-		return begin(allreduce, desc, &command, body, len);
+		return operation_begin(allreduce, desc, &command, body, len);
 	case ALLREDUCE_ATTACH:
-		return attach(allreduce, desc, body, len);
+		return host_attach_command(allreduce, desc, body, len);
 	case ALLREDUCE_PROVE:
-		return answer(allreduce, desc, hosts_prove(allreduce, desc->dest_id, command.tag), NULL, 0);
+		return command_answer(allreduce, desc, hosts_prove(allreduce, desc->dest_id, command.tag), NULL, 0);
 	case ALLREDUCE_DETACH:
-		return answer(allreduce, desc, hosts_detach(allreduce, desc->dest_id, command.tag), NULL, 0);
+		return command_answer(allreduce, desc, hosts_detach(allreduce, desc->dest_id, command.tag), NULL, 0);
 	default:
 		allreduce_fail_among(allreduce, command.tag, allreduce_known_error(command.status), command.shape.num_ranks);
-		return answer(allreduce, desc, DOCA_SUCCESS, NULL, 0);
+		return command_answer(allreduce, desc, DOCA_SUCCESS, NULL, 0);
 	}
 }
 

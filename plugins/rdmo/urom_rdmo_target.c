@@ -26,8 +26,9 @@ doca_error_t urom_rdmo_init(uint64_t plugin_id, uint64_t version)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct doca_urom_worker *worker, struct rdmo_command *command, const void *blob, uint64_t blob_len,
-			   const struct pending *pending, doca_urom_worker_cmd_task_completion_cb_t done)
+static doca_error_t command_submit(struct doca_urom_worker *worker, struct rdmo_command *command, const void *blob,
+				   uint64_t blob_len, const struct pending *pending,
+				   doca_urom_worker_cmd_task_completion_cb_t done)
 {
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
@@ -110,7 +111,7 @@ doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union d
 	struct rdmo_command command = {.type = RDMO_CLIENT_INIT, .number = id};
 	const struct pending pending = {{.client_init = finished}, cookie};
 
-	return submit(worker, &command, addr, addr_len, &pending, client_init_done);
+	return command_submit(worker, &command, addr, addr_len, &pending, client_init_done);
 }
 
 doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doca_data cookie, const void *addr,
@@ -119,7 +120,7 @@ doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doc
 	struct rdmo_command command = {.type = RDMO_RQ_CREATE};
 	const struct pending pending = {{.other = finished}, cookie};
 
-	return submit(worker, &command, addr, addr_len, &pending, other_done);
+	return command_submit(worker, &command, addr, addr_len, &pending, other_done);
 }
 
 doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union doca_data cookie, uint64_t queue,
@@ -128,7 +129,7 @@ doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union do
 	struct rdmo_command command = {.type = RDMO_RQ_DESTROY, .number = queue};
 	const struct pending pending = {{.other = finished}, cookie};
 
-	return submit(worker, &command, NULL, 0, &pending, other_done);
+	return command_submit(worker, &command, NULL, 0, &pending, other_done);
 }
 
 doca_error_t urom_rdmo_task_mr_register(struct doca_urom_worker *worker, union doca_data cookie, uint64_t va, uint64_t len,
@@ -137,7 +138,7 @@ doca_error_t urom_rdmo_task_mr_register(struct doca_urom_worker *worker, union d
 	struct rdmo_command command = {.type = RDMO_MR_REGISTER, .va = va, .len = len};
 	const struct pending pending = {{.other = finished}, cookie};
 
-	return submit(worker, &command, rkey, rkey_len, &pending, other_done);
+	return command_submit(worker, &command, rkey, rkey_len, &pending, other_done);
 }
 
 doca_error_t urom_rdmo_task_mr_deregister(struct doca_urom_worker *worker, union doca_data cookie, uint64_t region,
@@ -146,5 +147,5 @@ doca_error_t urom_rdmo_task_mr_deregister(struct doca_urom_worker *worker, union
 	struct rdmo_command command = {.type = RDMO_MR_DEREGISTER, .number = region};
 	const struct pending pending = {{.other = finished}, cookie};
 
-	return submit(worker, &command, NULL, 0, &pending, other_done);
+	return command_submit(worker, &command, NULL, 0, &pending, other_done);
 }

@@ -34,8 +34,8 @@ doca_error_t urom_sandbox_init(uint64_t plugin_id, uint64_t version)
 /* ---- commands ---- */
 
 /* *place: where the command must be written; *message_max: the channel's largest message. */
-static doca_error_t begin(struct doca_urom_worker *worker, const struct pending *pending, struct doca_urom_worker_cmd_task **task,
-			  void **place, size_t *message_max)
+static doca_error_t command_begin(struct doca_urom_worker *worker, const struct pending *pending,
+				  struct doca_urom_worker_cmd_task **task, void **place, size_t *message_max)
 {
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, sandbox_id, task);
 
@@ -48,8 +48,8 @@ static doca_error_t begin(struct doca_urom_worker *worker, const struct pending 
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct doca_urom_worker_cmd_task *task, void *place, size_t len,
-			   doca_urom_worker_cmd_task_completion_cb_t done)
+static doca_error_t command_submit(struct doca_urom_worker_cmd_task *task, void *place, size_t len,
+				   doca_urom_worker_cmd_task_completion_cb_t done)
 {
 	(void)doca_buf_set_data(doca_urom_worker_cmd_task_get_payload(task), place, len);
 	doca_urom_worker_cmd_task_set_cb(task, done);
@@ -106,7 +106,7 @@ doca_error_t urom_sandbox_task_send(struct doca_urom_worker *worker, union doca_
 
 	if (finished == NULL || (data == NULL && len != 0))
 		return DOCA_ERROR_INVALID_VALUE;
-	doca_error_t result = begin(worker, &pending, &task, &place, &message_max);
+	doca_error_t result = command_begin(worker, &pending, &task, &place, &message_max);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (message_max < SEND_HEAD || len > message_max - SEND_HEAD) {
@@ -116,7 +116,7 @@ doca_error_t urom_sandbox_task_send(struct doca_urom_worker *worker, union doca_
 	memcpy(place, &command, sizeof(command));
 	if (len != 0)
 		memcpy((uint8_t *)place + sizeof(command), data, len);
-	return submit(task, place, sizeof(command) + len, send_done);
+	return command_submit(task, place, sizeof(command) + len, send_done);
 }
 
 /* ---- receive ---- */
@@ -146,7 +146,7 @@ doca_error_t urom_sandbox_task_receive(struct doca_urom_worker *worker, union do
 
 	if (finished == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	doca_error_t result = begin(worker, &pending, &task, &place, &message_max);
+	doca_error_t result = command_begin(worker, &pending, &task, &place, &message_max);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (message_max < RECEIVE_HEAD || len_max > message_max - RECEIVE_HEAD) {
@@ -154,5 +154,5 @@ doca_error_t urom_sandbox_task_receive(struct doca_urom_worker *worker, union do
 		return DOCA_ERROR_TOO_BIG;
 	}
 	memcpy(place, &command, sizeof(command));
-	return submit(task, place, sizeof(command), receive_done);
+	return command_submit(task, place, sizeof(command), receive_done);
 }

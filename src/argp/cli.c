@@ -71,7 +71,7 @@ static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_pa
 /* ---- suggestions ---- */
 
 /* Returns the word that is closer to the text, or NULL if neither is similar. */
-static const char *nearer(const char *text, const char *best, const char *word)
+static const char *word_nearer(const char *text, const char *best, const char *word)
 {
 	const char *const words[] = {word, best, NULL};
 
@@ -85,7 +85,7 @@ static doca_error_t flag_unknown(const struct doca_argp_cmd *cmd, const char *wo
 	for (const struct doca_argp_cmd *level = cmd; level != NULL && strncmp(word, "--", 2) == 0; level = level->parent) {
 		for (const struct doca_argp_param *param = level->params; param != NULL; param = param->next) {
 			if (param->long_name != NULL && !param->hidden && (level == cmd || param->inherited))
-				nearest = nearer(word + 2, nearest, param->long_name);
+				nearest = word_nearer(word + 2, nearest, param->long_name);
 		}
 	}
 	if (nearest != NULL)
@@ -101,7 +101,7 @@ static doca_error_t cmd_unknown(const struct doca_argp_cmd *parent, const char *
 
 	for (const struct doca_argp_cmd *cmd = parent->cmds; cmd != NULL; cmd = cmd->next) {
 		if (!cmd->hidden)
-			nearest = nearer(word, nearest, cmd->name);
+			nearest = word_nearer(word, nearest, cmd->name);
 	}
 	if (nearest != NULL)
 		sf_argp_report("there is no command '%s'; did you mean %s?", word, nearest);

@@ -230,8 +230,8 @@ static inline uint16_t name_of(struct ring *ring, const char *text)
 
 /* ---- events ---- */
 
-static inline void record(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
-			  const char *name)
+static inline void event_record(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other,
+				uint32_t value, const char *name)
 {
 	struct ring *ring = own_ring;
 	struct sf_trace_event *event;
@@ -253,12 +253,12 @@ static inline void record(uint64_t ticks, enum sf_trace_kind kind, const volatil
 void sf_trace_record_at(uint64_t ticks, enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value,
 			const char *name)
 {
-	record(ticks, kind, object, other, value, name);
+	event_record(ticks, kind, object, other, value, name);
 }
 
 void sf_trace_record(enum sf_trace_kind kind, const volatile void *object, uint64_t other, uint32_t value, const char *name)
 {
-	record(sf_trace_clock_ticks(), kind, object, other, value, name);
+	event_record(sf_trace_clock_ticks(), kind, object, other, value, name);
 }
 
 uint64_t sf_trace_ticks(void)

@@ -95,7 +95,7 @@ static size_t feed_end(struct compress_coder *coder, struct compress_step *step)
 	return wanted;
 }
 
-static size_t feed(struct compress_coder *coder, struct compress_step *step)
+static size_t lz4_feed(struct compress_coder *coder, struct compress_step *step)
 {
 	step->consumed = step->in_len;
 	step->produced = step->out_len;
@@ -108,7 +108,7 @@ static void lz4_step(struct compress_coder *coder, struct compress_step *step)
 
 	step->consumed = step->produced = 0;
 	if (!LZ4F_isError(wanted))
-		wanted = step->in_len != 0 || coder->lz4_has_frame ? feed(coder, step) : feed_end(coder, step);
+		wanted = step->in_len != 0 || coder->lz4_has_frame ? lz4_feed(coder, step) : feed_end(coder, step);
 	coder->lz4_wanted = wanted;
 	if (LZ4F_isError(wanted)) {
 		step->consumed = step->produced = 0;

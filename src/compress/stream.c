@@ -129,7 +129,7 @@ static void part_sum(struct compress_stream *stream, const uint8_t *bytes, size_
 }
 
 /* Works in parts, so that the L1 cache holds the bytes for the second checksum. */
-static void sum(struct compress_stream *stream, const uint8_t *bytes, size_t len)
+static void checksum_add(struct compress_stream *stream, const uint8_t *bytes, size_t len)
 {
 	while (len > 0) {
 		size_t part = len < SUM_PART ? len : SUM_PART;
@@ -146,9 +146,9 @@ static doca_error_t step_take(struct compress_stream *stream, struct compress_co
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (stream->format.kind == COMPRESS_DEFLATE)
-		sum(stream, step->in, step->consumed);
+		checksum_add(stream, step->in, step->consumed);
 	else
-		sum(stream, step->out, step->produced);
+		checksum_add(stream, step->out, step->produced);
 	if (room->region != NULL && step->produced != 0)
 		result = stage_copy(room->addr, room->region, coder->out, NULL, step->produced);
 	stream->in += step->consumed;

@@ -39,7 +39,7 @@ static void add_age(struct line *line, uint64_t ms)
 	add(line, "%llu.%llu s", (unsigned long long)(ms / 1000), (unsigned long long)(ms / 100 % 10));
 }
 
-static const char *plural(uint64_t num)
+static const char *plural_s(uint64_t num)
 {
 	return num == 1 ? "" : "s";
 }
@@ -244,7 +244,7 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 		break;
 	case SF_STALL_TASKS:
 		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
-		    plural(stall->num_owed));
+		    plural_s(stall->num_owed));
 		break;
 	case SF_STALL_OLD_TASK:
 		add(line, "%s has had a task in flight, while others ended or moved, for ", stall->what);
@@ -330,7 +330,7 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 		add_own_call(&line, stall);
 	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
 		add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
-		    plural(stall->num_allocated));
+		    plural_s(stall->num_allocated));
 	} else if (stall->num_peers == 0) {
 		add_own_rest(&line, stall);
 	} else {

@@ -4,7 +4,7 @@
 #include "base/profile.h"
 #include "erasure_coding/erasure_coding.h"
 
-static doca_error_t supported(const struct doca_devinfo *devinfo)
+static doca_error_t cap_supported(const struct doca_devinfo *devinfo)
 {
 	if (devinfo != NULL)
 		return sf_profile_has(SF_PROFILE_ERASURE_CODING) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
@@ -15,29 +15,29 @@ static doca_error_t supported(const struct doca_devinfo *devinfo)
 static doca_error_t check_asked(const struct doca_devinfo *devinfo, const void *place)
 {
 	if (devinfo != NULL && place != NULL)
-		return supported(devinfo);
+		return cap_supported(devinfo);
 	SF_LOG_ERR("%s is NULL", devinfo == NULL ? "devinfo" : "the output argument");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t doca_ec_cap_task_galois_mul_is_supported(const struct doca_devinfo *devinfo)
 {
-	return supported(devinfo);
+	return cap_supported(devinfo);
 }
 
 doca_error_t doca_ec_cap_task_create_is_supported(const struct doca_devinfo *devinfo)
 {
-	return supported(devinfo);
+	return cap_supported(devinfo);
 }
 
 doca_error_t doca_ec_cap_task_update_is_supported(const struct doca_devinfo *devinfo)
 {
-	return supported(devinfo);
+	return cap_supported(devinfo);
 }
 
 doca_error_t doca_ec_cap_task_recover_is_supported(const struct doca_devinfo *devinfo)
 {
-	return supported(devinfo);
+	return cap_supported(devinfo);
 }
 
 doca_error_t doca_ec_cap_get_max_block_size(const struct doca_devinfo *devinfo, uint64_t *max_block_size)

@@ -59,7 +59,7 @@ static doca_error_t check_given(const struct doca_ec *ec, const void *from, cons
 
 /* ---- coding matrices ---- */
 
-static uint8_t power(uint8_t base, uint32_t exponent)
+static uint8_t field_power(uint8_t base, uint32_t exponent)
 {
 	uint8_t result = 1;
 
@@ -68,11 +68,11 @@ static uint8_t power(uint8_t base, uint32_t exponent)
 	return result;
 }
 
-static uint8_t coefficient(enum doca_ec_matrix_type type, size_t num_data, uint32_t i, uint32_t j)
+static uint8_t matrix_coefficient(enum doca_ec_matrix_type type, size_t num_data, uint32_t i, uint32_t j)
 {
 	if (type == DOCA_EC_MATRIX_TYPE_CAUCHY)
 		return gf_inv((uint8_t)(i ^ (num_data + j)));
-	return power((uint8_t)(i + 1), j);
+	return field_power((uint8_t)(i + 1), j);
 }
 
 static doca_error_t check_counts(enum doca_ec_matrix_type type, size_t num_data, size_t num_rdnc)
@@ -105,7 +105,7 @@ doca_error_t doca_ec_matrix_create(struct doca_ec *ec, enum doca_ec_matrix_type 
 		return DOCA_ERROR_NO_MEMORY;
 	for (uint32_t j = 0; j < rdnc_block_count; j++) {
 		for (uint32_t i = 0; i < data_block_count; i++)
-			created->coefficients[j * data_block_count + i] = coefficient(type, data_block_count, i, j);
+			created->coefficients[j * data_block_count + i] = matrix_coefficient(type, data_block_count, i, j);
 	}
 	return matrix_finish(created, matrix);
 }

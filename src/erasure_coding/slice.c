@@ -58,8 +58,8 @@ static doca_error_t stretch_copy(struct cursor *cursor, uint64_t at, uint32_t le
 }
 
 /* Sets the pointers to the input blocks; stages those that are not direct. */
-static doca_error_t gather(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
-			   uint8_t **inputs)
+static doca_error_t inputs_gather(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
+				  uint8_t **inputs)
 {
 	struct cursor cursor = {.piece = blocks->from.pieces};
 	doca_error_t result = DOCA_SUCCESS;
@@ -79,7 +79,8 @@ static doca_error_t gather(const struct ec_blocks *blocks, uint32_t num, uint32_
 }
 
 /* Sets the pointers to the output blocks: direct, or in staging memory. */
-static void aim(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging, uint8_t **outputs)
+static void outputs_aim(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
+			uint8_t **outputs)
 {
 	struct cursor cursor = {.piece = blocks->to.pieces};
 
@@ -92,8 +93,8 @@ static void aim(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint3
 }
 
 /* Copies staged output blocks to their destination. */
-static doca_error_t scatter(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
-			    uint8_t *const *outputs)
+static doca_error_t outputs_scatter(const struct ec_blocks *blocks, uint32_t num, uint32_t at, uint32_t len, uint8_t *staging,
+				    uint8_t *const *outputs)
 {
 	struct cursor cursor = {.piece = blocks->to.pieces};
 	doca_error_t result = DOCA_SUCCESS;
@@ -109,11 +110,11 @@ doca_error_t ec_slice_compute(const struct doca_ec_matrix *matrix, const struct 
 			      uint8_t *staging)
 {
 	uint8_t *inputs[EC_INPUTS_MAX], *outputs[EC_OUTPUTS_MAX], *out_staging = staging + (size_t)matrix->num_inputs * len;
-	doca_error_t result = gather(blocks, matrix->num_inputs, at, len, staging, inputs);
+	doca_error_t result = inputs_gather(blocks, matrix->num_inputs, at, len, staging, inputs);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	aim(blocks, matrix->num_outputs, at, len, out_staging, outputs);
+	outputs_aim(blocks, matrix->num_outputs, at, len, out_staging, outputs);
 	ec_encode_data((int)len, (int)matrix->num_inputs, (int)matrix->num_outputs, matrix->tables, inputs, outputs);
-	return scatter(blocks, matrix->num_outputs, at, len, out_staging, outputs);
+	return outputs_scatter(blocks, matrix->num_outputs, at, len, out_staging, outputs);
 }

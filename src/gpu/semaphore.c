@@ -123,7 +123,7 @@ doca_error_t doca_gpu_semaphore_set_custom_info(struct doca_gpu_semaphore *semap
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t allocate(struct doca_gpu_semaphore *s)
+static doca_error_t items_allocate(struct doca_gpu_semaphore *s)
 {
 	const struct sf_gpu_ops *ops = s->gpu->ops;
 	void *cpu = NULL;
@@ -152,7 +152,7 @@ doca_error_t doca_gpu_semaphore_start(struct doca_gpu_semaphore *semaphore)
 		return result;
 	if (!semaphore->has_type || semaphore->num_items == 0)
 		return argument_reject(__func__, "set the memory type and the number of items first");
-	result = allocate(semaphore);
+	result = items_allocate(semaphore);
 	if (result == DOCA_SUCCESS) {
 		handle = (struct doca_gpu_semaphore_gpu){.items = semaphore->items_gpu,
 							 .custom_info = semaphore->info_gpu,

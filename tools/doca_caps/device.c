@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct attributes *attributes, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void attribute_add(struct attributes *attributes, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void add(struct attributes *attributes, const char *name, const char *format, ...)
+static void attribute_add(struct attributes *attributes, const char *name, const char *format, ...)
 {
 	va_list args;
 
@@ -25,7 +26,7 @@ static void add(struct attributes *attributes, const char *name, const char *for
 
 static void add_number(struct attributes *attributes, const char *name, uint64_t number)
 {
-	add(attributes, name, "%" PRIu64, number);
+	attribute_add(attributes, name, "%" PRIu64, number);
 	attributes->list[attributes->num - 1].is_number = true;
 }
 
@@ -52,11 +53,12 @@ static void add_addresses(const struct doca_devinfo *devinfo, struct attributes 
 	char text[INET6_ADDRSTRLEN];
 
 	if (doca_devinfo_get_mac_addr(devinfo, mac, sizeof(mac)) == DOCA_SUCCESS)
-		add(attributes, "mac_addr", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+		attribute_add(attributes, "mac_addr", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+			      mac[5]);
 	if (doca_devinfo_get_ipv4_addr(devinfo, ipv4, sizeof(ipv4)) == DOCA_SUCCESS)
-		add(attributes, "ipv4_addr", "%s", inet_ntop(AF_INET, ipv4, text, sizeof(text)));
+		attribute_add(attributes, "ipv4_addr", "%s", inet_ntop(AF_INET, ipv4, text, sizeof(text)));
 	if (doca_devinfo_get_ipv6_addr(devinfo, ipv6, sizeof(ipv6)) == DOCA_SUCCESS)
-		add(attributes, "ipv6_addr", "%s", inet_ntop(AF_INET6, ipv6, text, sizeof(text)));
+		attribute_add(attributes, "ipv6_addr", "%s", inet_ntop(AF_INET6, ipv6, text, sizeof(text)));
 }
 
 void device_attributes(const struct doca_devinfo *devinfo, struct attributes *attributes)
@@ -69,13 +71,13 @@ void device_attributes(const struct doca_devinfo *devinfo, struct attributes *at
 
 	attributes->num = 0;
 	if (doca_devinfo_get_pci_addr_str(devinfo, pci) == DOCA_SUCCESS)
-		add(attributes, "pci_addr", "%s", pci);
+		attribute_add(attributes, "pci_addr", "%s", pci);
 	if (doca_devinfo_get_ibdev_name(devinfo, ibdev, sizeof(ibdev)) == DOCA_SUCCESS)
-		add(attributes, "ibdev_name", "%s", ibdev);
+		attribute_add(attributes, "ibdev_name", "%s", ibdev);
 	if (doca_devinfo_get_iface_name(devinfo, iface, sizeof(iface)) == DOCA_SUCCESS)
-		add(attributes, "iface_name", "%s", iface);
+		attribute_add(attributes, "iface_name", "%s", iface);
 	if (doca_devinfo_get_pci_func_type(devinfo, &type) == DOCA_SUCCESS)
-		add(attributes, "pci_func_type", "%s", function_type(type));
+		attribute_add(attributes, "pci_func_type", "%s", function_type(type));
 	if (doca_devinfo_get_sf_index(devinfo, &sf_index) == DOCA_SUCCESS)
 		add_number(attributes, "sf_index", sf_index);
 	add_addresses(devinfo, attributes);
@@ -96,17 +98,17 @@ void representor_attributes(const struct doca_devinfo_rep *rep, struct attribute
 
 	attributes->num = 0;
 	if (doca_devinfo_rep_get_pci_addr_str(rep, pci) == DOCA_SUCCESS)
-		add(attributes, "pci_addr", "%s", pci);
+		attribute_add(attributes, "pci_addr", "%s", pci);
 	if (doca_devinfo_rep_get_pci_func_type(rep, &type) == DOCA_SUCCESS)
-		add(attributes, "pci_func_type", "%s", function_type(type));
+		attribute_add(attributes, "pci_func_type", "%s", function_type(type));
 	if (doca_devinfo_rep_get_iface_name(rep, iface, sizeof(iface)) == DOCA_SUCCESS)
-		add(attributes, "iface_name", "%s", iface);
+		attribute_add(attributes, "iface_name", "%s", iface);
 	if (doca_devinfo_rep_get_vuid(rep, vuid, sizeof(vuid)) == DOCA_SUCCESS)
-		add(attributes, "vuid", "%s", vuid);
+		attribute_add(attributes, "vuid", "%s", vuid);
 	if (doca_devinfo_rep_get_vhca_id(rep, &vhca) == DOCA_SUCCESS)
 		add_number(attributes, "vhca_id", vhca);
 	if (doca_devinfo_rep_get_is_hotplug(rep, &hotplug) == DOCA_SUCCESS)
-		add(attributes, "hotplug", "%s", hotplug ? "yes" : "no");
+		attribute_add(attributes, "hotplug", "%s", hotplug ? "yes" : "no");
 }
 
 doca_error_t device_representors(struct doca_devinfo *devinfo, struct doca_devinfo_rep ***list, uint32_t *num)

@@ -14,7 +14,7 @@ struct options {
 	bool json;
 };
 
-static int fail(const char *what, doca_error_t result)
+static int failure_print(const char *what, doca_error_t result)
 {
 	fprintf(stderr, "doca_caps: %s: %s\n", what, doca_error_get_descr(result));
 	return TOOL_FAILED;
@@ -22,7 +22,7 @@ static int fail(const char *what, doca_error_t result)
 
 enum { LIST_DEVS = CLI_ID_LONG, LIST_REP_DEVS, LIST_LIBS, JSON };
 
-static void parse(struct cli *cli, struct options *options)
+static void options_parse(struct cli *cli, struct options *options)
 {
 	int option, num;
 
@@ -46,7 +46,7 @@ static void parse(struct cli *cli, struct options *options)
 }
 
 /* Sets defaults: everything, or with --lib its capabilities. */
-static void complete(struct report *report)
+static void options_complete(struct report *report)
 {
 	bool any = report->devices || report->representors || report->libraries;
 
@@ -56,7 +56,7 @@ static void complete(struct report *report)
 }
 
 /* Keeps only the device with that address: moves it to the front of the list. */
-static int choose(const struct cli *cli, struct report *report, const char *pci_addr)
+static int device_choose(const struct cli *cli, struct report *report, const char *pci_addr)
 {
 	uint8_t is_equal = 0;
 
@@ -73,15 +73,15 @@ static int choose(const struct cli *cli, struct report *report, const char *pci_
 	return TOOL_FAILED;
 }
 
-static int show(const struct cli *cli, struct options *options)
+static int device_show(const struct cli *cli, struct options *options)
 {
-	int code = options->pci_addr != NULL ? choose(cli, &options->report, options->pci_addr) : TOOL_OK;
+	int code = options->pci_addr != NULL ? device_choose(cli, &options->report, options->pci_addr) : TOOL_OK;
 
 	if (code != TOOL_OK)
 		return code;
 	doca_error_t result = options->json ? report_print_json(&options->report) : report_print(&options->report);
 	if (result != DOCA_SUCCESS)
-		return fail("a query failed", result);
+		return failure_print("a query failed", result);
 	return TOOL_OK;
 }
 
@@ -98,18 +98,18 @@ static int caps_run(struct cli *cli)
 {
 	struct options options = {0};
 
-	parse(cli, &options);
+	options_parse(cli, &options);
 	log_to_stderr();
-	complete(&options.report);
+	options_complete(&options.report);
 	/* The list of libraries needs no device. */
 	if (options.report.libraries && !options.report.devices && !options.report.representors && !options.report.capabilities)
-		return show(cli, &(struct options){.report = options.report, .json = options.json});
+		return device_show(cli, &(struct options){.report = options.report, .json = options.json});
 	struct doca_devinfo **list;
 	doca_error_t result = doca_devinfo_create_list(&list, &options.report.num_devs);
 	if (result != DOCA_SUCCESS)
-		return fail("no devices", result);
+		return failure_print("no devices", result);
 	options.report.devs = list;
-	int code = show(cli, &options);
+	int code = device_show(cli, &options);
 	doca_devinfo_destroy_list(list);
 	return code;
 }

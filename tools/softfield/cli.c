@@ -31,7 +31,7 @@ _Noreturn void cli_wrong(const struct cli *cli, const char *format, ...)
 }
 
 /* A full disk or a closed pipe is a failure too. */
-static int finish(const struct cli_program *program, int status)
+static int output_finish(const struct cli_program *program, int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
@@ -151,7 +151,7 @@ int cli_next(struct cli *cli)
 		cli_help(cli->program, cli->command, NULL);
 	else
 		print_version(cli->program);
-	exit(finish(cli->program, TOOL_OK));
+	exit(output_finish(cli->program, TOOL_OK));
 }
 
 char **cli_arguments(const struct cli *cli, int min, int max, int *num)
@@ -249,7 +249,7 @@ static int run_no_command(const struct cli_program *program, const char *group, 
 			word);
 	else
 		command_unknown(program, group, word);
-	return finish(program, TOOL_OK);
+	return output_finish(program, TOOL_OK);
 }
 
 int cli_main(const struct cli_program *program, int argc, char **argv)
@@ -268,5 +268,5 @@ int cli_main(const struct cli_program *program, int argc, char **argv)
 	}
 	cli.argc -= words;
 	cli.argv += words;
-	return finish(program, cli.command->run(&cli));
+	return output_finish(program, cli.command->run(&cli));
 }

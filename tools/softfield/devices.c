@@ -32,7 +32,7 @@ static const char *kind_name(const struct sf_node *node)
 	return node->kind == SF_NODE_DPU ? "dpu" : "host";
 }
 
-static void describe(const struct sf_device *d, struct device_text *text)
+static void device_describe(const struct sf_device *d, struct device_text *text)
 {
 	static const char *const types[] = {[SF_FUNCTION_PF] = "pf", [SF_FUNCTION_VF] = "vf", [SF_FUNCTION_SF] = "sf"};
 	const uint8_t *m = d->mac;
@@ -103,7 +103,7 @@ static void print_devices(const struct view *view)
 
 		if (!sf_topology_sees(t, d->node))
 			continue;
-		describe(d, &text);
+		device_describe(d, &text);
 		table_row(table, d->node->name, d->pci_addr, text.type, d->ibdev, d->iface, text.mac, text.ipv4, text.rate,
 			  d->uplink ? d->uplink->key : NULL);
 	}
@@ -123,7 +123,7 @@ static void print_representors(const struct sf_topology *t)
 
 		if (!d->uplink || !sf_topology_sees(t, d->uplink->node))
 			continue;
-		describe(d, &text);
+		device_describe(d, &text);
 		table_row(table, d->uplink->key, d->key, d->pci_addr, text.type, d->rep_iface, d->vuid);
 	}
 	table_print(table, "\nRepresentors");
@@ -199,7 +199,7 @@ static struct json_object *json_devices(const struct view *view)
 
 		struct json_object *object = json_add_object(array);
 
-		describe(d, &text);
+		device_describe(d, &text);
 		json_add_text_if_any(object, "node", d->node->name);
 		add_function(object, d);
 		json_add_text_if_any(object, "ibdev", d->ibdev);

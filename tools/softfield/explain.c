@@ -21,7 +21,7 @@ struct log_line {
 	int line;
 };
 
-static void copy(char *out, size_t size, const char *text, size_t len)
+static void field_copy(char *out, size_t size, const char *text, size_t len)
 {
 	snprintf(out, size, "%.*s", (int)(len < size ? len : size - 1), text);
 }
@@ -42,9 +42,9 @@ static const char *read_head(const char *text, struct log_line *line)
 	colon = memchr(fields[4], ':', lens[4]);
 	if (!colon)
 		return NULL;
-	copy(line->file, sizeof(line->file), fields[4], (size_t)(colon - fields[4]));
+	field_copy(line->file, sizeof(line->file), fields[4], (size_t)(colon - fields[4]));
 	line->line = atoi(colon + 1);
-	copy(line->function, sizeof(line->function), fields[5], lens[5]);
+	field_copy(line->function, sizeof(line->function), fields[5], lens[5]);
 	return text + strspn(text, " ");
 }
 
@@ -53,7 +53,7 @@ static void copy_member(struct json_object *object, const char *name, char *out,
 	struct json_object *value;
 
 	if (json_object_object_get_ex(object, name, &value) && json_object_is_type(value, json_type_string))
-		copy(out, size, json_object_get_string(value), strlen(json_object_get_string(value)));
+		field_copy(out, size, json_object_get_string(value), strlen(json_object_get_string(value)));
 }
 
 /* Returns false if it is no line of JSON. */
@@ -80,7 +80,7 @@ static void read_line(const char *text, struct log_line *line)
 	if (read_json(text, line))
 		return;
 	message = read_head(text, line);
-	copy(line->message, sizeof(line->message), message ? message : text, strcspn(message ? message : text, "\n"));
+	field_copy(line->message, sizeof(line->message), message ? message : text, strcspn(message ? message : text, "\n"));
 }
 
 static void print_field(const char *name, const char *text)
@@ -115,7 +115,7 @@ static const struct sf_rule_text *rule_of(const char *message)
 
 	if (len >= sizeof(id))
 		return NULL;
-	copy(id, sizeof(id), message, len);
+	field_copy(id, sizeof(id), message, len);
 	return sf_rule_find(id);
 }
 
@@ -149,7 +149,7 @@ static int explain_line(char *text)
 }
 
 /* Joins the words of a line that the shell has split. */
-static char *join(int argc, char **argv)
+static char *words_join(int argc, char **argv)
 {
 	size_t size = 1;
 	char *text;
@@ -191,7 +191,7 @@ static int explain_run(struct cli *cli)
 		cli_wrong(cli, "needs %s", cli->command->arguments);
 	if (num == 1 && words[0][strcspn(words[0], " ")] == '\0')
 		return explain_word(words[0]);
-	text = join(num, words);
+	text = words_join(num, words);
 	if (!text)
 		return tool_fail("no memory");
 	result = explain_line(text);

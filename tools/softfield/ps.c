@@ -56,7 +56,7 @@ static bool page_keep(struct sf_status_reader *reader, pid_t pid, const struct s
 	return true;
 }
 
-static int compare(const void *left, const void *right)
+static int process_compare(const void *left, const void *right)
 {
 	const struct ps_process *a = left, *b = right;
 
@@ -71,7 +71,7 @@ static void list_read(struct ps_list *list)
 	*list = (struct ps_list){.now_ns = sf_now_ns()};
 	(void)sf_status_folder_read(&reader); /* a missing folder means no process */
 	if (list->num > 0)
-		qsort(list->all, list->num, sizeof(*list->all), compare);
+		qsort(list->all, list->num, sizeof(*list->all), process_compare);
 }
 
 static void list_free(struct ps_list *list)
@@ -277,7 +277,7 @@ static void print_table(const struct ps_list *list)
 
 /* ---- the command ---- */
 
-static void show(const struct options *options)
+static void processes_show(const struct options *options)
 {
 	struct ps_list list;
 
@@ -306,12 +306,12 @@ static int ps_run(struct cli *cli)
 			options.watch_s = cli->value != NULL ? cli_number(cli, "watch", 1, WATCH_MAX_S) : WATCH_DEFAULT_S;
 	}
 	(void)cli_arguments(cli, 0, 0, &num);
-	show(&options);
+	processes_show(&options);
 	while (options.watch_s != 0 && fflush(stdout) == 0) {
 		const struct timespec pause = {.tv_sec = options.watch_s};
 
 		nanosleep(&pause, NULL);
-		show(&options);
+		processes_show(&options);
 	}
 	return TOOL_OK;
 }

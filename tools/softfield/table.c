@@ -15,7 +15,7 @@ struct table {
 };
 
 /* Ends the tool if it is out of memory. */
-static void *need(void *memory)
+static void *memory_check(void *memory)
 {
 	if (!memory)
 		abort();
@@ -26,13 +26,13 @@ static char **new_row(struct table *table)
 {
 	size_t columns = (size_t)table->columns;
 
-	table->cells = need(realloc(table->cells, (size_t)++table->rows * columns * sizeof(*table->cells)));
+	table->cells = memory_check(realloc(table->cells, (size_t)++table->rows * columns * sizeof(*table->cells)));
 	return table->cells + (size_t)(table->rows - 1) * columns;
 }
 
 struct table *table_create(const char *const *headings)
 {
-	struct table *table = need(calloc(1, sizeof(*table)));
+	struct table *table = memory_check(calloc(1, sizeof(*table)));
 
 	while (headings[table->columns])
 		table->columns++;
@@ -42,7 +42,7 @@ struct table *table_create(const char *const *headings)
 
 	for (int i = 0; i < table->columns; i++) {
 		table->is_right[i] = *headings[i] == '>';
-		row[i] = need(strdup(headings[i] + table->is_right[i]));
+		row[i] = memory_check(strdup(headings[i] + table->is_right[i]));
 	}
 	return table;
 }
@@ -56,7 +56,7 @@ void table_row(struct table *table, ...)
 	for (int i = 0; i < table->columns; i++) {
 		const char *cell = va_arg(cells, const char *);
 
-		row[i] = need(strdup(cell && *cell ? cell : "-"));
+		row[i] = memory_check(strdup(cell && *cell ? cell : "-"));
 	}
 	va_end(cells);
 }
@@ -74,7 +74,7 @@ void table_format(struct table *table, const char *format, ...)
 	for (int i = 0; i < table->columns; i++) {
 		const char *cell = strsep(&rest, "\t");
 
-		row[i] = need(strdup(cell && *cell ? cell : "-"));
+		row[i] = memory_check(strdup(cell && *cell ? cell : "-"));
 	}
 	free(line);
 }

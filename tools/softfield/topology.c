@@ -52,7 +52,7 @@ struct sf_topology *tool_topology_load(const char *node)
 	return t;
 }
 
-static const char *plural(uint32_t count)
+static const char *plural_s(uint32_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -63,11 +63,11 @@ static void print_summary(const char *path, const struct sf_topology *t)
 
 	for (uint32_t i = 0; i < t->num_devices; i++)
 		reps += t->devices[i].uplink != NULL;
-	printf("%s: ok, %u node%s, %u device%s, %u representor%s, %u GPU%s\n", path, t->num_nodes, plural(t->num_nodes),
-	       t->num_devices, plural(t->num_devices), reps, plural(reps), t->num_gpus, plural(t->num_gpus));
+	printf("%s: ok, %u node%s, %u device%s, %u representor%s, %u GPU%s\n", path, t->num_nodes, plural_s(t->num_nodes),
+	       t->num_devices, plural_s(t->num_devices), reps, plural_s(reps), t->num_gpus, plural_s(t->num_gpus));
 }
 
-static int check(const char *path)
+static int topology_check(const char *path)
 {
 	struct sf_topology *t = NULL;
 	char *text = NULL, *message;
@@ -86,7 +86,7 @@ static int check(const char *path)
 	return TOOL_OK;
 }
 
-static int show(void)
+static int topology_show(void)
 {
 	char *text = NULL, *message;
 	const char *origin;
@@ -107,13 +107,13 @@ static int check_run(struct cli *cli)
 	int num;
 
 	(void)cli_next(cli);
-	return check(cli_arguments(cli, 1, 1, &num)[0]);
+	return topology_check(cli_arguments(cli, 1, 1, &num)[0]);
 }
 
 static int show_run(struct cli *cli)
 {
 	tool_take_nothing(cli);
-	return show();
+	return topology_show();
 }
 
 const struct cli_command tool_topology_check = {

@@ -60,7 +60,7 @@ static const struct {
 #undef SYMBOL
 };
 
-static void load(void)
+static void driver_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	cu_result result;
@@ -86,7 +86,7 @@ static void load(void)
 
 const struct cuda_driver *cuda_driver_get(void)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, driver_load);
 	return usable ? &driver : NULL;
 }
 

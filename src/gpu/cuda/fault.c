@@ -35,7 +35,7 @@ static const char ptx[] = ".version 6.3\n"
 			  "}\n";
 
 /* Sets the delay; returns false if no fault is configured. */
-static bool wanted(uint64_t *delay_ns)
+static bool fault_wanted(uint64_t *delay_ns)
 {
 	const char *text = secure_getenv("SOFTFIELD_GPU_FAULT");
 	unsigned long delay_ms;
@@ -58,7 +58,7 @@ void cuda_fault_prepare(struct cuda_gpu *gpu, struct cuda_fault *fault)
 	cu_result error;
 
 	memset(fault, 0, sizeof(*fault));
-	if (!wanted(&fault->delay_ns))
+	if (!fault_wanted(&fault->delay_ns))
 		return;
 	error = cuda_kernel_load(gpu, &kernel, &fault->function);
 	if (error == CU_SUCCESS)

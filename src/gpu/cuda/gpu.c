@@ -80,7 +80,7 @@ void cuda_gpu_list(char *text, size_t size)
 	}
 }
 
-static doca_error_t find(const struct cuda_driver *driver, const char *pci_addr, uint32_t index, cu_device *device)
+static doca_error_t device_find(const struct cuda_driver *driver, const char *pci_addr, uint32_t index, cu_device *device)
 {
 	char addr[32];
 	int count = 0;
@@ -121,7 +121,7 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	cu_device device;
 	cu_result error;
 
-	if (driver == NULL || find(driver, pci_addr, index, &device) != DOCA_SUCCESS)
+	if (driver == NULL || device_find(driver, pci_addr, index, &device) != DOCA_SUCCESS)
 		return DOCA_ERROR_NOT_FOUND;
 	cuda = calloc(1, sizeof(*cuda));
 	if (cuda == NULL)

@@ -56,8 +56,8 @@ cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *
 	return error == CU_SUCCESS ? gpu->driver->module_get_function(function, module, kernel->name) : error;
 }
 
-static cu_result start(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, void *args,
-		       cu_stream *stream)
+static cu_result kernel_start(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+			      void *args, cu_stream *stream)
 {
 	struct cuda_fault fault;
 	cu_function function;
@@ -92,7 +92,7 @@ doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 	if (launch == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	cuda_enter(cuda);
-	error = start(cuda, kernel, grid, block, (void *)(uintptr_t)args, &launch->stream);
+	error = kernel_start(cuda, kernel, grid, block, (void *)(uintptr_t)args, &launch->stream);
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS) {
 		SF_LOG_ERR("launch of kernel %s with %u blocks of %u threads on gpu %s: %s", kernel->name, grid, block,

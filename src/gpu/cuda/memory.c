@@ -14,7 +14,7 @@
 
 #define CUDA_ALIGN 256 /* alignment of the driver's allocations */
 
-static doca_error_t failed(cu_result error, const char *what, size_t size, const struct doca_gpu *gpu)
+static doca_error_t memory_failed(cu_result error, const char *what, size_t size, const struct doca_gpu *gpu)
 {
 	SF_LOG_ERR("%s of %zu bytes on gpu %s: %s", what, size, gpu->pci_addr, cuda_error_name(error));
 	return error == CU_ERROR_OUT_OF_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
@@ -84,7 +84,7 @@ doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment,
 	}
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS)
-		return failed(error, "allocation", size, gpu);
+		return memory_failed(error, "allocation", size, gpu);
 	*gpu_addr = at;
 	*cpu_addr = cpu;
 	return DOCA_SUCCESS;
@@ -174,7 +174,7 @@ doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **
 		error = cuda->driver->mem_host_get_device_pointer(&address, addr, 0);
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS)
-		return failed(error, "mapping of host memory", len, gpu);
+		return memory_failed(error, "mapping of host memory", len, gpu);
 	*gpu_addr = (void *)(uintptr_t)address;
 	return DOCA_SUCCESS;
 }
@@ -222,7 +222,7 @@ static doca_error_t finish_copy(struct cuda_gpu *cuda, cu_result error, size_t l
 	cuda_leave(cuda);
 	if (error == CU_SUCCESS)
 		return DOCA_SUCCESS;
-	failed(error, "copy", len, &cuda->base);
+	memory_failed(error, "copy", len, &cuda->base);
 	return DOCA_ERROR_IO_FAILED;
 }
 

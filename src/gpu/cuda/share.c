@@ -85,7 +85,7 @@ static bool read_descriptor(struct cuda_gpu *gpu, const void *bytes, size_t len,
 }
 
 /* With opened_lock. */
-static struct opened **find(const struct cuda_gpu *gpu, const struct cu_ipc_mem_handle *handle)
+static struct opened **opened_find(const struct cuda_gpu *gpu, const struct cu_ipc_mem_handle *handle)
 {
 	struct opened **at = &opened_first;
 
@@ -96,7 +96,7 @@ static struct opened **find(const struct cuda_gpu *gpu, const struct cu_ipc_mem_
 
 static cu_result open_allocation(struct cuda_gpu *gpu, const struct cu_ipc_mem_handle *handle, cu_deviceptr *base)
 {
-	struct opened **at = find(gpu, handle);
+	struct opened **at = opened_find(gpu, handle);
 
 	if (*at == NULL) {
 		struct opened *created = calloc(1, sizeof(*created));
@@ -157,7 +157,7 @@ void cuda_close_shared(struct doca_gpu *base_gpu, const void *bytes, void *gpu_a
 	(void)gpu_addr;
 	memcpy(&descriptor, bytes, sizeof(descriptor));
 	pthread_mutex_lock(&opened_lock);
-	struct opened **at = find(gpu, &descriptor.handle), *opened = *at;
+	struct opened **at = opened_find(gpu, &descriptor.handle), *opened = *at;
 	if (opened != NULL && --opened->users == 0) {
 		*at = opened->next;
 		cuda_enter(gpu);

@@ -183,7 +183,7 @@ static uint32_t start_workers(struct soft_launch *launch, uint32_t threads)
 	return i;
 }
 
-static void begin(struct soft_launch *launch, uint32_t how)
+static void launch_begin(struct soft_launch *launch, uint32_t how)
 {
 	__atomic_store_n(&launch->begin, how, __ATOMIC_RELEASE);
 	futex_wake_all(&launch->begin);
@@ -252,11 +252,11 @@ doca_error_t soft_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 	launch->started = start_workers(launch, grid * block);
 	if (launch->started != grid * block) {
 		SF_LOG_ERR("kernel %s: the system gave %u of %u threads", kernel->name, launch->started, grid * block);
-		begin(launch, 2);
+		launch_begin(launch, 2);
 		soft_launch_free(gpu, launch);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	begin(launch, 1);
+	launch_begin(launch, 1);
 	*state = launch;
 	return DOCA_SUCCESS;
 }

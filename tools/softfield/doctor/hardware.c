@@ -9,7 +9,7 @@
 #include "doctor/doctor.h"
 #include "topology/sysfs.h"
 
-static void *library(const char *name)
+static void *library_open(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
@@ -24,7 +24,7 @@ static bool wants_cuda(void)
 /* Gets the driver's version and the number of GPUs. False: the driver is missing or does not work. */
 static bool ask_cuda(int *version, int *num)
 {
-	void *cuda = library("libcuda.so.1");
+	void *cuda = library_open("libcuda.so.1");
 	int (*init)(unsigned), (*get_version)(int *), (*get_count)(int *);
 	bool works;
 
@@ -103,7 +103,7 @@ static void check_rdma(struct doctor_report *report)
 		doctor_say(report, DOCTOR_OK, "rdma", "no RDMA device here: software devices use shared memory and TCP");
 		return;
 	}
-	verbs = library("libibverbs.so.1");
+	verbs = library_open("libibverbs.so.1");
 	if (!verbs)
 		doctor_say(report, DOCTOR_WARNING, "rdma",
 			   "%s exists, but libibverbs.so.1 does not: install libibverbs1 and its providers", devices[0].name);
@@ -119,7 +119,7 @@ static void check_rdma(struct doctor_report *report)
 
 static void check_ucx(struct doctor_report *report)
 {
-	void *ucp = library("libucp.so.0");
+	void *ucp = library_open("libucp.so.0");
 	void (*get_version)(unsigned *, unsigned *, unsigned *);
 	unsigned major, minor, release;
 

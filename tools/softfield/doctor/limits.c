@@ -20,7 +20,7 @@ static unsigned long long soft_limit(int resource)
 	return getrlimit(resource, &limit) == 0 ? (unsigned long long)limit.rlim_cur : RLIM_INFINITY;
 }
 
-static const char *amount(char text[32], unsigned long long value)
+static const char *amount_format(char text[32], unsigned long long value)
 {
 	if (value == RLIM_INFINITY)
 		return "unlimited";
@@ -34,7 +34,7 @@ static void check_files(struct doctor_report *report)
 	enum doctor_state state = files < FILES_NONE ? DOCTOR_ERROR : files < FILES_FEW ? DOCTOR_WARNING : DOCTOR_OK;
 	char text[32];
 
-	doctor_say(report, state, "open files", "%s%s", amount(text, files),
+	doctor_say(report, state, "open files", "%s%s", amount_format(text, files),
 		   state == DOCTOR_OK ? " (ulimit -n)" : ": each connection needs a few; raise it by ulimit -n 65536");
 }
 
@@ -65,7 +65,7 @@ static void check_locked(struct doctor_report *report)
 			   locked);
 	else
 		doctor_say(report, DOCTOR_OK, "locked memory", "%s (ulimit -l); only real RDMA devices need it",
-			   amount(text, locked));
+			   amount_format(text, locked));
 }
 
 static void check_shm(struct doctor_report *report)

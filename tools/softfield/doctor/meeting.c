@@ -16,7 +16,7 @@
 #define NFS_MAGIC 0x6969
 #define SHOWN_MAX 64 /* lines of one kind */
 
-static const char *reason(void)
+static const char *folder_origin(void)
 {
 	const char *own = getenv("SOFTFIELD_RUNTIME"), *xdg = getenv("XDG_RUNTIME_DIR");
 
@@ -43,10 +43,10 @@ static void say_missing(struct doctor_report *report, const char *path)
 		slash[slash == parent] = '\0';
 	if (access(slash ? parent : ".", W_OK | X_OK) == 0)
 		doctor_say(report, DOCTOR_OK, "runtime folder", "%s (%s) does not exist yet: the first process creates it", path,
-			   reason());
+			   folder_origin());
 	else
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
-			   "%s (%s) cannot be created: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, reason(),
+			   "%s (%s) cannot be created: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, folder_origin(),
 			   strerror(errno));
 }
 
@@ -57,27 +57,27 @@ static bool has_fault(struct doctor_report *report, const char *path, const stru
 
 	if (!S_ISDIR(st->st_mode))
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
-			   "%s (%s) is not a folder: set SOFTFIELD_RUNTIME to one of your own", path, reason());
+			   "%s (%s) is not a folder: set SOFTFIELD_RUNTIME to one of your own", path, folder_origin());
 	else if (st->st_uid != geteuid())
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
 			   "%s (%s) belongs to user %u, you are user %u: set SOFTFIELD_RUNTIME to a folder of your own", path,
-			   reason(), (unsigned)st->st_uid, (unsigned)geteuid());
+			   folder_origin(), (unsigned)st->st_uid, (unsigned)geteuid());
 	else if (st->st_mode & 077)
 		doctor_say(report, DOCTOR_ERROR, "runtime folder", "%s (%s) has mode %03o, and others may use it: chmod 700 %s",
-			   path, reason(), (unsigned)st->st_mode & 0777, path);
+			   path, folder_origin(), (unsigned)st->st_mode & 0777, path);
 	else if (access(path, W_OK | X_OK) != 0)
 		doctor_say(report, DOCTOR_ERROR, "runtime folder",
-			   "%s (%s) cannot be written: %s; set SOFTFIELD_RUNTIME to another folder", path, reason(),
+			   "%s (%s) cannot be written: %s; set SOFTFIELD_RUNTIME to another folder", path, folder_origin(),
 			   strerror(errno));
 	else if (statfs(path, &fs) == 0 && (fs.f_bavail == 0 || (fs.f_files != 0 && fs.f_ffree == 0)))
-		doctor_say(report, DOCTOR_ERROR, "runtime folder", "%s (%s): its file system is full; %s", path, reason(),
+		doctor_say(report, DOCTOR_ERROR, "runtime folder", "%s (%s): its file system is full; %s", path, folder_origin(),
 			   sf_runtime_folder_advice(ENOSPC));
 	else if (statfs(path, &fs) == 0 && fs.f_type == NFS_MAGIC)
 		doctor_say(report, DOCTOR_WARNING, "runtime folder",
 			   "%s (%s) is on a network file system, which does not connect processes of other machines: set "
 			   "SOFTFIELD_RUNTIME to a "
 			   "local folder",
-			   path, reason());
+			   path, folder_origin());
 	else
 		return false;
 	return true;
@@ -120,7 +120,7 @@ void doctor_check_folder(struct doctor_report *report, const struct doctor_proce
 		if (num == 0 && realpath(path, real))
 			num = num_in(processes, real);
 		doctor_say(report, DOCTOR_OK, "runtime folder", "%s (%s), yours, mode %03o; processes here now: %zu", path,
-			   reason(), (unsigned)st.st_mode & 0777, num);
+			   folder_origin(), (unsigned)st.st_mode & 0777, num);
 	}
 	say_relative(report, path);
 	say_default(report, path);

@@ -23,7 +23,7 @@ struct doctor_report {
 static const char *const state_names[] = {[DOCTOR_OK] = "ok", [DOCTOR_WARNING] = "warning", [DOCTOR_ERROR] = "error"};
 
 /* Ends the tool if it is out of memory. */
-static void *need(void *memory)
+static void *memory_check(void *memory)
 {
 	if (!memory)
 		abort();
@@ -32,7 +32,7 @@ static void *need(void *memory)
 
 struct doctor_report *doctor_report_create(void)
 {
-	return need(calloc(1, sizeof(struct doctor_report)));
+	return memory_check(calloc(1, sizeof(struct doctor_report)));
 }
 
 void doctor_say(struct doctor_report *report, enum doctor_state state, const char *subject, const char *format, ...)
@@ -45,7 +45,7 @@ void doctor_say(struct doctor_report *report, enum doctor_state state, const cha
 		abort();
 	va_end(args);
 	make_printable(line.text);
-	report->lines = need(realloc(report->lines, (report->num + 1) * sizeof(*report->lines)));
+	report->lines = memory_check(realloc(report->lines, (report->num + 1) * sizeof(*report->lines)));
 	report->lines[report->num++] = line;
 }
 

@@ -75,7 +75,7 @@ static void ctx_begin(struct perf_comch *comch, struct doca_ctx *ctx)
 	bench_check(doca_ctx_set_user_data(ctx, (union doca_data){.ptr = comch}), "comch: configuring");
 }
 
-static void serve(struct perf_side *side, struct perf_comch *comch)
+static void control_serve(struct perf_side *side, struct perf_comch *comch)
 {
 	char name[NAME_SIZE];
 
@@ -128,7 +128,7 @@ void perf_comch_open(struct perf_side *side, struct perf_comch *comch)
 	bench_check(doca_pe_create(&comch->pe), "creating a progress engine");
 	side->pe = comch->pe;
 	if (side->near)
-		serve(side, comch);
+		control_serve(side, comch);
 	else
 		connect_client(side, comch);
 }

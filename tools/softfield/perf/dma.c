@@ -26,7 +26,7 @@ struct dma {
 	uint64_t completed;
 };
 
-static void copied(struct doca_dma_task_memcpy *task, union doca_data task_data, union doca_data ctx_data)
+static void copy_done(struct doca_dma_task_memcpy *task, union doca_data task_data, union doca_data ctx_data)
 {
 	struct dma *dma = (struct dma *)ctx_data.ptr;
 
@@ -59,7 +59,7 @@ static bool dma_open(struct perf_side *side)
 	dma->ctx = doca_dma_as_ctx(dma->dma);
 	bench_check(doca_pe_connect_ctx(dma->pe, dma->ctx), "dma: configuring");
 	bench_check(doca_ctx_set_user_data(dma->ctx, (union doca_data){.ptr = dma}), "dma: configuring");
-	bench_check(doca_dma_task_memcpy_set_conf(dma->dma, copied, copy_failed, side->plan.rdma.depth), "dma: configuring");
+	bench_check(doca_dma_task_memcpy_set_conf(dma->dma, copy_done, copy_failed, side->plan.rdma.depth), "dma: configuring");
 	bench_check(doca_ctx_start(dma->ctx), "dma: starting");
 	return true;
 }
@@ -151,7 +151,7 @@ static void dma_release(struct perf_side *side)
 
 /* ---- measuring ---- */
 
-static void submit(struct dma *dma)
+static void copy_submit(struct dma *dma)
 {
 	struct copy *copy = dma->idle[--dma->num_idle];
 
@@ -166,7 +166,7 @@ static void dma_latency(struct perf_side *side, uint64_t rounds, struct timing *
 	for (uint64_t i = 0; side->near && i < rounds; i++) {
 		uint64_t wanted = dma->completed + 1;
 
-		submit(dma);
+		copy_submit(dma);
 		while (dma->completed < wanted)
 			perf_progress(side, dma->pe);
 		timing_add(timing);
@@ -180,7 +180,7 @@ static void dma_rate(struct perf_side *side, uint64_t operations)
 
 	while (side->near && dma->completed < wanted) {
 		for (; submitted < operations && dma->num_idle != 0; submitted++)
-			submit(dma);
+			copy_submit(dma);
 		perf_progress(side, dma->pe);
 	}
 }

@@ -164,7 +164,7 @@ static void open_queue(struct perf_side *side, struct gpu *gpu)
 	bench_check(doca_ctx_start(producer), "gpu: starting a producer");
 }
 
-static void launch(struct perf_side *side, struct gpu *gpu)
+static void kernel_launch(struct perf_side *side, struct gpu *gpu)
 {
 	const struct softfield_kernel kernel = {"perf_echo", perf_echo, IMAGE, IMAGE_SIZE};
 	struct perf_echo_args args = {.stop = (volatile uint32_t *)gpu->stop_gpu,
@@ -190,7 +190,7 @@ static void gpu_prepare(struct perf_side *side)
 	}
 	open_memory(side, gpu);
 	open_queue(side, gpu);
-	launch(side, gpu);
+	kernel_launch(side, gpu);
 }
 
 static void gpu_release(struct perf_side *side)

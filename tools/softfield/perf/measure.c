@@ -15,7 +15,7 @@
 #define ROUNDS_MIN 10
 #define FLIGHT_BYTES (UINT64_C(32) << 20) /* in flight at most, so that large sizes take no more memory */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -31,7 +31,7 @@ static uint64_t warm_up(const struct perf_side *side)
 {
 	uint64_t fits = WARM_UP_BYTES / side->size;
 
-	return fits < WARM_UP_MIN ? WARM_UP_MIN : least(fits, WARM_UP);
+	return fits < WARM_UP_MIN ? WARM_UP_MIN : least_of(fits, WARM_UP);
 }
 
 static void measure_latency(struct perf_side *side, const struct perf_part *part, struct perf_result *result)
@@ -42,7 +42,7 @@ static void measure_latency(struct perf_side *side, const struct perf_part *part
 	for (int i = 0; i < TRIES; i++) {
 		begin = sf_now_ns();
 		part->latency(side, rounds, &none);
-		fastest = least(fastest, sf_now_ns() - begin);
+		fastest = least_of(fastest, sf_now_ns() - begin);
 	}
 	rounds = perf_agree(side, perf_fitting(side, rounds, fastest, PERF_ROUNDS_MAX), PERF_ROUNDS_MAX);
 	part->latency(side, rounds / WARM_UP_PART + 1, &none);
@@ -61,7 +61,7 @@ static void measure_rate(struct perf_side *side, const struct perf_part *part, s
 	for (int i = 0; i < TRIES; i++) {
 		begin = sf_now_ns();
 		part->rate(side, number);
-		fastest = least(fastest, sf_now_ns() - begin);
+		fastest = least_of(fastest, sf_now_ns() - begin);
 	}
 	number = perf_agree(side, perf_fitting(side, number, fastest, PERF_OPERATIONS_MAX), PERF_OPERATIONS_MAX);
 	begin = sf_now_ns();

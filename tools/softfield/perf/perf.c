@@ -36,7 +36,7 @@ static void choose_gpu(struct perf_plan *plan)
 }
 
 /* The far process receives the plan from the near one, and checks it like a command line. */
-static void agree(struct perf_side *side, const struct perf_options *options)
+static void plan_agree(struct perf_side *side, const struct perf_options *options)
 {
 	const char *refused;
 
@@ -54,7 +54,7 @@ static void run_side(const struct perf_options *options, bool near, int channel,
 {
 	struct perf_side side = {.channel = channel, .near = near, .cpu = options->bench.cpus[near]};
 
-	agree(&side, options);
+	plan_agree(&side, options);
 	perf_measure(&side, results);
 	close(channel);
 }
@@ -95,7 +95,7 @@ static void choose_nodes(char host[PERF_NAME_MAX], char dpu[PERF_NAME_MAX])
 
 /* Starts a child on the node; it ends with this process. Only the child keeps the two descriptors, so its end closes them. other:
  * the peer's end of the channel, or -1. */
-static pid_t start(const struct run *run, bool near, const char *node, int channel, int results, int other)
+static pid_t child_start(const struct run *run, bool near, const char *node, int channel, int results, int other)
 {
 	pid_t child = fork();
 
@@ -122,9 +122,9 @@ static void start_both(struct run *run, int results)
 	choose_nodes(host, dpu);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
 		bench_die("no socket: %s", strerror(errno));
-	run->far = start(run, false, host, sockets[0], results, sockets[1]);
+	run->far = child_start(run, false, host, sockets[0], results, sockets[1]);
 	close(sockets[0]);
-	run->near = start(run, true, dpu, sockets[1], results, -1);
+	run->near = child_start(run, true, dpu, sockets[1], results, -1);
 	close(sockets[1]);
 }
 
@@ -183,7 +183,7 @@ static bool await_children(struct run *run)
 	return waitpid(run->far, &status, 0) == run->far && status == 0 && good;
 }
 
-static bool measure(struct run *run)
+static bool plan_measure(struct run *run)
 {
 	const struct bench_options *bench = &run->options->bench;
 	int results[2], channel;
@@ -196,7 +196,7 @@ static bool measure(struct run *run)
 		start_both(run, results[1]);
 	} else {
 		channel = bench_channel_connect(bench->host, bench->port);
-		run->near = start(run, true, NULL, channel, results[1], -1);
+		run->near = child_start(run, true, NULL, channel, results[1], -1);
 		close(channel);
 	}
 	close(results[1]);
@@ -205,7 +205,7 @@ static bool measure(struct run *run)
 	return await_children(run);
 }
 
-static int report(const struct run *run)
+static int results_print(const struct run *run)
 {
 	const struct perf_options *options = run->options;
 	const struct perf_report all = {&options->plan, run->results, run->num};
@@ -238,7 +238,7 @@ static int perf_run(struct cli *cli)
 		run_side(&options, false, bench_channel_serve(options.bench.port), -1);
 		return TOOL_OK;
 	}
-	return measure(&run) ? report(&run) : TOOL_FAILED;
+	return plan_measure(&run) ? results_print(&run) : TOOL_FAILED;
 }
 
 const struct cli_command tool_perf = {

@@ -53,7 +53,7 @@ static double y_of(const struct chart *chart, double exponent)
 	return MARGIN + INNER_Y * (1 - (exponent - chart->values.low) / (chart->values.high - chart->values.low));
 }
 
-static void include(struct axis *axis, double exponent)
+static void range_include(struct axis *axis, double exponent)
 {
 	axis->low = exponent < axis->low ? exponent : axis->low;
 	axis->high = exponent > axis->high ? exponent : axis->high;
@@ -68,8 +68,8 @@ static void find_axes(struct chart *chart)
 		for (int tail = 0; tail <= chart->has_tail; tail++) {
 			if (chart->value(r, tail) <= 0)
 				continue;
-			include(&chart->sizes, log2(r->size));
-			include(&chart->values, log10(chart->value(r, tail)));
+			range_include(&chart->sizes, log2(r->size));
+			range_include(&chart->values, log10(chart->value(r, tail)));
 		}
 	}
 	if (chart->values.low > chart->values.high)

@@ -57,13 +57,13 @@ static void no_preparation(struct perf_side *side)
 	(void)side;
 }
 
-static void set(struct sync *sync, uint64_t value)
+static void value_set(struct sync *sync, uint64_t value)
 {
 	bench_check(doca_sync_event_update_set(sync->event, value), "sync_event: setting");
 }
 
 /* Waits for at least this value: the next set may follow already. */
-static void await(struct sync *sync, uint64_t value)
+static void value_await(struct sync *sync, uint64_t value)
 {
 	bench_check(doca_sync_event_wait_gt(sync->event, value - 1, UINT64_MAX), "sync_event: waiting");
 }
@@ -77,12 +77,12 @@ static void sync_latency(struct perf_side *side, uint64_t rounds, struct timing 
 
 		sync->value = answer;
 		if (side->near) {
-			set(sync, asked);
-			await(sync, answer);
+			value_set(sync, asked);
+			value_await(sync, answer);
 			timing_add(timing);
 		} else {
-			await(sync, asked);
-			set(sync, answer);
+			value_await(sync, asked);
+			value_set(sync, answer);
 		}
 	}
 }
@@ -93,10 +93,10 @@ static void sync_rate(struct perf_side *side, uint64_t operations)
 	struct sync *sync = (struct sync *)side->state;
 
 	for (uint64_t i = 1; side->near && i <= operations; i++)
-		set(sync, sync->value + i);
+		value_set(sync, sync->value + i);
 	sync->value += operations;
 	if (!side->near)
-		await(sync, sync->value);
+		value_await(sync, sync->value);
 }
 
 static void sync_close(struct perf_side *side)

@@ -69,7 +69,7 @@ static double connection_bytes(struct bench_side *side)
 	return (double)(mine + other) / (side->plan.connections + side->plan.idle);
 }
 
-static void measure(struct bench_side *side, struct report *report)
+static void plan_measure(struct bench_side *side, struct report *report)
 {
 	report->connection_bytes = connection_bytes(side);
 	bench_channel_meet(side->channel);
@@ -84,7 +84,7 @@ static void measure(struct bench_side *side, struct report *report)
 }
 
 /* The server receives the plan from the client, and checks it like a command line. */
-static void agree(struct bench_side *side, const struct bench_options *options)
+static void plan_agree(struct bench_side *side, const struct bench_options *options)
 {
 	const char *refused;
 
@@ -107,9 +107,9 @@ static void run_side(const struct bench_options *options, bool client, int chann
 	side->client = client;
 	raise_open_files();
 	bench_pin(options->cpus[client]);
-	agree(side, options);
+	plan_agree(side, options);
 	bench_side_open(side, options->device);
-	measure(side, report);
+	plan_measure(side, report);
 	bench_side_close(side);
 	free(side);
 	close(channel);

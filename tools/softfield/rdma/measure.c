@@ -112,7 +112,7 @@ static void run_latency(struct bench_side *side, uint64_t rounds, uint64_t *turn
 		one_at_a_time(side, rounds, timing);
 }
 
-static void settle(struct bench_side *side)
+static void receives_settle(struct bench_side *side)
 {
 	uint64_t num = 0;
 
@@ -138,7 +138,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 	run_latency(side, count, &turn, &timing);
 	*result = (struct bench_result){.test = BENCH_LATENCY, .size = size, .count = count};
 	timing_close(&timing, side->plan.op == BENCH_WRITE || bench_op_receives((enum bench_op)side->plan.op), &result->latency);
-	settle(side);
+	receives_settle(side);
 	side->puts_off = false;
 	post_again(side);
 	bench_side_release(side);
@@ -148,7 +148,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 /* ---- bandwidth ---- */
 
 /* Submits count tasks, with all slots in flight. */
-static void stream(struct bench_side *side, uint64_t count)
+static void sends_stream(struct bench_side *side, uint64_t count)
 {
 	uint64_t wanted = side->completed + count, first = count < side->num_slots ? count : side->num_slots;
 
@@ -186,9 +186,9 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 	if (side->client) {
 		uint64_t begin;
 
-		stream(side, warm_up);
+		sends_stream(side, warm_up);
 		begin = sf_now_ns();
-		stream(side, count);
+		sends_stream(side, count);
 		ns = sf_now_ns() - begin;
 		if (receives)
 			bench_channel_receive(side->channel, &ns, sizeof(ns));

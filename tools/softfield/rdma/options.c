@@ -20,7 +20,7 @@ const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_i
 
 /* ---- numbers ---- */
 
-static int refuse(const char *option, const char *value, const char *wanted)
+static int option_reject(const char *option, const char *value, const char *wanted)
 {
 	fprintf(stderr, "softfield: %s: --%s takes %s, not %s\n", bench_label, option, wanted, value);
 	return TOOL_USAGE;
@@ -55,7 +55,7 @@ static int parse_number(const char *option, const char *value, uint64_t min, uin
 	if (parse_size(value, &end, number) && *end == '\0' && *number >= min && *number <= max)
 		return TOOL_OK;
 	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu", (unsigned long long)min, (unsigned long long)max);
-	return refuse(option, value, wanted);
+	return option_reject(option, value, wanted);
 }
 
 static int parse_number32(const char *option, const char *value, uint32_t min, uint32_t max, uint32_t *number)
@@ -86,16 +86,16 @@ static int parse_sizes(const char *option, const char *value, struct bench_plan 
 		uint64_t from, to;
 
 		if (!parse_size(at, &at, &from))
-			return refuse(option, value, wanted);
+			return option_reject(option, value, wanted);
 		to = from;
 		if (*at == ':' && (!parse_size(at + 1, &at, &to) || to < from))
-			return refuse(option, value, wanted);
+			return option_reject(option, value, wanted);
 		for (uint64_t size = from; size <= to; size *= 2) {
 			if (!add_size(plan, size))
-				return refuse(option, value, wanted);
+				return option_reject(option, value, wanted);
 		}
 	} while (*at == ',' && *++at != '\0');
-	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse(option, value, wanted);
+	return *at == '\0' && at[-1] != ',' ? TOOL_OK : option_reject(option, value, wanted);
 }
 
 /* ---- words ---- */
@@ -108,7 +108,7 @@ static int parse_op(const char *value, struct bench_plan *plan)
 			return TOOL_OK;
 		}
 	}
-	return refuse("op", value, "write, read, send, write_imm, cas or faa");
+	return option_reject("op", value, "write, read, send, write_imm, cas or faa");
 }
 
 static int parse_test(const char *value, struct bench_plan *plan)
@@ -120,7 +120,7 @@ static int parse_test(const char *value, struct bench_plan *plan)
 	else if (strcmp(value, "both") == 0)
 		plan->tests = BENCH_LATENCY | BENCH_BANDWIDTH;
 	else
-		return refuse("test", value, "latency, bandwidth or both");
+		return option_reject("test", value, "latency, bandwidth or both");
 	return TOOL_OK;
 }
 
@@ -130,7 +130,7 @@ static int parse_cpus(const char *value, int cpus[2])
 
 	if (sscanf(value, "%d,%d%c", &cpus[0], &cpus[1], &end) != 2 || cpus[0] < -1 || cpus[1] < -1 || cpus[0] >= CPU_SETSIZE ||
 	    cpus[1] >= CPU_SETSIZE)
-		return refuse("cpus", value, "two CPU numbers such as 0,1");
+		return option_reject("cpus", value, "two CPU numbers such as 0,1");
 	return TOOL_OK;
 }
 
@@ -147,7 +147,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 	options->port = value;
 	if (role == BENCH_CLIENT) {
 		if (colon == NULL || colon == value)
-			return refuse("client", value, "HOST:PORT");
+			return option_reject("client", value, "HOST:PORT");
 		*colon = '\0';
 		options->host = value;
 		options->port = colon + 1;

@@ -24,7 +24,7 @@ static void task_done(union doca_data task_data, union doca_data ctx_data)
 	side->free = slot;
 }
 
-static void received(struct doca_rdma_task_receive *task, union doca_data task_data, union doca_data ctx_data)
+static void receive_done(struct doca_rdma_task_receive *task, union doca_data task_data, union doca_data ctx_data)
 {
 	struct bench_side *side = (struct bench_side *)ctx_data.ptr;
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
@@ -119,7 +119,7 @@ void bench_tasks_configure(struct bench_side *side)
 		bench_check(write_configure(side->rdma, TRY_TASKS), "configuring tasks");
 	bench_check(kinds[plan->op].configure(side->rdma, plan->depth + TRY_TASKS), "configuring tasks");
 	if (bench_op_receives((enum bench_op)plan->op))
-		bench_check(doca_rdma_task_receive_set_conf(side->rdma, received, receive_ended, plan->receives),
+		bench_check(doca_rdma_task_receive_set_conf(side->rdma, receive_done, receive_ended, plan->receives),
 			    "configuring receives");
 }
 

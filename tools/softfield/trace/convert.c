@@ -240,8 +240,8 @@ static void state_show(struct conversion *to, struct shown *shown, const struct 
 
 /* ---- other events ---- */
 
-static void instant(struct conversion *to, const struct shown *shown, const struct trace_item *item, const char *category,
-		    const char *name, const char *arg, uint64_t value)
+static void instant_write(struct conversion *to, const struct shown *shown, const struct trace_item *item, const char *category,
+			  const char *name, const char *arg, uint64_t value)
 {
 	struct pftrace_event event = {.type = PFTRACE_INSTANT,
 				      .ns = item->ns,
@@ -261,7 +261,7 @@ static void call_show(struct conversion *to, struct shown *shown, const struct t
 	char name[SF_TRACE_NAME_MAX + 64];
 
 	snprintf(name, sizeof(name), "doca_pe_progress is in %s and has not returned", shown->names[event->name]);
-	instant(to, shown, item, "callback", name, "ns", event->other);
+	instant_write(to, shown, item, "callback", name, "ns", event->other);
 	if (context == NULL)
 		return;
 	context->call_ns = event->other < item->ns ? item->ns - event->other : 0;
@@ -295,8 +295,8 @@ static void work_begin(struct conversion *to, struct shown *shown, const struct 
 static void kernel_item_show(struct conversion *to, struct shown *shown, const struct trace_item *item,
 			     const struct sf_trace_event *event)
 {
-	instant(to, shown, item, "message", event->kind == SF_TRACE_SEND ? "from a kernel" : "deliver: to a kernel", "bytes",
-		event->value);
+	instant_write(to, shown, item, "message", event->kind == SF_TRACE_SEND ? "from a kernel" : "deliver: to a kernel",
+		      "bytes", event->value);
 }
 
 static bool item_show(struct conversion *to, const struct trace_item *item)
@@ -318,7 +318,7 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 		return task_begin(to, shown, item, event);
 	case SF_TRACE_AGAIN:
 		snprintf(again, sizeof(again), "AGAIN: %s", shown->names[event->name]);
-		instant(to, shown, item, "task", again, "task", event->object);
+		instant_write(to, shown, item, "task", again, "task", event->object);
 		break;
 	case SF_TRACE_COMPLETE:
 	case SF_TRACE_COMPLETE_BY:
@@ -336,19 +336,20 @@ static bool item_show(struct conversion *to, const struct trace_item *item)
 		slice_end(to, shown, item);
 		break;
 	case SF_TRACE_SEND:
-		instant(to, shown, item, "message", shown->names[event->name], "bytes", event->value);
+		instant_write(to, shown, item, "message", shown->names[event->name], "bytes", event->value);
 		break;
 	case SF_TRACE_DELIVER:
 		deliver_begin(to, shown, item, event);
 		break;
 	case SF_TRACE_ARM:
-		instant(to, shown, item, "wake", event->value != 0 ? "arm: something is due" : "arm", "engine", event->object);
+		instant_write(to, shown, item, "wake", event->value != 0 ? "arm: something is due" : "arm", "engine",
+			      event->object);
 		break;
 	case SF_TRACE_WAKE:
-		instant(to, shown, item, "wake", "wake", "descriptor", event->value);
+		instant_write(to, shown, item, "wake", "wake", "descriptor", event->value);
 		break;
 	case SF_TRACE_AWAKE:
-		instant(to, shown, item, "wake", "awake", "engine", event->object);
+		instant_write(to, shown, item, "wake", "awake", "engine", event->object);
 		break;
 	case SF_TRACE_WORK:
 		work_begin(to, shown, item, event);

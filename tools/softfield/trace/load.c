@@ -144,7 +144,7 @@ static uint64_t first_whole(uint64_t head)
 	return head < SF_TRACE_EVENTS ? 0 : head - SF_TRACE_EVENTS + 1;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t ticks_later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -227,13 +227,13 @@ static bool ring_read(struct trace_process *process, uint32_t number, struct sf_
 		if (ring.first > process->rings[number].next && process->rings[number].next != 0)
 			process->num_lost +=
 				ring.first - process->rings[number].next; /* events of the thread that had the ring before */
-		process->rings[number].next = later(process->rings[number].next, ring.first);
+		process->rings[number].next = ticks_later(process->rings[number].next, ring.first);
 	}
-	from = later(process->rings[number].next, first_whole(ring.head));
+	from = ticks_later(process->rings[number].next, first_whole(ring.head));
 	if (process->rings[number].thread == NO_THREAD || !slots_read(process, at, slots, from, ring.head) ||
 	    !bytes_read(process->fd, &after, sizeof(after), at) || after.head < ring.head)
 		return true;
-	from = later(from, first_whole(after.head));
+	from = ticks_later(from, first_whole(after.head));
 	if (from > ring.head)
 		from = ring.head;
 	process->num_lost += from - process->rings[number].next;

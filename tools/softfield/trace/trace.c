@@ -31,7 +31,7 @@ struct options {
 
 static volatile sig_atomic_t is_interrupted;
 
-static void interrupted(int signal)
+static void signal_caught(int signal)
 {
 	(void)signal;
 	is_interrupted = 1;
@@ -60,8 +60,8 @@ static void print_open(const struct trace_process *process, const struct trace_o
 		printf("process %u (%s): %s is in %s for %s\n", process->head.pid, name, open->name, open->state, seconds);
 }
 
-static int finish(FILE *out, const struct options *options, enum trace_result result, const struct trace_count *count,
-		  const struct trace_process *processes, size_t num)
+static int trace_finish(FILE *out, const struct options *options, enum trace_result result, const struct trace_count *count,
+			const struct trace_process *processes, size_t num)
 {
 	bool is_written = ferror(out) == 0;
 
@@ -94,7 +94,7 @@ static int write_out(const struct options *options, const struct trace_process *
 	if (out == NULL)
 		return tool_fail("cannot write %s: %s", options->out, strerror(errno));
 	result = trace_convert(out, processes, num, &count);
-	return finish(out, options, result, &count, processes, num);
+	return trace_finish(out, options, result, &count, processes, num);
 }
 
 /* ---- files ---- */
@@ -148,7 +148,7 @@ static bool read_all(struct trace_target *targets, size_t num, size_t *num_begun
 }
 
 /* Collects until the time is over, counted from the start of all timelines; until Ctrl-C; or until all processes have ended. */
-static int collect(struct trace_target *targets, size_t num, const struct options *options)
+static int targets_collect(struct trace_target *targets, size_t num, const struct options *options)
 {
 	const struct timespec pause = {.tv_nsec = READ_PAUSE_NS};
 	uint64_t begin_ns = sf_now_ns(), end_ns = 0;
@@ -187,7 +187,7 @@ static int write_targets(const struct options *options, struct trace_target *tar
 
 static int trace_targets(const struct options *options, struct trace_target *targets, size_t num)
 {
-	struct sigaction action = {.sa_handler = interrupted};
+	struct sigaction action = {.sa_handler = signal_caught};
 	int code = TOOL_OK;
 	size_t asked = 0;
 
@@ -198,7 +198,7 @@ static int trace_targets(const struct options *options, struct trace_target *tar
 		asked++;
 	}
 	if (code == TOOL_OK)
-		code = collect(targets, num, options);
+		code = targets_collect(targets, num, options);
 	for (size_t i = 0; i < asked; i++)
 		trace_target_leave(&targets[i]);
 	if (code == TOOL_OK)
