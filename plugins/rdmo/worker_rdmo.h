@@ -62,7 +62,7 @@ struct rdmo_request {
 	TAILQ_ENTRY(rdmo_request) next;
 	struct rdmo_client *client;
 	struct rdmo_request_head head;
-	uint32_t num_puts; /* under way */
+	uint32_t num_puts; /* in flight */
 	bool done;	   /* not in the client's list any more: the last put frees it */
 	size_t len;
 	uint8_t data[];
@@ -83,7 +83,7 @@ struct rdmo_client {
 	uint64_t last_region;
 	TAILQ_HEAD(, rdmo_request) requests;
 	enum rdmo_stage stage;
-	uint64_t num_puts;     /* under way */
+	uint64_t num_puts;     /* in flight */
 	uint32_t num_removals; /* pending */
 	bool has_left;
 	/* of the one step that may be in flight */

@@ -13,7 +13,7 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER::SANDBOX);
 
-#define PENDING_MAX 4096 /* sends and receives under way */
+#define PENDING_MAX 4096 /* sends and receives in flight */
 
 doca_error_t urom_plugin_get_version(uint64_t *version);
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);

@@ -183,7 +183,7 @@ void sf_stall_break_rule(const struct sf_stall_case *stall, enum sf_stall_peer p
 	if (rule == SF_RULE_PE_005)
 		sf_rule_broken(
 			rule, stall->object, stall->type, "doca_pe_progress",
-			"%s, and nothing wakes the program to progress it: no notification is requested, or it is not looked at",
+			"%s, and nothing wakes the program to progress it: no notification is requested, or it is not waited for",
 			cause);
 	else if (rule != SF_RULES)
 		sf_rule_broken_so(rule, stall->object, stall->type, "doca_pe_progress", fix, "%s", cause);

@@ -34,7 +34,7 @@ struct attempts {
 
 static void attempts_add(struct attempts *attempts, const char *address, doca_error_t result)
 {
-	const char *what = result == DOCA_ERROR_TIME_OUT ? "says nothing" : "no service is there";
+	const char *what = result == DOCA_ERROR_TIME_OUT ? "no reply" : "no service is there";
 	size_t room = sizeof(attempts->text) - attempts->used;
 	int len = snprintf(attempts->text + attempts->used, room, "%s%s: %s", attempts->num++ != 0 ? ", " : "", address, what);
 

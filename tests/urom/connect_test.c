@@ -252,7 +252,7 @@ static void a_host_that_cannot_be_reached(void **state)
 		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		(void)connect(fds[i], (struct sockaddr *)&address, sizeof(address));
 	}
-	fails("127.0.0.1", other.port, DOCA_ERROR_TIME_OUT, "127.0.0.1: says nothing");
+	fails("127.0.0.1", other.port, DOCA_ERROR_TIME_OUT, "127.0.0.1: no reply");
 	for (int i = 0; i < 4; i++)
 		close(fds[i]);
 	other_close();
@@ -275,7 +275,7 @@ static void a_listener_that_says_nothing(void **state)
 {
 	(void)state;
 	answers("", 0);
-	assert_non_null(strstr(said, "127.0.0.1: says nothing"));
+	assert_non_null(strstr(said, "127.0.0.1: no reply"));
 }
 
 /* UCX sends a length and a status first, then the data of its two ends. */

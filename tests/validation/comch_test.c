@@ -263,7 +263,7 @@ static const struct scenario scenarios[] = {
 		 "SF-PE-005: comch consumer \"results\" (0x): doca_pe_progress: connect of comch consumer \"validation\" on "
 		 "host0/0000:d8:00.0 has taken T s, and nothing wakes the program to progress it: no notification is requested, "
 		 "or "
-		 "it is not looked at; fix: after doca_ctx_start, and after each event: progress until it returns 0, "
+		 "it is not waited for; fix: after doca_ctx_start, and after each event: progress until it returns 0, "
 		 "doca_pe_request_notification, then wait"),
 	SCENARIO(data_on_the_slow_path, "SF-COMCH-004: comch connection \"bulk\" (0x): doca_task_submit: 1000 control messages "
 					"within a second, and it has "

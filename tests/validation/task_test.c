@@ -338,7 +338,7 @@ static const struct scenario scenarios[] = {
 	SCENARIO(destroy_order, "SF-PE-001: progress engine \"main\" (0x): doca_pe_destroy: these contexts are connected to it: "
 				"test \"worker\" (0x); fix: destroy the contexts that the report names, then the engine"),
 	SCENARIO(progress_from_a_callback, "SF-PE-002: progress engine \"main\" (0x): doca_pe_progress: it was called from a "
-					   "callback that it runs; fix: return from the callback; the outer call goes on"),
+					   "callback that it runs; fix: return from the callback; the outer call continues"),
 	SCENARIO(submit_by_a_second_thread,
 		 "SF-PE-003: test \"worker\" (0x): doca_task_submit: another thread is in doca_pe_progress of its engine; fix: "
 		 "give each thread an engine of its own, or lock around all uses"),

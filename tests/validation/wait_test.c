@@ -247,7 +247,7 @@ static const struct scenario scenarios[] = {
 	SCENARIO(start_lost_in_an_event_loop,
 		 "SF-PE-005: test \"worker\" (0x): doca_pe_progress: connect of test has taken T s, and nothing wakes the "
 		 "program to "
-		 "progress it: no notification is requested, or it is not looked at; fix: after doca_ctx_start, and after each "
+		 "progress it: no notification is requested, or it is not waited for; fix: after doca_ctx_start, and after each "
 		 "event: progress until it returns 0, doca_pe_request_notification, then wait"),
 	SCENARIO(requested_and_never_waited_for,
 		 "SF-PE-006: progress engine \"main\" (0x): doca_pe_request_notification: requested T s ago, and since then N "

@@ -363,7 +363,7 @@ void sf_channel_event(struct sf_channel *channel, uint32_t events)
 static void silent_tick(struct sf_channel *channel, uint64_t now)
 {
 	if (channel->is_stream && now - channel->since_ns > SF_FIRST_WORD_LIMIT_NS)
-		sf_stranger_log_rejected("says nothing");
+		sf_stranger_log_rejected("sends nothing");
 	else if (!channel->is_stream && sf_liveness_lost(&channel->speaking, channel->pid, SF_FIRST_WORD_LIMIT_NS))
 		SF_LOG_WARN_LIMITED("process %d has connected and sends nothing: closed its connection", channel->pid);
 	else
