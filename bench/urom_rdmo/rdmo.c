@@ -199,7 +199,7 @@ static void connect_all(void)
 		must(sf_now_ns() < until, "waiting for the target");
 	check(urom_rdmo_initiator_create(own.worker, &initiator), "the initiator");
 	check(urom_rdmo_queue_open(initiator, board->worker, CLIENT, board->queue, &queue), "the queue");
-	check(ucx_side_reach(&own, board->target, &target_endpoint), "the target");
+	check(ucx_side_endpoint_get(&own, board->target, &target_endpoint), "the target");
 	must(ucp_ep_rkey_unpack(target_endpoint->ep, board->rkey, &rkey) == UCS_OK, "the key");
 	bytes = (uint8_t *)calloc(1, options.size);
 	must(bytes != NULL, "memory");

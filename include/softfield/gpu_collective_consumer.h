@@ -320,7 +320,7 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
  * The first thread's part after a poll: counts, and how much to poll next time. @return whether there are more credits to send
  */
 template <int S>
-SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
+SOFTFIELD_DEVICE bool softfield_collective_count(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
 {
 	uint32_t rounds = c->rounds; /* 0: few messages arrive, and one warp polls */
 
@@ -372,7 +372,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_con
 	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
 		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 	if (rank == 0)
-		publish = softfield_collective_account<S>(c, total, polled, fresh);
+		publish = softfield_collective_count<S>(c, total, polled, fresh);
 	if (softfield_scope_any<S>(left != 0)) {
 		if (softfield_scope_any<S>(left & SOFTFIELD_GOES_ON))
 			total = softfield_collective_go_on<S>(c, delivered, total);

@@ -132,7 +132,7 @@ static doca_error_t open_endpoint(struct allreduce *allreduce, struct peer *peer
 	if (peer->endpoint != NULL)
 		ucx_side_release(&allreduce->network.side, peer->endpoint);
 	peer->endpoint = NULL;
-	doca_error_t result = ucx_side_reach_said(&allreduce->network.side, ucp, len, &peer->endpoint);
+	doca_error_t result = ucx_side_endpoint_get_untrusted(&allreduce->network.side, ucp, len, &peer->endpoint);
 	if (result == DOCA_SUCCESS)
 		ucx_side_hold(peer->endpoint);
 	return result;

@@ -253,7 +253,7 @@ static doca_error_t open_endpoint(struct ucx_side *side, const void *address, ui
 	return DOCA_SUCCESS;
 }
 
-doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
+doca_error_t ucx_side_endpoint_get(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
 {
 	ucp_worker_address_attr_t attr = {.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID};
 	/* The parameter of UCX is not const, but UCX only reads it. */
@@ -271,14 +271,15 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	return open_endpoint(side, address, attr.worker_uid, endpoint);
 }
 
-doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint)
+doca_error_t ucx_side_endpoint_get_untrusted(struct ucx_side *side, const void *address, size_t len,
+					     struct ucx_endpoint **endpoint)
 {
 	_Alignas(16) uint8_t padded[UCX_SIDE_ADDRESS_MAX + ADDRESS_PAD];
 	if (len == 0 || len > UCX_SIDE_ADDRESS_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(padded, address, len);
 	memset(padded + len, 0xff, sizeof(padded) - len);
-	return ucx_side_reach(side, padded, endpoint);
+	return ucx_side_endpoint_get(side, padded, endpoint);
 }
 
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey)

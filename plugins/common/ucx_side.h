@@ -57,13 +57,14 @@ void ucx_side_close(struct ucx_side *side);
 doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, size_t *len);
 
 /* Returns the endpoint to the worker of that address: the same one until it fails. FULL: too many endpoints. */
-doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint);
+doca_error_t ucx_side_endpoint_get(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint);
 /* The same for an untrusted address of len bytes. UCX has no length parameter and trusts the bytes, so terminators for its lists
  * are appended. INVALID_VALUE: also if it is too long. */
-doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint);
+doca_error_t ucx_side_endpoint_get_untrusted(struct ucx_side *side, const void *address, size_t len,
+					     struct ucx_endpoint **endpoint);
 /* The same for a packed key. */
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey);
-/* Takes a reference. A caller that keeps an endpoint beyond the next ucx_side_reach needs one. */
+/* Takes a reference. A caller that keeps an endpoint beyond the next ucx_side_endpoint_get needs one. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
 /* The same, but the last reference closes the endpoint: pending operations complete as cancelled, within the call. Must not be

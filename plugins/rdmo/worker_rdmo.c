@@ -145,7 +145,7 @@ static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struc
 	}
 	if (rdmo->num_clients == RDMO_CLIENTS_MAX)
 		return DOCA_ERROR_FULL;
-	doca_error_t result = ucx_side_reach_said(&rdmo->ucx, command->blob, command->blob_len, &endpoint);
+	doca_error_t result = ucx_side_endpoint_get_untrusted(&rdmo->ucx, command->blob, command->blob_len, &endpoint);
 	if (result != DOCA_SUCCESS)
 		return result;
 	client = (struct rdmo_client *)calloc(1, sizeof(*client));
@@ -168,7 +168,7 @@ static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_c
 
 	if (client->num_queues == RDMO_QUEUES_MAX)
 		return DOCA_ERROR_FULL;
-	doca_error_t result = ucx_side_reach_said(&client->rdmo->ucx, command->blob, command->blob_len, &endpoint);
+	doca_error_t result = ucx_side_endpoint_get_untrusted(&client->rdmo->ucx, command->blob, command->blob_len, &endpoint);
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct rdmo_queue *queue = (struct rdmo_queue *)calloc(1, sizeof(*queue));

@@ -87,7 +87,7 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 	doca_error_t result = doca_urom_worker_domain_addr_lookup(ctx, command->peer, &address);
 
 	if (result == DOCA_SUCCESS)
-		result = ucx_side_reach(&sandbox->ucx, address, &endpoint);
+		result = ucx_side_endpoint_get(&sandbox->ucx, address, &endpoint);
 	if (result != DOCA_SUCCESS) {
 		DOCA_LOG_WARN("a message to worker %llu of the domain cannot be sent: %s", (unsigned long long)command->peer,
 			      result == DOCA_ERROR_NOT_FOUND ? "no domain of this worker has that worker"

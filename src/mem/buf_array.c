@@ -151,7 +151,7 @@ static doca_error_t settle_pages(struct doca_mmap *mmap)
 }
 
 /* Memory of this process: host memory is mapped for a real GPU first. */
-static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
+static doca_error_t own_memory_map(struct doca_buf_arr *arr, uint64_t *base)
 {
 	struct doca_mmap *mmap = arr->mmap;
 	uintptr_t addr = (uintptr_t)mmap->addr;
@@ -174,7 +174,7 @@ static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
 }
 
 /* Translates an error of memory that cannot be accessed, which has been logged, into a code of the API. */
-static doca_error_t reach_error(doca_error_t error)
+static doca_error_t access_error(doca_error_t error)
 {
 	switch (error) {
 	case DOCA_SUCCESS:
@@ -187,7 +187,7 @@ static doca_error_t reach_error(doca_error_t error)
 }
 
 /* The address for kernels of the memory map's first byte, and the kind of memory. */
-static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
+static doca_error_t memory_address_get(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
 {
 	bool direct = true;
 
@@ -199,7 +199,7 @@ static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint3
 	}
 	*flags = SOFTFIELD_BUF_DIRECT | (arr->mmap->is_gpu_memory ? 0 : SOFTFIELD_BUF_CPU) |
 		 ((arr->mmap->permissions & DOCA_ACCESS_FLAG_LOCAL_READ_WRITE) != 0 ? SOFTFIELD_BUF_WRITABLE : 0);
-	return own_reach(arr, base);
+	return own_memory_map(arr, base);
 }
 
 static void memory_leave(struct doca_buf_arr *arr)
@@ -211,7 +211,7 @@ static void memory_leave(struct doca_buf_arr *arr)
 	arr->remote = NULL;
 }
 
-/* Fills in the handle at its address for kernels. base and flags come from memory_reach. */
+/* Fills in the handle at its address for kernels. base and flags come from memory_address_get. */
 static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey,
 			struct doca_gpu_buf_arr *handle)
 {
@@ -267,7 +267,7 @@ static doca_error_t array_lay_out(struct doca_buf_arr *arr)
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);
 	if (result == DOCA_SUCCESS)
-		result = reach_error(memory_reach(arr, &base, &flags));
+		result = access_error(memory_address_get(arr, &base, &flags));
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = handle_build(arr, base, flags, mkey);

@@ -115,7 +115,7 @@ doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, si
 /* ---- an event made from an export ---- */
 
 /* The owner updates its word with CPU instructions, so the fabric's atomics must be atomic against them. */
-static doca_error_t reach_by_fabric(struct sf_event_import *import)
+static doca_error_t access_by_fabric(struct sf_event_import *import)
 {
 	if ((import->page->ops->caps & SF_CAP_ATOMIC_CPU) == 0) {
 		SF_LOG_ERR_LIMITED(
@@ -138,7 +138,7 @@ static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (import.mapped == NULL)
-		result = reach_by_fabric(&import);
+		result = access_by_fabric(&import);
 	if (result != DOCA_SUCCESS) {
 		sf_event_regions_close(&import);
 		return result;

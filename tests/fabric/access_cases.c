@@ -49,7 +49,7 @@ static struct sf_domain *importer_open(void)
 	return domain;
 }
 
-static doca_error_t reach(struct sf_region *region, enum sf_op_kind kind, uint64_t at, void *data, size_t len)
+static doca_error_t region_access(struct sf_region *region, enum sf_op_kind kind, uint64_t at, void *data, size_t len)
 {
 	struct sf_iov piece = {data, len};
 	struct sf_op op = {.kind = kind, .iov = &piece, .iov_num = 1, .remote_addr = region->addr + at};
@@ -72,7 +72,7 @@ static void compare_at_random(struct sf_region *region, const char *bytes, size_
 	uint32_t seed = seed_new();
 	char *shadow = malloc(len), *data = malloc(len);
 
-	CHECK_OK(reach(region, SF_OP_READ, 0, shadow, len));
+	CHECK_OK(region_access(region, SF_OP_READ, 0, shadow, len));
 	for (uint32_t i = 0; i < 500; i++) {
 		uint32_t num = random_below(&seed, i % 4 == 0 ? (uint32_t)len + 1 : i % 4 == 1 ? 5000 : 64);
 		uint32_t at = random_below(&seed, (uint32_t)len - num + 1);
@@ -81,10 +81,10 @@ static void compare_at_random(struct sf_region *region, const char *bytes, size_
 		if (i % 2 == 0) {
 			fill(data, num, i);
 			memcpy(shadow + at, data, num);
-			CHECK_OK(reach(region, SF_OP_WRITE, at, data, num));
+			CHECK_OK(region_access(region, SF_OP_WRITE, at, data, num));
 		} else {
 			memset(data, 0, num);
-			CHECK_OK(reach(region, SF_OP_READ, at, data, num));
+			CHECK_OK(region_access(region, SF_OP_READ, at, data, num));
 			CHECK(memcmp(data, shadow + at, num) == 0);
 		}
 	}
@@ -188,9 +188,9 @@ static void access_keeps_rights(void)
 			doca_error_t want = (rights & needs[i]) != 0 ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
 			uint64_t word = 1;
 
-			CHECK_RESULT(reach(import, kinds[i], 0, &word, 8), want); /* an edge */
-			CHECK_RESULT(reach(import, kinds[i], 128, &word, 8), want);
-			CHECK_OK(reach(owner.region, kinds[i], 128, &word, 8)); /* the owner may */
+			CHECK_RESULT(region_access(import, kinds[i], 0, &word, 8), want); /* an edge */
+			CHECK_RESULT(region_access(import, kinds[i], 128, &word, 8), want);
+			CHECK_OK(region_access(owner.region, kinds[i], 128, &word, 8)); /* the owner may */
 		}
 		sf_region_close(import);
 		owner_close(&owner);
@@ -216,21 +216,21 @@ static void access_stays_inside_the_region(void)
 		struct sf_op op = {
 			.kind = kind, .iov = &piece, .iov_num = 1, .remote_addr = region->addr, .header = "h", .header_len = 1};
 
-		CHECK_OK(reach(region, kind, 992, &word, 8));
-		CHECK_OK(reach(region, kind, 1000, &word, 0));
-		CHECK_RESULT(reach(region, kind, 993, &word, 8), DOCA_ERROR_INVALID_VALUE);
-		CHECK_RESULT(reach(region, kind, UINT64_MAX, &word, 8), DOCA_ERROR_INVALID_VALUE);
-		CHECK_RESULT(reach(region, kind, 0, &word, (size_t)SF_TRANSFER_MAX + 1), DOCA_ERROR_INVALID_VALUE);
-		CHECK_RESULT(reach(region, SF_OP_SEND, 0, &word, 8), DOCA_ERROR_INVALID_VALUE);
+		CHECK_OK(region_access(region, kind, 992, &word, 8));
+		CHECK_OK(region_access(region, kind, 1000, &word, 0));
+		CHECK_RESULT(region_access(region, kind, 993, &word, 8), DOCA_ERROR_INVALID_VALUE);
+		CHECK_RESULT(region_access(region, kind, UINT64_MAX, &word, 8), DOCA_ERROR_INVALID_VALUE);
+		CHECK_RESULT(region_access(region, kind, 0, &word, (size_t)SF_TRANSFER_MAX + 1), DOCA_ERROR_INVALID_VALUE);
+		CHECK_RESULT(region_access(region, SF_OP_SEND, 0, &word, 8), DOCA_ERROR_INVALID_VALUE);
 		CHECK_RESULT(sf_region_access(region, &op), DOCA_ERROR_INVALID_VALUE); /* no receive could get a header */
 		op.header_len = 0;
 		op.iov_num = fabric->iov_max + 1;
 		CHECK_RESULT(sf_region_access(region, &op), DOCA_ERROR_INVALID_VALUE);
 		if ((fabric->caps & SF_CAP_ATOMIC) == 0)
 			continue;
-		CHECK_RESULT(reach(region, SF_OP_FAA, 8, &word, 8), DOCA_ERROR_INVALID_VALUE); /* 4 mod 8 */
-		CHECK_RESULT(reach(region, SF_OP_CAS, 4, &word, 4), DOCA_ERROR_INVALID_VALUE);
-		CHECK_OK(reach(region, SF_OP_FAA, 4, &word, 8));
+		CHECK_RESULT(region_access(region, SF_OP_FAA, 8, &word, 8), DOCA_ERROR_INVALID_VALUE); /* 4 mod 8 */
+		CHECK_RESULT(region_access(region, SF_OP_CAS, 4, &word, 4), DOCA_ERROR_INVALID_VALUE);
+		CHECK_OK(region_access(region, SF_OP_FAA, 4, &word, 8));
 	}
 	sf_region_close(import);
 	owner_close(&owner);
@@ -246,15 +246,15 @@ static void access_of_a_closed_region_is_aborted(void)
 
 	owner_open(&owner, PAGE - 64, 3 * PAGE, ALL_RIGHTS);
 	import = region_pass(owner.region, domain);
-	CHECK_OK(reach(import, SF_OP_WRITE, 64, &word, 8));
+	CHECK_OK(region_access(import, SF_OP_WRITE, 64, &word, 8));
 	sf_region_close(owner.region);
 	owner.region = NULL;
 	word = 8;
-	CHECK_RESULT(reach(import, SF_OP_WRITE, 64, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
-	CHECK_RESULT(reach(import, SF_OP_READ, 0, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(region_access(import, SF_OP_WRITE, 64, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(region_access(import, SF_OP_READ, 0, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
-		CHECK_RESULT(reach(import, SF_OP_FAA, 0, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
-		CHECK_RESULT(reach(import, SF_OP_CAS, 64, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK_RESULT(region_access(import, SF_OP_FAA, 0, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK_RESULT(region_access(import, SF_OP_CAS, 64, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 	}
 	CHECK(owner.memory[PAGE] == 7);
 	sf_region_close(import);
@@ -389,13 +389,13 @@ static void access_reaches_another_process(void)
 	peer_fork(&peer, own_all);
 	domain = importer_open();
 	import = descriptor_hear(peer.sock, domain);
-	CHECK_OK(reach(import, SF_OP_READ, 0, data, SHARED_LEN));
+	CHECK_OK(region_access(import, SF_OP_READ, 0, data, SHARED_LEN));
 	CHECK(filled(data, SHARED_LEN, 9));
 	compare_at_random(import, NULL, SHARED_LEN);
 	say_word(peer.sock, 'c');
 	hear_word(peer.sock, 'c');
-	CHECK_RESULT(reach(import, SF_OP_READ, WHOLE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
-	CHECK_RESULT(reach(import, SF_OP_WRITE, EDGE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(region_access(import, SF_OP_READ, WHOLE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(region_access(import, SF_OP_WRITE, EDGE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 	say_word(peer.sock, 'e');
 	sf_region_close(import);
 	sf_domain_close(domain);
@@ -415,11 +415,11 @@ static void a_read_only_region_of_another_process_is_not_written(void)
 	domain = importer_open();
 	import = descriptor_hear(peer.sock, domain);
 	for (uint64_t at = 0; at < 1024; at += 64) {
-		CHECK_RESULT(reach(import, SF_OP_WRITE, at, &word, 8), DOCA_ERROR_NOT_PERMITTED);
+		CHECK_RESULT(region_access(import, SF_OP_WRITE, at, &word, 8), DOCA_ERROR_NOT_PERMITTED);
 		if ((fabric->caps & SF_CAP_ATOMIC) != 0)
-			CHECK_RESULT(reach(import, SF_OP_FAA, at, &word, 8), DOCA_ERROR_NOT_PERMITTED);
+			CHECK_RESULT(region_access(import, SF_OP_FAA, at, &word, 8), DOCA_ERROR_NOT_PERMITTED);
 	}
-	CHECK_OK(reach(import, SF_OP_READ, 0, data, SHARED_LEN));
+	CHECK_OK(region_access(import, SF_OP_READ, 0, data, SHARED_LEN));
 	CHECK(filled(data, SHARED_LEN, 9));
 	say_word(peer.sock, 'c');
 	hear_word(peer.sock, 'c');
@@ -448,8 +448,8 @@ static void access_reaches_a_stopped_process(void)
 	for (int i = 0; i < 100; i++) {
 		uint64_t begin = sf_now_ms();
 
-		CHECK_OK(reach(import, SF_OP_WRITE, WHOLE, &word, 8));
-		CHECK_OK(reach(import, SF_OP_READ, WHOLE, &old, 8));
+		CHECK_OK(region_access(import, SF_OP_WRITE, WHOLE, &word, 8));
+		CHECK_OK(region_access(import, SF_OP_READ, WHOLE, &old, 8));
 		CHECK(old == word);
 		if ((fabric->caps & SF_CAP_ATOMIC) != 0)
 			CHECK_OK(atomic(import, SF_OP_FAA, WHOLE, 0, 2, &word));
@@ -457,7 +457,7 @@ static void access_reaches_a_stopped_process(void)
 		CHECK(sf_now_ms() - begin < NOTICE_MS);
 	}
 	/* The kernel copies an edge where that is permitted; elsewhere the agent does, and it is stopped. */
-	edge = reach(import, SF_OP_WRITE, EDGE, &word, 8);
+	edge = region_access(import, SF_OP_WRITE, EDGE, &word, 8);
 	CHECK(edge == DOCA_SUCCESS || edge == DOCA_ERROR_TIME_OUT);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
 		uint64_t begin = sf_now_ms();
@@ -472,7 +472,7 @@ static void access_reaches_a_stopped_process(void)
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0)
 		CHECK_OK(atomic(import, SF_OP_FAA, RAGGED_END, 0, 1, &old));
-	CHECK_OK(reach(import, SF_OP_WRITE, EDGE, &word, 8));
+	CHECK_OK(region_access(import, SF_OP_WRITE, EDGE, &word, 8));
 	say_word(peer.sock, 'c');
 	hear_word(peer.sock, 'c');
 	say_word(peer.sock, 'e');
@@ -512,7 +512,7 @@ static void requests_do_not_wait_for_a_stopped_owner(void)
 		WAIT((result = sf_region_ready(import)) != DOCA_ERROR_AGAIN);
 		CHECK_RESULT(result, killed ? DOCA_ERROR_NOT_FOUND : DOCA_SUCCESS);
 		if (!killed) {
-			CHECK_OK(reach(import, SF_OP_READ, WHOLE, &word, 8));
+			CHECK_OK(region_access(import, SF_OP_READ, WHOLE, &word, 8));
 			say_word(peer.sock, 'c');
 			hear_word(peer.sock, 'c');
 			say_word(peer.sock, 'e');
@@ -559,13 +559,13 @@ static void access_is_aborted_by_the_owners_death(void)
 		peer_fork(&peer, own_all);
 		domain = importer_open();
 		import = descriptor_hear(peer.sock, domain);
-		CHECK_OK(reach(import, kind, places[i % 3], &word, 8));
+		CHECK_OK(region_access(import, kind, places[i % 3], &word, 8));
 		peer_kill(&peer);
 		end = sf_now_ms() + NOTICE_MS;
-		while ((result = reach(import, kind, places[i % 3], &word, 8)) == DOCA_SUCCESS)
+		while ((result = region_access(import, kind, places[i % 3], &word, 8)) == DOCA_SUCCESS)
 			CHECK(sf_now_ms() < end);
 		CHECK_RESULT(result, DOCA_ERROR_CONNECTION_ABORTED);
-		CHECK_RESULT(reach(import, kind, WHOLE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK_RESULT(region_access(import, kind, WHOLE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 		sf_region_close(import);
 		sf_domain_close(domain);
 	}

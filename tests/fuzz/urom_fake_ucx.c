@@ -240,7 +240,7 @@ doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, s
 }
 
 /* The first byte of an address is its worker's id. */
-doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
+doca_error_t ucx_side_endpoint_get(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
 {
 	uint64_t peer = ((const uint8_t *)address)[0] % 4;
 	struct ucx_endpoint *found;
@@ -264,9 +264,10 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	return DOCA_SUCCESS;
 }
 
-doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint)
+doca_error_t ucx_side_endpoint_get_untrusted(struct ucx_side *side, const void *address, size_t len,
+					     struct ucx_endpoint **endpoint)
 {
-	return ucx_side_reach(side, address, endpoint);
+	return ucx_side_endpoint_get(side, address, endpoint);
 }
 
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey)

@@ -454,7 +454,7 @@ static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *nu
 	int done = 0;
 	struct ucx_endpoint *endpoint;
 
-	assert_int_equal(ucx_side_reach(&initiator->ucx, worker_address, &endpoint), DOCA_SUCCESS);
+	assert_int_equal(ucx_side_endpoint_get(&initiator->ucx, worker_address, &endpoint), DOCA_SUCCESS);
 	for (size_t i = 0; i < sizeof(head) / 8; i++)
 		head[i] = (uint64_t)rand_r(seed) * (rand_r(seed) % 3 == 0 ? UINT64_C(0x100000001) : 1) %
 			  (rand_r(seed) % 2 == 0 ? 6 : UINT64_MAX);
