@@ -8,23 +8,23 @@
 #include "graph/graph_private.h"
 
 #define CACHE_LINE 64
-#define CIRCLE_TEXT_MAX 160 /* of the log line that names a cycle's nodes */
+#define CYCLE_TEXT_MAX 160 /* of the log line that names a cycle's nodes */
 
 /* ---- cycles ---- */
 
 /* Writes "2 waits for 5 waits for 2" for the cycle that node is on, truncated to fit. */
-static void circle_print(const struct doca_graph_node *node, char text[CIRCLE_TEXT_MAX])
+static void cycle_print(const struct doca_graph_node *node, char text[CYCLE_TEXT_MAX])
 {
 	const size_t room_end = sizeof(" waits for 65535 waits for ...");
 	const struct doca_graph_node *walk = node;
-	size_t len = (size_t)snprintf(text, CIRCLE_TEXT_MAX, "%u", node->index);
+	size_t len = (size_t)snprintf(text, CYCLE_TEXT_MAX, "%u", node->index);
 
 	do {
 		walk = walk->before;
-		len += (size_t)snprintf(text + len, CIRCLE_TEXT_MAX - len, " waits for %u", walk->index);
-	} while (walk != node && len + room_end < CIRCLE_TEXT_MAX);
+		len += (size_t)snprintf(text + len, CYCLE_TEXT_MAX - len, " waits for %u", walk->index);
+	} while (walk != node && len + room_end < CYCLE_TEXT_MAX);
 	if (walk != node)
-		snprintf(text + len, CIRCLE_TEXT_MAX - len, " waits for ...");
+		snprintf(text + len, CYCLE_TEXT_MAX - len, " waits for ...");
 }
 
 /* Removes the nodes that wait for nothing, then those that waited for these only, and so on; needs only a list through the nodes.
@@ -62,7 +62,7 @@ static uint32_t take_away(struct doca_graph *graph)
 	return num_left;
 }
 
-static doca_error_t check_circles(struct doca_graph *graph)
+static doca_error_t check_cycles(struct doca_graph *graph)
 {
 	if (take_away(graph) == 0)
 		return DOCA_SUCCESS;
@@ -77,8 +77,8 @@ static doca_error_t check_circles(struct doca_graph *graph)
 	/* each remaining node waits for another, so that many steps back end on a cycle */
 	for (uint32_t i = 0; i < graph->num_nodes; i++)
 		node = node->before;
-	char text[CIRCLE_TEXT_MAX];
-	circle_print(node, text);
+	char text[CYCLE_TEXT_MAX];
+	cycle_print(node, text);
 	SF_LOG_ERR("the graph's dependencies form a cycle, node %s: remove one of them", text);
 	return DOCA_ERROR_INVALID_VALUE;
 }
@@ -219,7 +219,7 @@ doca_error_t doca_graph_start(struct doca_graph *graph)
 	}
 	doca_error_t result = check_nodes(graph);
 	if (result == DOCA_SUCCESS)
-		result = check_circles(graph);
+		result = check_cycles(graph);
 	if (result == DOCA_SUCCESS)
 		result = instances_build(graph);
 	if (result != DOCA_SUCCESS)

@@ -435,7 +435,7 @@ static bool has_cycle(const uint32_t *parents, int num)
 
 static void random_cycles_are_found(void **state)
 {
-	int num_circles = 0;
+	int num_cycles = 0;
 
 	ok(doca_pe_create(&pe));
 	contexts_start();
@@ -457,16 +457,16 @@ static void random_cycles_are_found(void **state)
 			ok(doca_graph_add_dependency(graph, node[from], node[to]));
 			parents[to] |= 1u << from;
 		}
-		bool circle = has_cycle(parents, num);
-		num_circles += circle;
-		assert_int_equal(doca_graph_start(graph), circle ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);
+		bool cyclic = has_cycle(parents, num);
+		num_cycles += cyclic;
+		assert_int_equal(doca_graph_start(graph), cyclic ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);
 		ok(doca_graph_stop(graph));
 		ok(doca_graph_destroy(graph));
 	}
 	contexts_stop();
 	ok(doca_pe_destroy(pe));
-	print_message("%d of 3000 graphs had a cycle\n", num_circles);
-	assert_true(num_circles > 100 && num_circles < 2900);
+	print_message("%d of 3000 graphs had a cycle\n", num_cycles);
+	assert_true(num_cycles > 100 && num_cycles < 2900);
 }
 
 int main(void)

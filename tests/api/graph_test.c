@@ -304,7 +304,7 @@ static void a_cycle_is_rejected_and_named(void **state)
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE);
 	ok(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DISABLE));
 	const char *log = log_seen;
-	assert_non_null(strstr(log, "circle"));
+	assert_non_null(strstr(log, "cycle"));
 	assert_non_null(strstr(log, "2 waits for 4"));
 	assert_non_null(strstr(log, "4 waits for 3"));
 	assert_non_null(strstr(log, "3 waits for 2"));
