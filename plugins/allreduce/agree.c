@@ -9,6 +9,7 @@
  *   the same follows.
  *   Otherwise the vector is sent in pieces, along a ring or a tree.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "worker_allreduce.h"
@@ -157,6 +158,7 @@ static void message_handle(struct vector *vector, struct party *party, const str
 		if (!party->asked)
 			break;
 		party->asked = false;
+		assert(vector->num_asked > 0);
 		vector->num_asked--;
 		process_check(vector->allreduce, message->source, vector->command.rank,
 			      good ? DOCA_SUCCESS : allreduce_known_error(message->number));

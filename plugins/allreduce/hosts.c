@@ -5,6 +5,7 @@
  * writer could write to that memory anyway. A rank's process writes the number of its own worker. The numbers of other
  * workers are written by the rank's worker, to which its process has proven itself, so the rank need not act.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -53,6 +54,7 @@ struct host *hosts_find(struct allreduce *allreduce, uint64_t client, uint64_t a
 static void host_drop(struct allreduce *allreduce, struct host *host)
 {
 	LIST_REMOVE(host, next);
+	assert(allreduce->num_hosts > 0);
 	allreduce->num_hosts--;
 	process_memory_close(&host->memory);
 	free(host);

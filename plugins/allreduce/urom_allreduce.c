@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,7 @@ static void end_if_over(struct allreduce *allreduce)
 	if (allreduce->guard != NULL)
 		guard_close(allreduce->guard);
 	TAILQ_REMOVE(&allreduce->comm->inflight, allreduce, next);
+	assert(allreduce->comm->num_inflight > 0);
 	allreduce->comm->num_inflight--;
 	const struct allreduce ended = *allreduce;
 	free(allreduce);

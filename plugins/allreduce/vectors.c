@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole vectors: start, reduction after the workers have agreed (agree.c), and completion. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,7 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 {
 	if (vector->ended)
 		return;
+	assert(vector->num_pieces > 0);
 	vector->num_pieces--;
 	if (status == DOCA_SUCCESS) {
 		status = process_memory_write(&vector->host->memory, vector->place.receive + offset, data, len);
@@ -339,6 +341,7 @@ static void vector_adopt(struct vector *vector, const struct urom_worker_cmd_des
 	bool same = memcmp(&vector->shape, &command->shape, sizeof(vector->shape)) == 0;
 
 	vector->stage = VECTOR_OFFERED;
+	assert(allreduce->num_awaited > 0);
 	allreduce->num_awaited--;
 	vector->command = *command;
 	vector->notification = notification;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ucx_side.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,7 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 
 	if (!endpoint->replaced)
 		LIST_REMOVE(endpoint, next);
+	assert(side->num_endpoints > 0);
 	side->num_endpoints--;
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(endpoint->ep, &param);
 	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* a forced close needs no peer */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The DPU's half of the rdmo plugin: the worker executes initiators' requests in the memory of its host's program. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -39,6 +40,7 @@ struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t 
 static void free_region(struct rdmo_client *client, struct rdmo_region *region)
 {
 	LIST_REMOVE(region, next);
+	assert(client->num_regions > 0);
 	client->num_regions--;
 	ucp_rkey_destroy(region->rkey);
 	free(region);
@@ -60,6 +62,7 @@ void rdmo_regions_sweep(struct rdmo_client *client)
 static void free_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 {
 	LIST_REMOVE(queue, next);
+	assert(client->num_queues > 0);
 	client->num_queues--;
 	free(queue);
 }
@@ -124,6 +127,7 @@ static void remove_client(struct rdmo_client *client)
 	rdmo_requests_free(client);
 	LIST_REMOVE(client, next);
 	LIST_INSERT_HEAD(&rdmo->left, client, next);
+	assert(rdmo->num_clients > 0);
 	rdmo->num_clients--;
 	client->has_left = true;
 	ucx_side_drop(&rdmo->ucx, client->endpoint);
@@ -228,6 +232,7 @@ static void client_removed(void *request, ucs_status_t status, void *user_data)
 	struct rdmo_client *client = removal->client;
 
 	ucp_request_free(request);
+	assert(client->num_removals > 0);
 	client->num_removals--;
 	if (client->has_left) {
 		free(removal->answer);

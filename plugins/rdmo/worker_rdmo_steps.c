@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ void rdmo_request_free(struct rdmo_request *request)
 	struct rdmo *rdmo = request->client->rdmo;
 
 	rdmo->num_requests--;
+	assert(request->len <= rdmo->num_bytes);
 	rdmo->num_bytes -= request->len;
 	free(request);
 }
@@ -83,7 +85,9 @@ static void put_done(void *ucx_request, ucs_status_t status, void *user_data)
 	ucp_request_free(ucx_request);
 	if (status != UCS_OK)
 		rdmo_note(request, ucx_side_error(status));
+	assert(client->num_puts > 0);
 	client->num_puts--;
+	assert(request->num_puts > 0);
 	request->num_puts--;
 	if (request->num_puts == 0 && request->done)
 		rdmo_request_free(request);
@@ -117,6 +121,7 @@ static doca_error_t data_put(struct rdmo_request *request, struct rdmo_region *r
 void rdmo_pointer_drop(struct rdmo_client *client, struct rdmo_pointer *pointer)
 {
 	LIST_REMOVE(pointer, next);
+	assert(client->num_pointers > 0);
 	client->num_pointers--;
 	free(pointer);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The DPU's half of the sandbox plugin: tagged messages by UCX between the workers of a domain. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -51,6 +52,7 @@ static void operation_finish(struct operation *operation, doca_error_t status, s
 	answer->worker_notif.len = sizeof(struct sandbox_notification) + data_len;
 	ucs_list_add_tail(&sandbox->answers, &answer->entry);
 	TAILQ_REMOVE(&sandbox->pending, operation, next);
+	assert(sandbox->num_pending > 0);
 	sandbox->num_pending--;
 	free(operation->command);
 	free(operation);

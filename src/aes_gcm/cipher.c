@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "aes_gcm/cipher.h"
 
+#include <assert.h>
+
 bool aes_gcm_cipher_init(struct aes_gcm_cipher *cipher, enum doca_aes_gcm_key_type type, const uint8_t *raw_key)
 {
 	const EVP_CIPHER *algorithm = type == DOCA_AES_GCM_KEY_128 ? EVP_aes_128_gcm() : EVP_aes_256_gcm();
@@ -24,6 +26,7 @@ static bool cipher_set_iv_len(struct aes_gcm_cipher *cipher, uint32_t iv_len)
 
 bool aes_gcm_cipher_begin(struct aes_gcm_cipher *cipher, bool encrypts, const uint8_t *iv, uint32_t iv_len)
 {
+	assert(iv_len >= 1 && iv_len <= AES_GCM_IV_MAX);
 	if (__builtin_expect(iv_len != cipher->iv_len, 0) && !cipher_set_iv_len(cipher, iv_len))
 		return false;
 	return EVP_CipherInit_ex(cipher->evp, NULL, NULL, NULL, iv, encrypts) == 1;
@@ -53,11 +56,13 @@ static bool cipher_end(struct aes_gcm_cipher *cipher)
 
 bool aes_gcm_cipher_tag(struct aes_gcm_cipher *cipher, uint8_t *tag, uint32_t tag_size)
 {
+	assert(tag_size <= AES_GCM_TAG_MAX);
 	return cipher_end(cipher) && EVP_CIPHER_CTX_ctrl(cipher->evp, EVP_CTRL_AEAD_GET_TAG, (int)tag_size, tag) == 1;
 }
 
 bool aes_gcm_cipher_check(struct aes_gcm_cipher *cipher, const uint8_t *tag, uint32_t tag_size)
 {
+	assert(tag_size <= AES_GCM_TAG_MAX);
 	return EVP_CIPHER_CTX_ctrl(cipher->evp, EVP_CTRL_AEAD_SET_TAG, (int)tag_size, (void *)(uintptr_t)tag) == 1 &&
 	       cipher_end(cipher);
 }

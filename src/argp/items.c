@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -47,6 +48,7 @@ doca_error_t sf_argp_items_add(struct sf_argp_items *items, const struct sf_argp
 			return result;
 		}
 	}
+	assert(items->count < items->capacity);
 	items->list[items->count++] = *item;
 	return DOCA_SUCCESS;
 }

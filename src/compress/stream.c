@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compress/stream.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/little.h"
@@ -167,6 +168,7 @@ static doca_error_t step_run(struct compress_stream *stream, struct compress_cod
 	step->fault = NULL;
 	room_find(coder, &room, step);
 	coder->ops->step(coder, step);
+	assert(step->consumed <= step->in_len && step->produced <= step->out_len);
 	if (step->fault != NULL)
 		return refuse_corrupt(stream, stream->in + step->consumed, step->fault);
 	if (room.len == 0 && step->produced != 0)

@@ -9,6 +9,7 @@
 #ifndef SF_CORE_OFFLOAD_H
 #define SF_CORE_OFFLOAD_H
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "core/ctx.h"
@@ -78,6 +79,7 @@ static inline void sf_offload_complete(struct doca_task *task, doca_error_t stat
 /* Removes the first task from the queue. */
 static inline void sf_offload_unqueue(struct sf_offload *offload)
 {
+	assert(offload->first != NULL);
 	offload->first = offload->first->next;
 	if (offload->first == NULL)
 		offload->last = &offload->first;
@@ -115,6 +117,7 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 
 	for (; task != NULL; task = next) {
 		next = task->next;
+		assert(offload->num_handed > 0);
 		offload->num_handed--;
 		if (__builtin_expect(task->ctx->faults != NULL, 0) && sf_fault(task->ctx->faults, SF_FAULT_TASK_FAIL) != NULL)
 			task->status = DOCA_ERROR_IO_FAILED;

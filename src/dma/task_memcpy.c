@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memcpy task. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -139,6 +140,7 @@ static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thr
 	uint64_t at = part * DMA_PART, left = task->from.len - at;
 
 	(void)thread;
+	assert(at < task->from.len);
 	return sf_reg_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
 }
 

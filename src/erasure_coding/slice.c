@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "erasure_coding/slice.h"
 
+#include <assert.h>
+
 #include <isa-l/erasure_code.h>
 
 /* A position in a list, which only advances. */
@@ -110,8 +112,10 @@ doca_error_t ec_slice_compute(const struct doca_ec_matrix *matrix, const struct 
 			      uint8_t *staging)
 {
 	uint8_t *inputs[EC_INPUTS_MAX], *outputs[EC_OUTPUTS_MAX], *out_staging = staging + (size_t)matrix->num_inputs * len;
-	doca_error_t result = inputs_gather(blocks, matrix->num_inputs, at, len, staging, inputs);
+	doca_error_t result;
 
+	assert(len <= matrix->slice && (uint64_t)at + len <= blocks->size);
+	result = inputs_gather(blocks, matrix->num_inputs, at, len, staging, inputs);
 	if (result != DOCA_SUCCESS)
 		return result;
 	outputs_aim(blocks, matrix->num_outputs, at, len, out_staging, outputs);

@@ -282,6 +282,7 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	sf_dev_release(entry->dev);
+	assert(mmap->num_devs > 0);
 	*entry = mmap->devs[--mmap->num_devs];
 	return DOCA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Bytes that a pool keeps for reuse; it frees blocks beyond that. */
@@ -32,6 +33,7 @@ struct block *block_get(struct block_pool *pool)
 
 	if (block) {
 		pool->free = block->next;
+		assert(pool->free_count > 0);
 		pool->free_count--;
 	} else {
 		block = malloc(sizeof(*block) + pool->capacity);
@@ -47,6 +49,7 @@ struct block *block_get(struct block_pool *pool)
 
 void block_put(struct block_pool *pool, struct block *block)
 {
+	assert(pool->used_count > 0);
 	pool->used_count--;
 	if (pool->free_count >= KEPT_BLOCKS_MIN && (uint64_t)pool->free_count * pool->capacity >= KEPT_BYTES_MAX) {
 		free(block);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "traffic.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +187,9 @@ void traffic_receive_answer(void *user, const uint8_t *bytes, size_t len)
 	}
 	requester = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
 	connection = requester.connection;
+	assert(requester.frames <= worker->inflight_frames);
 	worker->inflight_frames -= requester.frames;
+	assert(requester.frames <= connection->inflight);
 	connection->inflight -= requester.frames;
 	worker->stats.answers += requester.frames;
 	if (connection->fd < 0) {

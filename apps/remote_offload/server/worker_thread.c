@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker_thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -78,6 +79,7 @@ static void requests_abandon(struct worker *worker)
 		struct connection *connection = requester->connection;
 
 		worker->inflight_frames -= requester->frames;
+		assert(requester->frames <= connection->inflight);
 		connection->inflight -= requester->frames;
 		if (connection->fd >= 0) {
 			clients++;

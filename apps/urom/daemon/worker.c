@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,6 +48,7 @@ void worker_free(struct daemon *daemon, struct daemon_worker *worker)
 	if (worker->heartbeat != NULL)
 		munmap(worker->heartbeat, HEARTBEAT_SIZE);
 	TAILQ_REMOVE(&daemon->workers, worker, next);
+	assert(daemon->num_workers > 0);
 	daemon->num_workers--;
 	free(worker);
 }
@@ -54,6 +56,7 @@ void worker_free(struct daemon *daemon, struct daemon_worker *worker)
 void worker_drop_request(struct daemon_worker *worker, struct daemon_request *request)
 {
 	TAILQ_REMOVE(&worker->requests, request, next);
+	assert(worker->num_requests > 0);
 	worker->num_requests--;
 	free(request);
 }

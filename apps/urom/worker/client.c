@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 
+#include <assert.h>
+
 #include "worker.h"
 
 struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
@@ -26,6 +28,7 @@ void client_answered(struct worker *worker, struct worker_client *client)
 	if (client->num_outstanding == 0)
 		return;
 	client->num_outstanding--;
+	assert(worker->num_outstanding > 0);
 	worker->num_outstanding--;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clients.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static void client_drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
 	notifications_drop(worker, client);
+	assert(client->num_outstanding <= worker->num_outstanding);
 	worker->num_outstanding -= client->num_outstanding;
 	worker->num_strangers -= !client->joined;
 	domains_forget(worker, client->dest_id);
@@ -98,6 +100,7 @@ static void client_join(struct worker *worker, struct worker_client *client, con
 			     may ? worker->addresses_len : sizeof(refusal) - 1);
 	if (may) {
 		client->joined = true;
+		assert(worker->num_strangers > 0);
 		worker->num_strangers--;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
 			client_disconnect(worker, client);

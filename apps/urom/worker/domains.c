@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "domains.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ static void free_domain(struct worker *worker, struct worker_domain *domain)
 	struct worker_directory *directory = domain->directory;
 
 	LIST_REMOVE(domain, next);
+	assert(worker->num_domains > 0);
 	worker->num_domains--;
 	if (--directory->num_domains == 0)
 		free_directory(worker, directory);

@@ -214,6 +214,7 @@ static void place_copy(struct tcp_session *session, uint64_t len)
 	place_done(session, num);
 	session->in_at += (uint32_t)len;
 	reading->at += len;
+	assert(len <= reading->left);
 	reading->left -= len;
 }
 
@@ -314,6 +315,7 @@ static ssize_t receive_some(struct tcp_session *session)
 	if ((uint64_t)got < straight)
 		straight = (uint64_t)got;
 	reading->at += straight;
+	assert(straight <= reading->left);
 	reading->left -= straight;
 	session->in_len += (uint32_t)((uint64_t)got - straight);
 	return got;

@@ -347,9 +347,11 @@ static bool send_some(struct tcp_session *session)
 	if (part == 0)
 		return true;
 	session->bulk.at += part;
+	assert(part <= session->bulk.left);
 	session->bulk.left -= part;
 	if (session->bulk.is_answer) {
 		answer->addr += part;
+		assert(part <= answer->left);
 		answer->left -= part;
 	}
 	if (session->bulk.left == 0) {

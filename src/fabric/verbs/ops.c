@@ -2,6 +2,7 @@
 /* Operations of a connection: from the submit to their work requests, and their completions. */
 #include "fabric/verbs/ops.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ static doca_error_t prepare_pull(struct vb_conn *conn, struct vb_op *it)
 
 	if (error != DOCA_SUCCESS)
 		return error;
+	assert(it->iov_num == 1);
 	it->pull = true;
 	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.ep->domain), it->iov[0].addr, it->len, IBV_ACCESS_REMOTE_READ);
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -125,6 +127,7 @@ static doca_error_t op_prepare(struct vb_conn *conn, struct vb_op *it)
 	it->bounced = is_atomic(op) || (op->kind == SF_OP_READ && it->len <= VB_BOUNCE_SIZE);
 	if (it->bounced || fits_inline(conn, it))
 		return DOCA_SUCCESS;
+	assert(it->iov_num <= VB_PIECES_MAX);
 	for (uint32_t i = 0; i < it->iov_num; i++) {
 		const struct sf_iov *piece = &it->iov[i];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/inflight.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ void inflight_remove(struct inflight *list, struct inflight_task *task)
 {
 	size_t at = (size_t)(task - list->all);
 
+	assert(list->num > 0);
 	list->num--;
 	memmove(task, task + 1, (list->num - at) * sizeof(*task));
 }
