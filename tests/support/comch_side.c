@@ -330,6 +330,7 @@ static void receive_failed(struct doca_comch_consumer_task_post_recv *task, unio
 	(void)task_data;
 	side->num_errors++;
 	side->status = doca_task_get_status(doca_comch_consumer_task_post_recv_as_task(task));
+	fprintf(stderr, "a receive failed: %s\n", doca_error_get_name(side->status));
 	drop_buf(doca_comch_consumer_task_post_recv_get_buf(task));
 	doca_task_free(doca_comch_consumer_task_post_recv_as_task(task));
 }
@@ -361,6 +362,7 @@ static void produce_failed(struct doca_comch_producer_task_send *task, union doc
 	(void)task_data;
 	side->num_errors++;
 	side->status = doca_task_get_status(doca_comch_producer_task_send_as_task(task));
+	fprintf(stderr, "a send failed: %s\n", doca_error_get_name(side->status));
 	end_send(side, task);
 }
 

@@ -235,7 +235,7 @@ static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
 	bool started = urom_rig_start_daemon(&rig, options);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 	assert_true(started);
-	assert_non_null(strstr(rig.daemon.output, "worker_chatty.so, version 1"));
+	assert_non_null(strstr(rig.daemon.output, "worker_chatty.so, version 0x534600000001"));
 }
 
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)

@@ -143,7 +143,7 @@ expect(len(re.findall(r"ignored .*notes\.so", text)) == 1 and "nowhere: No such 
 os.mkdir(os.path.join(work, "chatty"))
 shutil.copy(chatty, os.path.join(work, "chatty", "worker_chatty.so"))
 code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {}, listening)
-expect(code is None and "1 plugins" in text and "worker_chatty.so, version 1, id 0x1" in text, f"a plugin that prints: {code}: {text}")
+expect(code is None and "1 plugins" in text and "worker_chatty.so, version 0x534600000001, id 0x1" in text, f"a plugin that prints: {code}: {text}")
 for what, reason in (("exit", "loading it ended the process with status 0"), ("crash", "loading it crashed: Segmentation fault"),
                      ("fail", "urom_plugin_get_version of .*: DOCA_ERROR_NOT_SUPPORTED"), ("lack an operation", "lacks one of open, close, "),
                      ("be of another release", r"was built for release \d+ of the plugin interface, this is \d+: rebuild it"),

@@ -68,7 +68,7 @@ static bool ps_shows(const char *const words[])
 	bool found = false;
 	FILE *ps;
 
-	snprintf(command, sizeof(command), "%s ps", getenv("SOFTFIELD_EXE"));
+	snprintf(command, sizeof(command), "'%s' ps", getenv("PS_TOOL"));
 	ps = popen(command, "re");
 	assert_non_null(ps);
 	while (fgets(line, sizeof(line), ps) != NULL) {

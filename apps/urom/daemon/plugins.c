@@ -132,7 +132,7 @@ static void plugin_consider(struct daemon *daemon, const char *folder, const cha
 		return;
 	}
 	plugin->info.id = UINT64_C(1) << daemon->num_plugins++;
-	DOCA_LOG_INFO("plugin %s, version %llu, id 0x%llx", plugin->path, (unsigned long long)plugin->info.version,
+	DOCA_LOG_INFO("plugin %s, version 0x%llx, id 0x%llx", plugin->path, (unsigned long long)plugin->info.version,
 		      (unsigned long long)plugin->info.id);
 }
 
