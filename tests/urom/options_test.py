@@ -100,7 +100,7 @@ for way in ("flag", "file", "variable"):
     code, text = run(args, variables, listening)
     expect(code is None, f"all by {way}: ended with {code}: {text}")
     for part in (r"listening on 127\.0\.0\.2 port [1-9]\d*, messages of 8192 bytes, at most 7 workers, 1 plugins",
-                 r"plugin .*/worker_graph\.so, version \d+, id 0x1"):
+                 r"plugin .*/worker_graph\.so, version 0x[0-9a-f]+, id 0x1"):
         expect(re.search(part, text), f"all by {way}: no {part} in: {text}")
     # the library logs a missing secret, and it has its own log level
     args, variables = said(way, {"secret-file": work + "/none", "port": 0})
