@@ -12,7 +12,8 @@ ROW = re.compile(r'^\|((?: *`src/[a-z0-9_/]*`,?)+) *\|((?: *`[a-z0-9_]+_`,?)+) *
 NAME = re.compile(r'`([a-z0-9_/]+)`')
 # A definition: at the beginning of a line, followed by its body.
 FUNCTION = re.compile(r'^(?!static\b|typedef\b|struct \w+ \w* = )[a-z][\w \t]*?[ *]+(\w+)\(([^;{}()]|\([^;{}]*?\))*\)\n\{', re.M)
-STATIC = re.compile(r'^static (?!const struct\b|struct \w+ \w+ = )[^;={}()]*?[ *]+([a-z]\w*)\([^;{}]*?\)\n\{', re.M)
+STATIC = re.compile(
+    r'^static (?:__attribute__\(\((?:[^()]|\([^()]*\))*\)\) )*(?!const struct\b|struct \w+ \w+ = )[^;={}()]*?[ *]+([a-z]\w*)\([^;{}]*?\)\n\{', re.M)
 PUBLIC = ('sf_', 'doca_', 'softfield_')
 
 

@@ -22,7 +22,7 @@ struct line {
 	size_t len;
 };
 
-static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void line_add(struct line *line, const char *format, ...)
 {
 	va_list args;
 	int len;
@@ -36,7 +36,7 @@ static __attribute__((format(printf, 2, 3))) void add(struct line *line, const c
 
 static void add_age(struct line *line, uint64_t ms)
 {
-	add(line, "%llu.%llu s", (unsigned long long)(ms / 1000), (unsigned long long)(ms / 100 % 10));
+	line_add(line, "%llu.%llu s", (unsigned long long)(ms / 1000), (unsigned long long)(ms / 100 % 10));
 }
 
 static const char *plural_s(uint64_t num)
@@ -191,11 +191,11 @@ static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, c
 /* Adds what a process must do whose progress call does not return. */
 static void add_blocked(struct line *line, pid_t pid)
 {
-	add(line,
-	    "must return from a callback, for doca_pe_progress has not returned: gdb -p %d -batch -ex 'thread apply all bt' "
-	    "shows "
-	    "where it is",
-	    (int)pid);
+	line_add(line,
+		 "must return from a callback, for doca_pe_progress has not returned: gdb -p %d -batch -ex 'thread apply all bt' "
+		 "shows "
+		 "where it is",
+		 (int)pid);
 }
 
 /* Returns whether the context's peers are a daemon and its workers, which have no progress engine. */
@@ -207,27 +207,27 @@ static bool is_urom(const char *type)
 /* Adds what the peer must do. type: of the context. */
 static void add_peer(struct line *line, const struct peer *peer, const char *type, uint64_t stalled_ms)
 {
-	add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
+	line_add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
 	if (peer->is_stopped)
-		add(line, "is stopped by a signal or a debugger: continue it (kill -CONT %d)", (int)peer->pid);
+		line_add(line, "is stopped by a signal or a debugger: continue it (kill -CONT %d)", (int)peer->pid);
 	else if (!peer->has_page && is_urom(type))
-		add(line, "does not answer: see its log");
+		line_add(line, "does not answer: see its log");
 	else if (!peer->has_page)
-		add(line, "runs no context on a progress engine: start one there, and call doca_pe_progress");
+		line_add(line, "runs no context on a progress engine: start one there, and call doca_pe_progress");
 	else if (!peer->was_called)
-		add(line, "never called doca_pe_progress: call it there");
+		line_add(line, "never called doca_pe_progress: call it there");
 	else if (peer->inside_ms >= stalled_ms / 2)
 		add_blocked(line, peer->pid);
 	else if (peer->last_ms >= stalled_ms / 2)
-		add(line, "must call doca_pe_progress");
+		line_add(line, "must call doca_pe_progress");
 	else
-		add(line, "progresses, but does not take them: it must post receives, or accept");
+		line_add(line, "progresses, but does not take them: it must post receives, or accept");
 	if (peer->has_page && peer->was_called) {
 		bool is_inside = peer->inside_ms >= stalled_ms / 2;
 
-		add(line, is_inside ? " (the call has taken " : " (last call ");
+		line_add(line, is_inside ? " (the call has taken " : " (last call ");
 		add_age(line, is_inside ? peer->inside_ms : peer->last_ms);
-		add(line, is_inside ? ")" : " ago)");
+		line_add(line, is_inside ? ")" : " ago)");
 	}
 }
 
@@ -237,41 +237,41 @@ static void add_begin(struct line *line, const struct sf_stall_case *stall)
 {
 	switch (stall->stall) {
 	case SF_STALL_STOPPING:
-		add(line, "context %s is in STOPPING for ", stall->what);
+		line_add(line, "context %s is in STOPPING for ", stall->what);
 		break;
 	case SF_STALL_STARTING:
-		add(line, "connect of %s has taken ", stall->what);
+		line_add(line, "connect of %s has taken ", stall->what);
 		break;
 	case SF_STALL_TASKS:
-		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
-		    plural_s(stall->num_owed));
+		line_add(line, "%s has %llu task%s in flight, and none ended for ", stall->what,
+			 (unsigned long long)stall->num_owed, plural_s(stall->num_owed));
 		break;
 	case SF_STALL_OLD_TASK:
-		add(line, "%s has had a task in flight, while others ended or moved, for ", stall->what);
+		line_add(line, "%s has had a task in flight, while others ended or moved, for ", stall->what);
 		break;
 	case SF_STALL_AGAIN:
-		add(line, "submit to %s answers AGAIN for ", stall->what);
+		line_add(line, "submit to %s answers AGAIN for ", stall->what);
 		break;
 	case SF_STALL_CALL:
-		add(line, "doca_pe_progress is in %s and has not returned for ", stall->what);
+		line_add(line, "doca_pe_progress is in %s and has not returned for ", stall->what);
 		break;
 	}
 	add_age(line, stall->stalled_ms);
-	add(line, ": ");
+	line_add(line, ": ");
 	if (stall->num_inflight > 0 && (stall->stall & (SF_STALL_STOPPING | SF_STALL_STARTING | SF_STALL_AGAIN)) != 0)
-		add(line, "%llu task%s in flight; ", (unsigned long long)stall->num_inflight,
-		    stall->num_inflight == 1 ? " is" : "s are");
+		line_add(line, "%llu task%s in flight; ", (unsigned long long)stall->num_inflight,
+			 stall->num_inflight == 1 ? " is" : "s are");
 }
 
 static void add_own_call(struct line *line, const struct sf_stall_case *stall)
 {
-	add(line, "call doca_pe_progress on its progress engine (");
+	line_add(line, "call doca_pe_progress on its progress engine (");
 	if (stall->was_called) {
-		add(line, "last call ");
+		line_add(line, "last call ");
 		add_age(line, stall->last_ms);
-		add(line, " ago)");
+		line_add(line, " ago)");
 	} else {
-		add(line, "it was never called)");
+		line_add(line, "it was never called)");
 	}
 }
 
@@ -279,12 +279,13 @@ static void add_own_call(struct line *line, const struct sf_stall_case *stall)
 static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
 {
 	if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0)
-		add(line, "destroy first what was made on it, as its producers and consumers");
+		line_add(line, "destroy first what was made on it, as its producers and consumers");
 	else if (stall->stall == SF_STALL_STARTING)
-		add(line, "no peer is known yet; SOFTFIELD_LOG=info shows how far it came");
+		line_add(line, "no peer is known yet; SOFTFIELD_LOG=info shows how far it came");
 	else
-		add(line,
-		    "its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long");
+		line_add(
+			line,
+			"its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long");
 }
 
 static void add_timeline(struct line *line)
@@ -292,7 +293,7 @@ static void add_timeline(struct line *line)
 	char path[PATH_MAX];
 
 	if (sf_trace_keep(path))
-		add(line, "; timeline: %s", path);
+		line_add(line, "; timeline: %s", path);
 }
 
 /* Reports a broken rule, unless the cause is a peer that is stopped or not visible. */
@@ -320,17 +321,17 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 	add_begin(&line, stall);
 	cause_len = line.len;
 	if (stall->stall == SF_STALL_CALL) {
-		add(&line,
-		    "a callback blocks in it: return from it, and wait elsewhere; gdb -p %d -batch -ex 'thread "
-		    "apply all bt' shows where it is",
-		    (int)getpid());
+		line_add(&line,
+			 "a callback blocks in it: return from it, and wait elsewhere; gdb -p %d -batch -ex 'thread "
+			 "apply all bt' shows where it is",
+			 (int)getpid());
 	} else if (stall->is_blocked) {
-		add(&line, "a callback that doca_pe_progress runs must return");
+		line_add(&line, "a callback that doca_pe_progress runs must return");
 	} else if (stall->is_idle) {
 		add_own_call(&line, stall);
 	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
-		add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
-		    plural_s(stall->num_allocated));
+		line_add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
+			 plural_s(stall->num_allocated));
 	} else if (stall->num_peers == 0) {
 		add_own_rest(&line, stall);
 	} else {
@@ -338,7 +339,7 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 		if (peer.pid != 0)
 			add_peer(&line, &peer, stall->type, stall->stalled_ms);
 		else
-			add(&line, "its peer is on another machine or in another container: run softfield ps there");
+			line_add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}
 	add_timeline(&line);
 	SF_LOG_WARN("%s", line.text);

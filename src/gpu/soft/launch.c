@@ -67,7 +67,7 @@ static uint32_t spin_polls(void)
 }
 
 /* A thread that was not created by a launch. */
-static __attribute__((noinline)) struct softfield_thread *adopt(void)
+static __attribute__((noinline)) struct softfield_thread *thread_adopt(void)
 {
 	static __thread struct softfield_thread alone;
 
@@ -79,7 +79,7 @@ static __attribute__((noinline)) struct softfield_thread *adopt(void)
 
 DOCA_EXPERIMENTAL struct softfield_thread *softfield_self(void)
 {
-	return __builtin_expect(current != NULL, 1) ? current : adopt();
+	return __builtin_expect(current != NULL, 1) ? current : thread_adopt();
 }
 
 static void futex_wait(uint32_t *word, uint32_t value, const struct timespec *timeout)
