@@ -9,7 +9,7 @@
 
 #include "remote_offload/log_limit.h"
 
-DOCA_LOG_REGISTER(ORCHESTRATOR::LINK);
+DOCA_LOG_REGISTER(ORCHESTRATOR::CHANNEL);
 
 #define STOP_TIMEOUT_S 5
 

@@ -10,7 +10,7 @@
 #include "remote_offload/devices.h"
 #include "remote_offload/log_limit.h"
 
-DOCA_LOG_REGISTER(SERVER::LINK);
+DOCA_LOG_REGISTER(SERVER::CHANNEL);
 
 #define STOP_TIMEOUT_S 5
 

@@ -88,16 +88,17 @@ class Chain(unittest.TestCase):
                 payload = os.urandom(length)
                 self.assertEqual(client.ask(payload), struct.pack(">I", crc32c(payload)))
 
-    def test_block_scope_kernel(self):
-        with Site() as site:
-            server, orchestrator = site.start_both(orchestrator=("--gpu-scope", "block"))
-            client = site.connect()
-            client.send(b"".join(frame(b"number %d" % i) for i in range(1000)))
-            for i in range(1000):
-                self.assertEqual(client.receive(), (b"number %d" % i)[::-1])
-            self.assertEqual(orchestrator.stop(signal.SIGTERM), 0)
-            self.assertEqual(server.wait_exit(), 0)
-            orchestrator.wait_log("the gpu answered 1000 messages")
+    def test_both_scopes(self):
+        for scope in "thread", "block":
+            with self.subTest(scope), Site() as site:
+                server, orchestrator = site.start_both(orchestrator=("--gpu-scope", scope))
+                client = site.connect()
+                client.send(b"".join(frame(b"number %d" % i) for i in range(1000)))
+                for i in range(1000):
+                    self.assertEqual(client.receive(), (b"number %d" % i)[::-1])
+                self.assertEqual(orchestrator.stop(signal.SIGTERM), 0)
+                self.assertEqual(server.wait_exit(), 0)
+                orchestrator.wait_log("the gpu answered 1000 messages")
 
     def test_answers_keep_their_order_on_many_connections(self):
         with Site() as site:
