@@ -11,6 +11,7 @@
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/thread_safety.h"
 #include "base/trace.h"
 #include "fabric/control/agent.h"
@@ -384,6 +385,8 @@ bool sf_tcp_ep_drop(struct tcp_ep *far, const struct shm_slot *slot)
 	LIST_FOREACH (conn, &far->conns, entry) {
 		if (conn->session.reading.recv == NULL || conn->session.reading.recv != slot->recv)
 			continue;
+		SF_LOG_WARN_LIMITED(
+			"a message into a cancelled receive did not arrive completely in time: closed its connection");
 		sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
 		sf_tcp_conn_check(conn);
 		held = true;
