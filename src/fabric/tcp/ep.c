@@ -255,7 +255,7 @@ static void post_returned(struct tcp_ep *far)
 static bool run_one(struct tcp_ep *far) REQUIRES(far->lock);
 static bool run_one(struct tcp_ep *far)
 {
-	struct tcp_event copy; /* the handler may close the connection that holds it */
+	struct sf_ep_event_with_data copy; /* the handler may close the connection that holds it */
 	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
@@ -265,7 +265,7 @@ static bool run_one(struct tcp_ep *far)
 	if (due.event != NULL) {
 		copy.base = *due.event;
 		if (due.event->kind != SF_EP_CLOSED) {
-			memcpy(copy.data, ((const struct tcp_event *)due.event)->data, due.event->len);
+			memcpy(copy.data, ((const struct sf_ep_event_with_data *)due.event)->data, due.event->len);
 			copy.base.data = copy.data;
 		}
 		conn = due.event->conn != NULL ? tcp_conn(due.event->conn) : NULL;
