@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include <doca_argp.h>
@@ -18,6 +19,18 @@ DOCA_LOG_REGISTER(ECHO::CONFIG);
 static doca_error_t set_port(void *param, void *config)
 {
 	return option_number("port", param, 0, 65535, &((struct echo_config *)config)->port);
+}
+
+static doca_error_t set_listen_address(void *param, void *config)
+{
+	struct in_addr address;
+
+	if (inet_pton(AF_INET, param, &address) != 1) {
+		DOCA_LOG_ERR("--listen-address %s is not an IPv4 address", (const char *)param);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	((struct echo_config *)config)->address = address.s_addr;
+	return DOCA_SUCCESS;
 }
 
 static doca_error_t add_cpu(void *param, void *config)
@@ -59,8 +72,9 @@ static doca_error_t set_kernel(void *param, void *config)
 }
 
 static const struct option_spec options[] = {
-	{"p", "port", "<PORT>", "TCP port on the loopback interface, 0 for a free one (mandatory).", DOCA_ARGP_TYPE_INT, set_port,
-	 true, false},
+	{"p", "port", "<PORT>", "TCP port, 0 for a free one (mandatory).", DOCA_ARGP_TYPE_INT, set_port, true, false},
+	{NULL, "listen-address", "<IP ADDR>", "Local address to listen on (default 127.0.0.1).", DOCA_ARGP_TYPE_STRING,
+	 set_listen_address, false, false},
 	{NULL, "cpu", "<CPU>", "CPU of one thread; repeat for more threads (default: one thread, any CPU).", DOCA_ARGP_TYPE_INT,
 	 add_cpu, false, true},
 	{NULL, "max-message-length", "<LENGTH>", "Longest message, without header (default 256).", DOCA_ARGP_TYPE_INT,
@@ -70,6 +84,7 @@ static const struct option_spec options[] = {
 
 doca_error_t echo_config_parse(struct echo_config *config, int argc, char **argv)
 {
-	*config = (struct echo_config){.max_message_length = DEFAULT_MAX_MESSAGE_LENGTH, .function = OFFLOAD_REVERSE};
+	*config = (struct echo_config){
+		.address = htonl(INADDR_LOOPBACK), .max_message_length = DEFAULT_MAX_MESSAGE_LENGTH, .function = OFFLOAD_REVERSE};
 	return options_parse(argc, argv, options, sizeof(options) / sizeof(options[0]), config);
 }

@@ -10,7 +10,8 @@
 #define ECHO_THREADS_MAX 256
 
 struct echo_config {
-	uint32_t port; /* 0: any free one */
+	uint32_t port;	  /* 0: any free one */
+	uint32_t address; /* to listen on, in network order */
 	uint32_t cpus[ECHO_THREADS_MAX];
 	uint32_t cpu_count; /* threads; 0 is one thread that is not pinned */
 	uint32_t max_message_length;

@@ -27,8 +27,7 @@ DOCA_LOG_REGISTER(ECHO::MAIN);
 
 static int listen_open(const struct echo_config *config)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(config->port)};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = config->address, .sin_port = htons(config->port)};
 	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int on = 1;

@@ -32,6 +32,7 @@ enum sf_fork_rank {
 	SF_FORK_AGENT,
 	SF_FORK_HEARTBEAT,
 	SF_FORK_PROVIDER,
+	SF_FORK_CHUNK,
 	SF_FORK_TRACE, /* a thread's first event may happen with any of the above held */
 	SF_FORK_LEGACY_LOG,
 	SF_FORK_LOG,

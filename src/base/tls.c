@@ -258,6 +258,16 @@ int sf_tls_shake(struct sf_tls *tls)
 	return SSL_session_reused(tls->ssl) == 1 ? 0 : SF_TLS_CLOSED; /* reused means: authenticated by the key */
 }
 
+/* AGAIN or CLOSED. A peer that closes the connection is not logged, one that violates the protocol is. */
+static int end_of(struct sf_tls *tls, int result)
+{
+	const int error = take_error(tls, result);
+
+	if (error != SF_TLS_AGAIN && error != SF_TLS_CLOSED)
+		SF_LOG_WARN_LIMITED("a TLS record is invalid, or the peer reports such a record: the connection ends");
+	return error == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+}
+
 ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)
 {
 	int result;
@@ -268,7 +278,7 @@ ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)
 		tls->wants_write = false;
 		return result;
 	}
-	return take_error(tls, result) == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+	return end_of(tls, result);
 }
 
 ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len)
@@ -279,7 +289,7 @@ ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len)
 	result = SSL_write(tls->ssl, data, (int)(len < SF_TLS_RECORD ? len : SF_TLS_RECORD));
 	if (result > 0)
 		return result;
-	return take_error(tls, result) == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+	return end_of(tls, result);
 }
 
 size_t sf_tls_pending(const struct sf_tls *tls)

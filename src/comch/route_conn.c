@@ -72,12 +72,12 @@ static void conn_connected(struct sf_conn *conn, doca_error_t status, const void
 	if (status == DOCA_SUCCESS || route->base.retired)
 		return;
 	comch_route_fail_waiting(&route->base, status);
+	if (route->base.producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+		SF_LOG_WARN_LIMITED("producer %u cannot reach consumer %u: %s", route->base.producer->child.id,
+				    route->base.consumer->id, doca_error_get_name(status));
 	if (status == DOCA_ERROR_TIME_OUT) { /* the peer was delayed: the next send tries again */
 		route->base.retired = true;
 		route->base.producer->cache[route->base.consumer->id % COMCH_ROUTE_CACHE] = NULL;
-	} else if (route->base.producer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_WARN_LIMITED("producer %u cannot reach consumer %u: %s", route->base.producer->child.id,
-				    route->base.consumer->id, doca_error_get_name(status));
 	}
 	route->base.failure = status;
 	route->base.producer->sweep = true;

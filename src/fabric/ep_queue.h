@@ -26,6 +26,19 @@ struct sf_ep_event {
 	uint8_t *data;
 };
 
+/* An event with space for its data. */
+struct sf_ep_event_with_data {
+	struct sf_ep_event base;
+	uint8_t data[SF_PRIVATE_MAX];
+};
+
+static inline void sf_ep_event_set_data(struct sf_ep_event_with_data *event, const void *data, size_t len)
+{
+	event->base.len = len;
+	if (len != 0)
+		memcpy(event->data, data, len);
+}
+
 struct sf_ep_queue {
 	int event_fd;
 	bool armed;

@@ -81,8 +81,6 @@ static bool no_ep_arm(struct sf_ep *ep)
 	return false;
 }
 
-static void plain_ep_push(struct sf_ep *ep) {} /* accepted operations continue by themselves */
-
 static doca_error_t no_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -104,12 +102,10 @@ static doca_error_t no_conn_connect(struct sf_ep *ep, const char *name, const ch
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t no_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
+static doca_error_t no_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
-
-static void no_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len) {}
 
 static void no_conn_end(struct sf_conn *conn) {}
 
@@ -141,14 +137,12 @@ static void ops_fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *prov
 	FILL(ep_close, no_ep_close);
 	FILL(ep_poll, no_ep_poll);
 	FILL(ep_arm, no_ep_arm);
-	FILL(ep_push, plain_ep_push);
 	FILL(ep_post_recv, no_ep_post_recv);
 	FILL(ep_flush_recvs, no_ep_flush_recvs);
 	FILL(listener_open, no_listener_open);
 	FILL(listener_close, no_listener_close);
 	FILL(conn_connect, no_conn_connect);
-	FILL(conn_accept, no_conn_accept);
-	FILL(conn_reject, no_conn_reject);
+	FILL(conn_answer, no_conn_answer);
 	FILL(conn_disconnect, no_conn_end);
 	FILL(conn_close, no_conn_end);
 	FILL(conn_submit, no_conn_submit);

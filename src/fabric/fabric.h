@@ -228,7 +228,6 @@ struct sf_fabric_ops {
 	void (*ep_close)(struct sf_ep *ep);
 	uint32_t (*ep_poll)(struct sf_ep *ep, uint32_t budget);
 	bool (*ep_arm)(struct sf_ep *ep);
-	void (*ep_push)(struct sf_ep *ep);
 	doca_error_t (*ep_post_recv)(struct sf_ep *ep, struct sf_recv *recv);
 	void (*ep_flush_recvs)(struct sf_ep *ep);
 
@@ -238,14 +237,20 @@ struct sf_fabric_ops {
 
 	doca_error_t (*conn_connect)(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				     void *user, struct sf_conn **conn);
-	doca_error_t (*conn_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-	void (*conn_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+	/* Accepts a request; rejects it if conn is NULL. */
+	doca_error_t (*conn_answer)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 	void (*conn_disconnect)(struct sf_conn *conn);
 	void (*conn_close)(struct sf_conn *conn);
 	doca_error_t (*conn_submit)(struct sf_conn *conn, struct sf_op *op);
 	void (*conn_ring)(struct sf_conn *conn);
 	uint32_t (*conn_credits)(struct sf_conn *conn, uint32_t *len);
 };
+
+#define SF_FABRIC_OPS_MAX 24
+
+_Static_assert((sizeof(struct sf_fabric_ops) - offsetof(struct sf_fabric_ops, domain_open)) / sizeof(void (*)(void)) <=
+		       SF_FABRIC_OPS_MAX,
+	       "the interface stays small: a new operation replaces one, or is data");
 
 enum sf_caps {
 	SF_CAP_OTHER_PROCESS = 1 << 0, /* connects to other processes of this machine */
@@ -400,7 +405,7 @@ static inline void sf_ep_close(struct sf_ep *ep)
 	ep->ops->ep_close(ep);
 }
 
-/* Runs up to budget pending callbacks, and returns how many ran. Never blocks. Costs a few loads when nothing is
+/* Runs up to budget pending callbacks, at least 1, and returns how many ran. Never blocks. Costs a few loads when nothing is
  * pending. */
 static inline uint32_t sf_ep_poll(struct sf_ep *ep, uint32_t budget)
 {
@@ -416,10 +421,11 @@ static inline bool sf_ep_arm(struct sf_ep *ep)
 }
 
 /* Continues operations that a peer has not received completely, as far as possible now. Runs no callback, so handlers
- * and done callbacks may call it; polls do the same. For a caller that waits for a peer without polling. */
+ * and done callbacks may call it; polls do the same. For a caller that waits for a peer without polling. To the provider it is a
+ * poll with a budget of 0. */
 static inline void sf_ep_push(struct sf_ep *ep)
 {
-	ep->ops->ep_push(ep);
+	(void)ep->ops->ep_poll(ep, 0);
 }
 
 /* Posts a receive. FULL: recv_max are posted. INVALID_VALUE: a piece outside its region. */
@@ -479,13 +485,13 @@ SF_API int sf_conn_peer_pid(struct sf_conn *conn);
 static inline doca_error_t sf_conn_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len,
 					  void *user, struct sf_conn **conn)
 {
-	return listener->ops->conn_accept(request, data, len, user, conn);
+	return listener->ops->conn_answer(request, data, len, user, conn);
 }
 
 /* Rejects a request, with a reason for the peer's connected callback. */
 static inline void sf_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
-	listener->ops->conn_reject(listener, request, data, len);
+	(void)listener->ops->conn_answer(request, data, len, NULL, NULL);
 }
 
 /* Begins to disconnect, from any state; may be repeated. Operations in flight complete from poll (with their result if they took

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fabric/control/handshake.h"
+#include "support/log_lines.h"
 #include "support/wait.h"
 
 #define CALLS 6		  /* then the caller gives up */
@@ -152,9 +153,11 @@ static void a_caller_that_is_always_cut_off_gives_up(void **state)
 
 	(void)state;
 	ask(text);
+	log_lines_forget();
 	for (int i = 0; i < CALLS; i++)
 		close(next_call(listener));
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+	log_lines_expect("cannot connect to somebody", text, "closes the connection");
 	close(listener);
 }
 
@@ -167,9 +170,11 @@ static void a_listener_that_ends_aborts_the_call(void **state)
 	(void)state;
 	ask(text);
 	fd = next_call(listener);
+	log_lines_forget();
 	close(listener);
 	close(fd);
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+	log_lines_expect("cannot connect to somebody", "listens no longer", "");
 }
 
 /* The process dies after the kernel made the connection, and before the agent looks at it. */
@@ -222,5 +227,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_call_that_waits_lets_the_agent_sleep, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("net again", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("net again", tests, log_lines_setup, NULL);
 }

@@ -20,6 +20,8 @@
 
 #include "base/clock.h"
 #include "fabric/shm/guard.h"
+#include "fabric/shm/maps.h"
+#include "support/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROUNDS 200 /* each round takes much longer */
@@ -227,6 +229,60 @@ static void held_system_calls_lose_nothing(void **state)
 	in_a_child(system_calls_without_userfaultfd);
 }
 
+/* ---- a long range ---- */
+
+#define LONG_LEN ((size_t)256 << 20)
+
+struct holder {
+	char *addr;
+	_Atomic bool stop;
+	uint32_t num_amid; /* how often it wrote while only a part of the range was moved */
+};
+
+static bool is_moved(char *page)
+{
+	struct sf_vma *mappings;
+	bool moved = false;
+	uint32_t num;
+
+	CHECK_OK(sf_maps_read((uintptr_t)page, (uintptr_t)page + PAGE, &mappings, &num));
+	for (uint32_t i = 0; i < num; i++)
+		moved = moved || mappings[i].shared;
+	free(mappings);
+	return moved;
+}
+
+static void *holder_run(void *arg)
+{
+	struct holder *holder = arg;
+
+	while (!atomic_load(&holder->stop)) {
+		sf_pages_hold();
+		holder->num_amid += is_moved(holder->addr) && !is_moved(holder->addr + LONG_LEN - PAGE);
+		sf_pages_release();
+	}
+	return NULL;
+}
+
+/* Otherwise the agent, which writes what other machines send, could not answer them for as long as the move takes. */
+static void a_write_waits_for_a_part_of_a_long_range(void **state)
+{
+	struct holder holder = {.addr = anon(LONG_LEN)};
+	struct sf_pages *pages;
+	pthread_t thread;
+
+	for (size_t at = 0; at < LONG_LEN; at += PAGE)
+		holder.addr[at] = 1;
+	assert_int_equal(pthread_create(&thread, NULL, holder_run, &holder), 0);
+	pages = move(holder.addr, LONG_LEN);
+	atomic_store(&holder.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(moved_bytes(pages), LONG_LEN);
+	assert_true(holder.num_amid != 0);
+	sf_pages_restore(pages);
+	munmap(holder.addr, LONG_LEN);
+}
+
 static void child_that_restores_leaves_the_parent_alone(void **state)
 {
 	const size_t len = 4 * PAGE;
@@ -352,6 +408,7 @@ int main(void)
 		cmocka_unit_test(writer_as_an_ordinary_user_loses_nothing),
 		cmocka_unit_test(without_userfaultfd_contents_are_kept),
 		cmocka_unit_test(held_system_calls_lose_nothing),
+		cmocka_unit_test(a_write_waits_for_a_part_of_a_long_range),
 		cmocka_unit_test(child_that_restores_leaves_the_parent_alone),
 		cmocka_unit_test(stopped_mover_withholds_one_page),
 		cmocka_unit_test(concurrent_writer_loses_nothing),

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session of the tcp provider whose peer is this test: what happens to a message without a receive. */
+/* A session of the tcp provider whose peer is this test: what happens to a message without a receive, and what is logged when a
+ * session is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "fabric/tcp/session.h"
+#include "support/log_lines.h"
 
 #define ROOM 64
 #define LONG 100000
@@ -340,6 +345,119 @@ static void nothing_waits_if_the_owner_rejects_it(void **state)
 	assert_int_equal(hear().kind, TCP_REFUSED);
 }
 
+/* ---- ends that nobody asked for: each logs its reason ---- */
+
+static void begin_tcp(void)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(here);
+	int listener, fd;
+
+	(void)end(NULL);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&here, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&here, &len), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&here, len), 0);
+	peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	assert_true(peer >= 0);
+	close(listener);
+	memset(&session, 0, sizeof(session));
+	sf_tcp_session_begin(&session, &session_ops, (struct sf_stream){.fd = fd});
+	log_lines_forget();
+}
+
+static void submit_one(void)
+{
+	op = (struct sf_op){.kind = SF_OP_SEND};
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = ROOM, .num = 1}}};
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_SUCCESS);
+}
+
+static void a_peer_that_closes(void **state)
+{
+	(void)state;
+	begin_tcp();
+	submit_one();
+	(void)hear();
+	close(peer);
+	progress();
+	assert_int_equal(num_done, 1);
+	assert_int_equal(op.status, DOCA_ERROR_CONNECTION_ABORTED);
+	log_lines_expect("127.0.0.1:", "operations in flight", "closed it");
+	peer = -1;
+}
+
+static void a_peer_that_resets(void **state)
+{
+	const struct linger none = {.l_onoff = 1};
+
+	(void)state;
+	begin_tcp();
+	submit_one();
+	assert_int_equal(setsockopt(peer, SOL_SOCKET, SO_LINGER, &none, sizeof(none)), 0);
+	close(peer);
+	progress();
+	assert_int_equal(num_done, 1);
+	log_lines_expect("127.0.0.1:", "operations in flight", strerror(ECONNRESET));
+	peer = -1;
+}
+
+/* An orderly end, or one that costs no operation, is no warning. */
+static void a_peer_that_leaves(void **state)
+{
+	(void)state;
+	begin_tcp();
+	say(TCP_BYE, 0, 0, NULL, 0);
+	progress();
+	assert_int_equal(session.ended, DOCA_ERROR_CONNECTION_RESET);
+	assert_int_equal(log_lines_num, 0);
+	begin_tcp();
+	close(peer);
+	progress();
+	assert_true(session.stream.fd < 0);
+	assert_int_equal(log_lines_num, 0);
+	peer = -1;
+}
+
+/* The kernel reports it as it reports a machine without memory for the page. */
+static void memory_that_cannot_be_written(void **state)
+{
+	void *unmapped = mmap(NULL, LONG, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct tcp_head head = {.kind = TCP_SEND, .len = LONG};
+
+	(void)state;
+	begin_tcp();
+	assert_ptr_not_equal(unmapped, MAP_FAILED);
+	place.addr = unmapped;
+	receives = 1;
+	assert_int_equal(send(peer, &head, sizeof(head), 0), sizeof(head));
+	progress(); /* from here on, bytes are received in place */
+	assert_int_equal(send(peer, memory, LONG / 2, 0), LONG / 2);
+	progress();
+	assert_true(session.stream.fd < 0);
+	log_lines_expect(strerror(EFAULT), "127.0.0.1:", "keep memory until its operations complete");
+	munmap(unmapped, LONG);
+}
+
+static void memory_that_cannot_be_read(void **state)
+{
+	void *unmapped = mmap(NULL, LONG, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	begin_tcp();
+	assert_ptr_not_equal(unmapped, MAP_FAILED);
+	place.addr = unmapped;
+	op = (struct sf_op){.kind = SF_OP_SEND, .iov = &place, .iov_num = 1};
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = LONG, .num = 1}}};
+	assert_int_equal(sf_tcp_session_submit(&session, &op, LONG), DOCA_SUCCESS);
+	progress();
+	assert_int_equal(num_done, 1);
+	log_lines_expect(strerror(EFAULT), "127.0.0.1:", "keep memory until its operations complete");
+	munmap(unmapped, LONG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,7 +470,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_answer, begin, end),
 		cmocka_unit_test_setup_teardown(submit_takes_more_than_may_be_in_flight, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_waits_if_the_owner_rejects_it, begin, end),
+		cmocka_unit_test_setup_teardown(a_peer_that_closes, begin, end),
+		cmocka_unit_test_setup_teardown(a_peer_that_resets, begin, end),
+		cmocka_unit_test_setup_teardown(a_peer_that_leaves, begin, end),
+		cmocka_unit_test_setup_teardown(memory_that_cannot_be_written, begin, end),
+		cmocka_unit_test_setup_teardown(memory_that_cannot_be_read, begin, end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, log_lines_setup, NULL);
 }

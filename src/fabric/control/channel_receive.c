@@ -128,7 +128,10 @@ static ssize_t stream_receive(struct sf_channel *channel, void *bytes, size_t ro
 	do
 		n = sf_stream_receive(&channel->stream, &iov, 1);
 	while (n < 0 && errno == EINTR);
-	return n < 0 && errno != EAGAIN && errno != ECONNRESET ? 0 : n;
+	if (n >= 0 || errno == EAGAIN || errno == ECONNRESET)
+		return n;
+	SF_LOG_WARN_LIMITED("cannot receive from another process: %s; closed its connection", strerror(errno));
+	return 0;
 }
 
 /* Returns 1 if data came, 0 at the end, -1 if there is none now; *good: whether it was well formed. */

@@ -8,6 +8,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
+#include "base/log_rate.h"
 #include "base/thread_safety.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/channel.h"
@@ -27,6 +29,15 @@ static bool channel_keep(struct sf_channel *channel, const void *msg, size_t siz
 	return channel->dial != NULL || sf_channel_watch(channel, EPOLL_CTL_MOD, EPOLLOUT);
 }
 
+/* The agent then detects its end. */
+static void sending_end(const struct sf_channel *channel, int error)
+{
+	if (error != EPIPE && error != ECONNRESET) /* else the peer has ended, which receiving reports */
+		SF_LOG_WARN_LIMITED("cannot send to another process: %s; closed its connection",
+				    error == EAGAIN || error == 0 ? "it does not read" : strerror(error));
+	(void)shutdown(channel->stream.fd, SHUT_RDWR);
+}
+
 void sf_channel_send_kept(struct sf_channel *channel)
 {
 	while (channel->out_len != 0) {
@@ -37,7 +48,7 @@ void sf_channel_send_kept(struct sf_channel *channel)
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n < 0) {
-			(void)shutdown(channel->stream.fd, SHUT_RDWR);
+			sending_end(channel, errno);
 			break;
 		}
 		channel->out_len -= (size_t)n;
@@ -80,7 +91,7 @@ bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds
 	}
 	if (is_behind && num == 0 && channel_keep(channel, msg, size))
 		return true;
-	(void)shutdown(channel->stream.fd, SHUT_RDWR); /* the agent then detects its end */
+	sending_end(channel, is_behind ? EAGAIN : errno);
 	return false;
 }
 

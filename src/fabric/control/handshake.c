@@ -68,6 +68,9 @@ static void channel_end(struct sf_handshake *handshake)
 static void handshake_opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	assert(handshake->is_asking && handshake->question != NULL);
+	if (status == DOCA_ERROR_NOT_FOUND && handshake->question->cuts != 0)
+		SF_LOG_WARN_LIMITED("cannot connect to %s: its process closed the connection and listens no longer: did it end?",
+				    handshake->question->ask.name);
 	/* The listener was there, and has ended since. */
 	if ((status == DOCA_ERROR_NOT_FOUND || status == DOCA_ERROR_TIME_OUT) && handshake->question->cuts != 0)
 		status = DOCA_ERROR_CONNECTION_ABORTED;
@@ -137,6 +140,10 @@ static bool handshake_answered(struct sf_handshake *handshake, const struct sf_m
 		return true;
 	case SF_MSG_REFUSE:
 		status = sf_msg_status(msg->value);
+		if (status == DOCA_ERROR_TIME_OUT && handshake->is_locating)
+			SF_LOG_WARN_LIMITED(
+				"the node at %s reports that the process which listens as %s does not answer: is it stopped?",
+				handshake->question->place, handshake->question->ask.name);
 		if (look_elsewhere(handshake))
 			return true;
 		handshake_opened(handshake, status == DOCA_SUCCESS ? DOCA_ERROR_UNEXPECTED : status, refuse->data,
@@ -178,6 +185,22 @@ static bool calls_again(const struct sf_handshake *handshake, const struct sf_ch
 	return true;
 }
 
+/* Logs what no other line reports: a machine or a process that does not answer, or closes the channel. */
+static void call_failed_log(const struct sf_handshake *handshake, const struct sf_channel *channel)
+{
+	const struct sf_question *question = handshake->question;
+	const char *address = handshake->is_locating ? question->place : question->address;
+
+	if (!channel->is_stream || channel->why == DOCA_ERROR_NOT_FOUND || channel->why == DOCA_ERROR_NOT_PERMITTED)
+		return;
+	SF_LOG_WARN_LIMITED("cannot connect to %s: %s %.*s %s", question->ask.name,
+			    handshake->is_locating ? "the node at" : "the process at",
+			    (int)strcspn(address, "#"), /* the token behind it is secret */
+			    address,
+			    channel->why == DOCA_ERROR_TIME_OUT ? "does not answer in time, or there is no route to it"
+								: "closes the connection");
+}
+
 static void channel_ended(struct sf_channel *channel)
 {
 	struct sf_handshake *handshake = channel->owner;
@@ -186,12 +209,13 @@ static void channel_ended(struct sf_channel *channel)
 	handshake->channel = NULL;
 	if (handshake->is_asking && calls_again(handshake, channel))
 		return; /* the tick does */
-	if (handshake->is_asking && look_elsewhere(handshake))
-		return;
-	if (handshake->is_asking)
-		handshake_opened(handshake, channel->why != DOCA_SUCCESS ? channel->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-	else
+	if (!handshake->is_asking) {
 		handshake->ops->ended(handshake);
+		return;
+	}
+	call_failed_log(handshake, channel);
+	if (!look_elsewhere(handshake))
+		handshake_opened(handshake, channel->why != DOCA_SUCCESS ? channel->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 }
 
 void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_channel *channel)

@@ -103,9 +103,8 @@ doca_error_t sf_faulty_conn_connect(struct sf_ep *base, const char *name, const 
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
+static doca_error_t request_accept(struct faulty_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
 {
-	struct faulty_request *request = (struct faulty_request *)base;
 	struct faulty_conn *conn = conn_new(request->listener->base.ep, NULL, user);
 	doca_error_t result;
 
@@ -122,12 +121,15 @@ doca_error_t sf_faulty_conn_accept(struct sf_request *base, const void *data, si
 	return DOCA_SUCCESS;
 }
 
-void sf_faulty_conn_reject(struct sf_listener *listener, struct sf_request *base, const void *data, size_t len)
+doca_error_t sf_faulty_conn_answer(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
 	struct faulty_request *request = (struct faulty_request *)base;
 
-	sf_conn_reject(((struct faulty_listener *)listener)->inner, request->inner, data, len);
+	if (conn != NULL)
+		return request_accept(request, data, len, user, conn);
+	sf_conn_reject(request->listener->inner, request->inner, data, len);
 	request_free(request);
+	return DOCA_SUCCESS;
 }
 
 void sf_faulty_conn_disconnect(struct sf_conn *base)

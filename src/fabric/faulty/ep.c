@@ -99,6 +99,10 @@ uint32_t sf_faulty_ep_poll(struct sf_ep *base, uint32_t budget)
 	const struct sf_fault_rule *rule;
 	uint32_t ran = 0, inner;
 
+	if (budget == 0) { /* sf_ep_push */
+		sf_ep_push(ep->inner);
+		return 0;
+	}
 	if (is_late(ep))
 		return 0;
 	if (ep->pause == 0 && (rule = sf_fault(ep->faults, SF_FAULT_POLL_PAUSE)) != NULL)
@@ -124,11 +128,6 @@ bool sf_faulty_ep_arm(struct sf_ep *base)
 		return true;
 	ep->armed = true;
 	return false;
-}
-
-void sf_faulty_ep_push(struct sf_ep *base)
-{
-	sf_ep_push(((struct faulty_ep *)base)->inner);
 }
 
 static void recv_done(struct sf_recv *inner)

@@ -86,7 +86,6 @@ doca_error_t sf_faulty_ep_open(struct sf_domain *domain, const struct sf_ep_hand
 void sf_faulty_ep_close(struct sf_ep *ep);
 uint32_t sf_faulty_ep_poll(struct sf_ep *ep, uint32_t budget);
 bool sf_faulty_ep_arm(struct sf_ep *ep);
-void sf_faulty_ep_push(struct sf_ep *ep);
 doca_error_t sf_faulty_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
 void sf_faulty_ep_flush_recvs(struct sf_ep *ep);
 void sf_faulty_ep_ring(struct faulty_ep *ep); /* work of this provider is pending */
@@ -98,8 +97,7 @@ doca_error_t sf_faulty_listener_open(struct sf_ep *ep, const char *name, uint32_
 void sf_faulty_listener_close(struct sf_listener *listener);
 doca_error_t sf_faulty_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				    void *user, struct sf_conn **conn);
-doca_error_t sf_faulty_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void sf_faulty_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+doca_error_t sf_faulty_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void sf_faulty_conn_disconnect(struct sf_conn *conn);
 void sf_faulty_conn_close(struct sf_conn *conn);
 doca_error_t sf_faulty_conn_submit(struct sf_conn *conn, struct sf_op *op);

@@ -58,13 +58,6 @@ doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t 
 	return DOCA_SUCCESS;
 }
 
-static void event_set_data(struct loop_event *event, const void *data, size_t len)
-{
-	event->base.len = len;
-	if (len != 0)
-		memcpy(event->data, data, len);
-}
-
 static struct loop_conn *conn_new(struct sf_ep *ep, void *user)
 {
 	struct loop_conn *conn = calloc(1, sizeof(*conn));
@@ -85,7 +78,7 @@ static REQUIRES(loop_lock) void connect_ended(struct loop_conn *conn, doca_error
 	assert(!conn->opened.base.queued);
 	conn->waits = false;
 	conn->opened.base.status = status;
-	event_set_data(&conn->opened, data, len);
+	sf_ep_event_set_data(&conn->opened, data, len);
 	sf_ep_queue_event(&ep_of(conn)->queue, &conn->opened.base);
 }
 
@@ -100,7 +93,7 @@ static REQUIRES(loop_lock) doca_error_t
 	accepter->opened.base.kind = is_auto ? SF_EP_ACCEPTED : SF_EP_REQUEST;
 	accepter->opened.base.listener = &listener->base;
 	accepter->opened.base.request = (struct sf_request *)accepter;
-	event_set_data(&accepter->opened, data, len);
+	sf_ep_event_set_data(&accepter->opened, data, len);
 	sf_ep_queue_event(&ep_of(accepter)->queue, &accepter->opened.base);
 	assert(conn->peer == NULL);
 	conn->peer = accepter;
@@ -186,15 +179,17 @@ static REQUIRES(loop_lock) void request_reject(struct loop_conn *conn, const voi
 	conn_free(conn);
 }
 
-doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
+doca_error_t sf_loop_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct loop_conn *conn = (struct loop_conn *)request;
 	doca_error_t result = DOCA_SUCCESS;
 
-	if (len > SF_PRIVATE_MAX)
+	if (len > SF_PRIVATE_MAX && out != NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&loop_lock);
-	if (conn->peer != NULL) {
+	if (out == NULL) {
+		request_reject(conn, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	} else if (conn->peer != NULL) {
 		LIST_REMOVE(conn, entry);
 		conn->waits = false;
 		conn->base.user = user;
@@ -207,13 +202,6 @@ doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, s
 	}
 	pthread_mutex_unlock(&loop_lock);
 	return result;
-}
-
-void sf_loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
-{
-	pthread_mutex_lock(&loop_lock);
-	request_reject((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
-	pthread_mutex_unlock(&loop_lock);
 }
 
 void sf_loop_conn_disconnect(struct sf_conn *conn)

@@ -88,14 +88,14 @@ static void recv_run(const struct loop_ep *ep, struct sf_recv *recv)
 /* Removes the next entry under the lock and runs it without. */
 static bool poll_one(struct loop_ep *ep)
 {
-	struct loop_event copy; /* the handler may close the connection that holds it */
+	struct sf_ep_event_with_data copy; /* the handler may close the connection that holds it */
 	struct sf_ep_due due;
 	bool any;
 
 	pthread_mutex_lock(&loop_lock);
 	any = sf_ep_queue_pop(&ep->queue, &due);
 	if (due.event != NULL) {
-		copy = *(const struct loop_event *)due.event;
+		copy = *(const struct sf_ep_event_with_data *)due.event;
 		copy.base.data = copy.data;
 	}
 	pthread_mutex_unlock(&loop_lock);

@@ -24,12 +24,6 @@ struct loop_region {
 	uint64_t id;
 };
 
-/* An event with space for its data. */
-struct loop_event {
-	struct sf_ep_event base;
-	uint8_t data[SF_PRIVATE_MAX];
-};
-
 struct loop_ep {
 	struct sf_ep base;
 	struct sf_ep_handler handler;
@@ -54,7 +48,7 @@ struct loop_conn {
 	struct loop_conn *peer GUARDED_BY(loop_lock); /* NULL once it went away */
 	bool waits GUARDED_BY(loop_lock);	      /* both sides: the request is unanswered */
 	LIST_ENTRY(loop_conn) entry;
-	struct loop_event opened, closed;
+	struct sf_ep_event_with_data opened, closed;
 };
 
 /* region.c */
@@ -81,8 +75,7 @@ doca_error_t sf_loop_listener_open(struct sf_ep *ep, const char *name, uint32_t 
 void sf_loop_listener_close(struct sf_listener *listener);
 doca_error_t sf_loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				  void *user, struct sf_conn **conn);
-doca_error_t sf_loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void sf_loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+doca_error_t sf_loop_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void sf_loop_conn_disconnect(struct sf_conn *conn);
 void sf_loop_conn_close(struct sf_conn *conn);
 void sf_loop_conn_ring(struct sf_conn *conn);

@@ -7,32 +7,8 @@
 
 #include "base/trace.h"
 #include "fabric/atomic.h"
+#include "fabric/iov.h"
 #include "fabric/mapping.h"
-
-/* Copies between two lists; the destination has room. */
-static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_t len)
-{
-	size_t to_at = 0, from_at = 0;
-
-	while (len != 0) {
-		size_t n = to->len - to_at < from->len - from_at ? to->len - to_at : from->len - from_at;
-
-		n = n < len ? n : len;
-		if (n != 0)
-			memcpy((char *)to->addr + to_at, (const char *)from->addr + from_at, n);
-		len -= n;
-		to_at += n;
-		from_at += n;
-		if (to_at == to->len && len != 0) {
-			to++;
-			to_at = 0;
-		}
-		if (from_at == from->len && len != 0) {
-			from++;
-			from_at = 0;
-		}
-	}
-}
 
 /* Fills the peer's first receive and makes it due. */
 static REQUIRES(loop_lock) void recv_complete(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
@@ -41,8 +17,8 @@ static REQUIRES(loop_lock) void recv_complete(struct loop_conn *peer, const stru
 	struct sf_recv *recv = ep->posted;
 
 	assert(recv != NULL && len <= recv->cookie);
-	if (len != 0)
-		iov_copy(recv->iov, op->iov, len);
+	for (uint64_t i = 0, at = 0; at < len; at += op->iov[i++].len)
+		sf_iov_scatter(recv->iov, recv->iov_num, at, op->iov[i].addr, op->iov[i].len);
 	if (op->header_len != 0)
 		memcpy(recv->header, op->header, op->header_len);
 	recv->header_len = op->header_len;
@@ -58,20 +34,20 @@ static REQUIRES(loop_lock) void recv_complete(struct loop_conn *peer, const stru
 static REQUIRES(loop_lock) doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
 {
 	const struct loop_region *region = (const struct loop_region *)base;
-	const struct sf_iov remote = {(void *)(uintptr_t)op->remote_addr, len};
+	void *remote = (void *)(uintptr_t)op->remote_addr;
 
 	if (base->imported && region->owner == NULL)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	if (op->kind == SF_OP_CAS || op->kind == SF_OP_FAA)
-		sf_op_atomic_run(op, (uint64_t *)(uintptr_t)op->remote_addr); // NOLINT: the address was checked
+		sf_op_atomic_run(op, (uint64_t *)remote);
 	else if (len == sizeof(uint64_t) && op->iov_num == 1 && op->kind == SF_OP_WRITE)
-		sf_word_write(remote.addr, op->iov[0].addr);
+		sf_word_write(remote, op->iov[0].addr);
 	else if (len == sizeof(uint64_t) && op->iov_num == 1)
-		sf_word_read(op->iov[0].addr, remote.addr);
-	else if (len != 0 && op->kind == SF_OP_WRITE)
-		iov_copy(&remote, op->iov, len);
-	else if (len != 0)
-		iov_copy(op->iov, &remote, len);
+		sf_word_read(op->iov[0].addr, remote);
+	else if (op->kind == SF_OP_WRITE)
+		sf_iov_gather(remote, op->iov, op->iov_num, 0, len);
+	else
+		sf_iov_scatter(op->iov, op->iov_num, 0, remote, len);
 	return DOCA_SUCCESS;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/shm/iov.h"
+#include "fabric/iov.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 
@@ -26,13 +26,13 @@ static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint
 	if (op->kind == SF_OP_READ && op->iov_num == 1) {
 		sf_bytes_read((uint8_t *)op->iov[0].addr + at, remote, len);
 	} else if (op->kind == SF_OP_READ) {
-		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
+		sf_iov_scatter(op->iov, op->iov_num, at, remote, len);
 	} else if (op->iov_num == 1) {
 		sf_bytes_write(remote, (const uint8_t *)op->iov[0].addr + at, len);
 	} else if (len != 0) { /* the last byte is written last here too */
-		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len - 1);
+		sf_iov_gather(remote, op->iov, op->iov_num, at, len - 1);
 		SHM_FENCE(memory_order_release);
-		sf_shm_iov_gather(remote + len - 1, op->iov, op->iov_num, at + len - 1, 1);
+		sf_iov_gather(remote + len - 1, op->iov, op->iov_num, at + len - 1, 1);
 	}
 }
 

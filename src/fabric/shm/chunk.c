@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/chunk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fork.h"
+#include "base/thread_safety.h"
 #include "fabric/shm/guard.h"
+#include "fabric/shm/pages.h"
 
 /* bytes that are watched at a time; the move needs memory for them twice */
 #define CHUNK ((size_t)32 << 20)
@@ -30,6 +37,65 @@ static size_t chunk_len(uintptr_t start, uintptr_t end)
 	size_t len = CHUNK - start % CHUNK;
 
 	return len < end - start ? len : end - start;
+}
+
+/* ---- the library's own writes ---- */
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_over = PTHREAD_COND_INITIALIZER;
+static uint32_t num_waiting GUARDED_BY(turn); /* for the end of the current chunk */
+static atomic_bool is_moving;		      /* a chunk; guarded by turn, except for reads of it */
+static _Atomic uint32_t holders;
+
+static SF_IN_CHILD void turn_reset(void)
+{
+	pthread_cond_init(&turn_over, NULL);
+	num_waiting = 0;
+	atomic_store(&holders, 0);
+}
+
+SF_FORK_LOCK(SF_FORK_CHUNK, &turn, turn_reset);
+
+void sf_pages_hold(void)
+{
+	atomic_fetch_add(&holders, 1);
+	if (!atomic_load(&is_moving))
+		return;
+	atomic_fetch_sub(&holders, 1);
+	pthread_mutex_lock(&turn);
+	num_waiting++;
+	while (atomic_load(&is_moving))
+		pthread_cond_wait(&turn_over, &turn);
+	num_waiting--;
+	atomic_fetch_add(&holders, 1);
+	pthread_cond_broadcast(&turn_over);
+	pthread_mutex_unlock(&turn);
+}
+
+void sf_pages_release(void)
+{
+	atomic_fetch_sub(&holders, 1);
+}
+
+/* Threads that wait to write come first, so that a long range delays them by one chunk only. */
+static void chunk_begin(void)
+{
+	pthread_mutex_lock(&turn);
+	while (num_waiting != 0)
+		pthread_cond_wait(&turn_over, &turn);
+	atomic_store(&is_moving, true);
+	pthread_mutex_unlock(&turn);
+	while (atomic_load(&holders) != 0)
+		sched_yield();
+}
+
+static void chunk_end(void)
+{
+	pthread_mutex_lock(&turn);
+	assert(atomic_load(&is_moving) && atomic_load(&holders) == 0);
+	atomic_store(&is_moving, false);
+	pthread_cond_broadcast(&turn_over);
+	pthread_mutex_unlock(&turn);
 }
 
 /* ---- moving ---- */
@@ -91,14 +157,17 @@ static uintptr_t chunks_walk(chunk_step_t *step, const struct sf_pages_file *fil
 			     uint64_t offset)
 {
 	struct sf_guard guard;
-	uintptr_t at;
-	size_t len;
+	bool good = true;
+	uintptr_t at = start;
 
 	sf_guard_open(&guard);
-	for (at = start; at < end; at += len) {
-		len = chunk_len(at, end);
-		if (!step(&guard, at, len, prot, file, offset + (at - start)))
-			break;
+	while (good && at < end) {
+		const size_t len = chunk_len(at, end);
+
+		chunk_begin();
+		good = step(&guard, at, len, prot, file, offset + (at - start));
+		chunk_end();
+		at += good ? len : 0;
 	}
 	sf_guard_close(&guard);
 	return at;

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/iov.h"
+#include "fabric/iov.h"
 #include "fabric/shm/trace.h"
 #include "fabric/tcp/ep.h"
 
@@ -51,8 +51,8 @@ static void recv_complete(struct shm_conn *conn, const struct record *record, st
 
 	if (record->kind == SHM_RECORD_SEND) {
 		if (record->data_len != 0)
-			sf_shm_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len,
-					   record->bytes + record->header_len, record->data_len);
+			sf_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len,
+				       record->bytes + record->header_len, record->data_len);
 		recv->kind = SF_OP_SEND;
 		recv->len = record->msg_len;
 	} else {
@@ -105,8 +105,8 @@ static int handle_record(struct shm_conn *conn, uint32_t mark)
 	} else if (record.kind == SHM_RECORD_PART) {
 		if (!sf_range_inside(record.msg_len, record.data_len, 0, slot->len))
 			return -1;
-		sf_shm_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len,
-				   record.data_len);
+		sf_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len,
+			       record.data_len);
 	} else {
 		if (record.kind == SHM_RECORD_SEND && (record.msg_len > slot->len || record.data_len > record.msg_len))
 			return -1;

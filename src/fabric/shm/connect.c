@@ -171,17 +171,10 @@ doca_error_t sf_shm_connect_requested(struct sf_control_listener *listener, stru
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
+static doca_error_t request_accept(struct shm_conn *l, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
-	struct shm_conn *l = request->conn;
 	doca_error_t error;
 
-	if (request->far != NULL)
-		return sf_tcp_conn_accept(request->far, data, len, user, conn);
-	error = len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
-
-	if (error != DOCA_SUCCESS)
-		return error;
 	sf_shm_ep_check(shm_ep(l->base.ep));
 	pthread_mutex_lock(&sf_control_lock);
 	assert(((struct sf_control_listener *)l->listener)->num_requests > 0);
@@ -208,21 +201,33 @@ doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, si
 	return DOCA_SUCCESS;
 }
 
-void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+static void request_reject(struct shm_conn *conn, const void *data, size_t len)
 {
-	struct shm_conn *conn = request->conn;
+	struct sf_control_listener *listener = (struct sf_control_listener *)conn->listener;
 
-	if (request->far != NULL) {
-		sf_tcp_conn_reject(request->far, data, len);
-		return;
-	}
 	pthread_mutex_lock(&sf_control_lock);
-	assert(((struct sf_control_listener *)listener)->num_requests > 0);
-	((struct sf_control_listener *)listener)->num_requests--;
-	sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
-			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	assert(listener->num_requests > 0);
+	listener->num_requests--;
+	sf_control_reject(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
 	sf_shm_conn_free_locked(conn);
 	pthread_mutex_unlock(&sf_control_lock);
+}
+
+doca_error_t sf_shm_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
+{
+	if (conn == NULL && len > SF_PRIVATE_MAX)
+		len = SF_PRIVATE_MAX;
+	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL))
+		return DOCA_ERROR_INVALID_VALUE;
+	if (conn != NULL && request->far != NULL)
+		return sf_tcp_conn_accept(request->far, data, len, user, conn);
+	if (conn != NULL)
+		return request_accept(request->conn, data, len, user, conn);
+	if (request->far != NULL)
+		sf_tcp_conn_reject(request->far, data, len);
+	else
+		request_reject(request->conn, data, len);
+	return DOCA_SUCCESS;
 }
 
 /* The listener closes: rejects its unanswered requests, closes unreported connections. */

@@ -10,8 +10,7 @@
 
 doca_error_t sf_shm_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
-doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+doca_error_t sf_shm_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 
 doca_error_t sf_shm_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void sf_shm_listener_close(struct sf_listener *listener);

@@ -212,7 +212,7 @@ static uint32_t handle_accepted(struct shm_ep *ep, struct shm_conn *conn)
 static uint32_t handle_request(struct shm_ep *ep, struct shm_conn *conn)
 {
 	if (ep->handler.request == NULL) {
-		sf_shm_conn_reject(conn->listener, &conn->request, NULL, 0);
+		(void)sf_shm_conn_answer(&conn->request, NULL, 0, NULL, NULL);
 		return 0;
 	}
 	ep->handler.request(conn->listener, &conn->request, conn->data, conn->data_len);
@@ -352,6 +352,10 @@ uint32_t sf_shm_ep_poll(struct sf_ep *base, uint32_t budget)
 {
 	struct shm_ep *ep = shm_ep(base);
 
+	if (__builtin_expect(budget == 0, 0)) { /* sf_ep_push */
+		sf_shm_due_push(ep);
+		return 0;
+	}
 	if (ep->done != NULL || shm_due_worth(ep) || ep->todo != NULL || ep->flushed != NULL || ep->reap ||
 	    ep->recvq.flushing != 0 || ep->recvq.damaged || atomic_load_explicit(&ep->news, memory_order_relaxed) ||
 	    atomic_load_explicit(&ep->lends.due, memory_order_relaxed) || ep->far != NULL)
@@ -379,11 +383,6 @@ void sf_shm_ep_barrier(const struct shm_ep *ep)
 	if (ep->conn_num != 0 && sf_shm_barrier_is_possible())
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 #endif
-}
-
-void sf_shm_ep_push(struct sf_ep *base)
-{
-	sf_shm_due_push(shm_ep(base));
 }
 
 bool sf_shm_ep_arm(struct sf_ep *base)

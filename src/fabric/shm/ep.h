@@ -73,7 +73,6 @@ doca_error_t sf_shm_ep_open(struct sf_domain *domain, const struct sf_ep_handler
 void sf_shm_ep_close(struct sf_ep *ep);
 uint32_t sf_shm_ep_poll(struct sf_ep *ep, uint32_t budget);
 bool sf_shm_ep_arm(struct sf_ep *ep);
-void sf_shm_ep_push(struct sf_ep *ep);
 doca_error_t sf_shm_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
 void sf_shm_ep_flush_recvs(struct sf_ep *ep);
 

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,47 +26,7 @@ struct sf_pages {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t holders;
-static atomic_bool is_moving; /* guarded by lock, except for reads of it */
-
-static void holders_are_gone(void)
-{
-	atomic_store(&holders, 0);
-}
-
-SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, holders_are_gone);
-
-void sf_pages_hold(void)
-{
-	for (;;) {
-		atomic_fetch_add(&holders, 1);
-		if (!atomic_load(&is_moving))
-			return;
-		atomic_fetch_sub(&holders, 1);
-		pthread_mutex_lock(&lock); /* until the pages are moved */
-		pthread_mutex_unlock(&lock);
-	}
-}
-
-void sf_pages_release(void)
-{
-	atomic_fetch_sub(&holders, 1);
-}
-
-static ACQUIRE(lock) void move_begin(void)
-{
-	pthread_mutex_lock(&lock);
-	atomic_store(&is_moving, true);
-	while (atomic_load(&holders) != 0)
-		sched_yield();
-}
-
-static RELEASE(lock) void move_end(void)
-{
-	assert(atomic_load(&is_moving) && atomic_load(&holders) == 0);
-	atomic_store(&is_moving, false);
-	pthread_mutex_unlock(&lock);
-}
+SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
 
 static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
 {
@@ -196,10 +154,10 @@ doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 	*out = pages;
 	if (start >= end || (file = sf_pages_file_new(end - start)) == NULL)
 		return DOCA_SUCCESS;
-	move_begin();
+	pthread_mutex_lock(&lock);
 	range_move(pages, start, end, file, 0);
 	sf_pages_file_unref(file);
-	move_end();
+	pthread_mutex_unlock(&lock);
 	return DOCA_SUCCESS;
 }
 
@@ -216,7 +174,7 @@ doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num
 		len += spans[i].len;
 	if (len == 0 || (file = sf_pages_file_new(len)) == NULL)
 		return DOCA_SUCCESS;
-	move_begin();
+	pthread_mutex_lock(&lock);
 	file->in_use = true;
 	len = 0;
 	for (uint32_t i = 0; i < num; i++) {
@@ -225,7 +183,7 @@ doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num
 	}
 	file->in_use = false;
 	sf_pages_file_unref(file);
-	move_end();
+	pthread_mutex_unlock(&lock);
 	return DOCA_SUCCESS;
 }
 
@@ -305,9 +263,9 @@ void sf_pages_restore(struct sf_pages *pages)
 {
 	if (pages == NULL)
 		return;
-	move_begin();
+	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < pages->num_runs; i++)
 		run_restore(&pages->runs[i], pages->files[i]);
-	move_end();
+	pthread_mutex_unlock(&lock);
 	free(pages);
 }

@@ -73,7 +73,7 @@ void sf_pages_restore(struct sf_pages *pages);
 void sf_pages_take_back(struct sf_pages *pages);
 
 /* Call around a write of the library to memory that another thread may be moving. The write must be short and wait for
- * nothing. */
+ * nothing. sf_pages_hold waits for the move of 32 MiB at most, however long the range is. */
 void sf_pages_hold(void);
 void sf_pages_release(void);
 

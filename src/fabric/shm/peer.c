@@ -12,7 +12,7 @@
 #include "base/thread_safety.h"
 #include "fabric/control/runtime.h"
 #include "fabric/shm/fds.h"
-#include "fabric/shm/iov.h"
+#include "fabric/iov.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/peer_memory.h"
@@ -148,7 +148,7 @@ static void job_send(struct shm_peer *peer)
 					       .kind = op->kind,
 					       .len = len};
 	if (op->kind == SF_OP_WRITE)
-		sf_shm_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
+		sf_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
 	if (!sf_channel_send(peer->channel, &out, NULL, 0))
 		peer_dead(peer); /* one request is in flight at a time: a connection without room for it is broken */
 }
@@ -179,9 +179,9 @@ static void operation_ended(struct shm_peer *peer, const struct shm_msg_operated
 		return;
 	}
 	if (op->kind == SF_OP_READ)
-		sf_shm_iov_scatter(op->iov, op->iov_num, job->at, msg->data, len);
+		sf_iov_scatter(op->iov, op->iov_num, job->at, msg->data, len);
 	else if (op->kind != SF_OP_WRITE)
-		sf_shm_iov_scatter(op->iov, op->iov_num, 0, &msg->old, sizeof(msg->old));
+		sf_iov_scatter(op->iov, op->iov_num, 0, &msg->old, sizeof(msg->old));
 	job->at += len;
 	if (job->at < job->len)
 		job_send(peer);

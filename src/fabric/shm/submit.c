@@ -11,7 +11,7 @@
 #include "base/doorbell.h"
 #include "base/log.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/iov.h"
+#include "fabric/iov.h"
 #include "fabric/shm/submit.h"
 #include "fabric/shm/trace.h"
 
@@ -201,7 +201,7 @@ static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_
 	if (op->iov_num == 1)
 		memcpy(bytes + op->header_len, op->iov[0].addr, len);
 	else
-		sf_shm_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
+		sf_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
 	if (op->header_len + len > FIRST_LINE) {
 		memcpy(shm_tx_next(&conn->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
 		if (paused)

@@ -276,8 +276,11 @@ void sf_tcp_conn_attend(struct tcp_conn *conn, bool at_once)
 
 	if (conn->is_up && session->stream.fd >= 0)
 		send_due(conn, at_once);
-	if (session->stream.fd >= 0 && session->leaving && is_lost(conn))
+	if (session->stream.fd >= 0 && session->leaving && is_lost(conn)) {
+		SF_LOG_WARN_LIMITED("the peer has not taken the end of a connection for %u ms: closed it",
+				    (unsigned)(TCP_END_LIMIT_NS / 1000000));
 		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
+	}
 	sf_tcp_conn_check(conn);
 	if (session->changed_num != 0) /* sleepers must still be woken */
 		return;

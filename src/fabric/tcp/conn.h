@@ -13,11 +13,6 @@
 /* The end of a connection does not wait for a peer that is silent for this time, times SF_LIVENESS_UNSEEN. */
 #define TCP_END_LIMIT_NS UINT64_C(200000000)
 
-struct tcp_event {
-	struct sf_ep_event base;
-	uint8_t data[SF_PRIVATE_MAX];
-};
-
 struct tcp_conn {
 	struct sf_conn base;
 	struct sf_handshake handshake; /* guarded by sf_control_lock */
@@ -38,7 +33,7 @@ struct tcp_conn {
 	struct sf_liveness answering; /* silence of the peer, at the end of the connection */
 	uint64_t moved_seen;	      /* session.num_moved at the last check */
 	uint32_t slot;		      /* of the receive that is being filled */
-	struct tcp_event opened;
+	struct sf_ep_event_with_data opened;
 	struct sf_ep_event closed;
 	LIST_ENTRY(tcp_conn) entry, busy;
 	TAILQ_ENTRY(tcp_conn) waiting;

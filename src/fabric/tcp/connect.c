@@ -14,13 +14,6 @@ static struct tcp_conn *conn_of(struct sf_handshake *handshake)
 	return (struct tcp_conn *)((char *)handshake - offsetof(struct tcp_conn, handshake));
 }
 
-static void event_set_data(struct tcp_event *event, const void *data, size_t len)
-{
-	event->base.len = len;
-	if (len != 0)
-		memcpy(event->data, data, len);
-}
-
 /* With the endpoint's lock. */
 static struct sf_msg_side side_of(struct tcp_conn *conn)
 {
@@ -66,7 +59,7 @@ static doca_error_t handshake_set_peer(struct sf_handshake *handshake, const str
 static void connect_ended(struct tcp_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	conn->opened.base.status = status;
-	event_set_data(&conn->opened, data, len);
+	sf_ep_event_set_data(&conn->opened, data, len);
 	conn->is_asking = false;
 	sf_ep_queue_event(&tcp_conn_ep(conn)->queue, &conn->opened.base);
 }
@@ -174,7 +167,7 @@ doca_error_t sf_tcp_connect_requested(struct sf_control_listener *listener, stru
 	}
 	conn->opened.base.kind = is_auto ? SF_EP_ACCEPTED : SF_EP_REQUEST;
 	conn->opened.base.listener = &listener->base;
-	event_set_data(&conn->opened, ask->data, ask->data_len);
+	sf_ep_event_set_data(&conn->opened, ask->data, ask->data_len);
 	side_meet(conn, &ask->side);
 	if (is_auto) {
 		sf_ep_queue_event(&far->queue, &conn->opened.base); /* before anything that the session may bring */

@@ -11,6 +11,7 @@
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/thread_safety.h"
 #include "base/trace.h"
 #include "fabric/control/agent.h"
@@ -254,7 +255,7 @@ static void post_returned(struct tcp_ep *far)
 static bool run_one(struct tcp_ep *far) REQUIRES(far->lock);
 static bool run_one(struct tcp_ep *far)
 {
-	struct tcp_event copy; /* the handler may close the connection that holds it */
+	struct sf_ep_event_with_data copy; /* the handler may close the connection that holds it */
 	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
@@ -264,7 +265,7 @@ static bool run_one(struct tcp_ep *far)
 	if (due.event != NULL) {
 		copy.base = *due.event;
 		if (due.event->kind != SF_EP_CLOSED) {
-			memcpy(copy.data, ((const struct tcp_event *)due.event)->data, due.event->len);
+			memcpy(copy.data, ((const struct sf_ep_event_with_data *)due.event)->data, due.event->len);
 			copy.base.data = copy.data;
 		}
 		conn = due.event->conn != NULL ? tcp_conn(due.event->conn) : NULL;
@@ -384,6 +385,8 @@ bool sf_tcp_ep_drop(struct tcp_ep *far, const struct shm_slot *slot)
 	LIST_FOREACH (conn, &far->conns, entry) {
 		if (conn->session.reading.recv == NULL || conn->session.reading.recv != slot->recv)
 			continue;
+		SF_LOG_WARN_LIMITED(
+			"a message into a cancelled receive did not arrive completely in time: closed its connection");
 		sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
 		sf_tcp_conn_check(conn);
 		held = true;

@@ -345,9 +345,8 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 			all += (uint64_t)got;
 			frames_parse(session);
 		}
-		if (got <= 0) /* a silent peer has left while connecting: an established one reports its receives immediately */
-			sf_tcp_session_end(session,
-					   session->has_heard ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_CONNECTION_RESET);
+		if (got <= 0)
+			sf_tcp_session_lost(session, got < 0 ? errno : session->was_reset ? ECONNRESET : 0);
 		if (got > 0 && got < TCP_IN_SIZE && !sf_stream_pending(&session->stream))
 			break;
 	}

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/log_rate.h"
 #include "base/trace.h"
 #include "fabric/shm/region.h"
 #include "fabric/tcp/import.h"
@@ -330,11 +328,9 @@ static bool send_some(struct tcp_session *session)
 	}
 	if (sent < 0) {
 		session->is_cut = true; /* earlier data of the peer must still be read */
-		if (errno == EFAULT) {
-			SF_LOG_ERR_LIMITED("the memory of an operation or of a region was unmapped: keep it until the "
-					   "operation completes, and close the region before you free it");
-			sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
-		}
+		session->cut_error = errno;
+		if (errno == EFAULT)
+			sf_tcp_session_lost(session, errno);
 		return false;
 	}
 	session->num_moved++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/tcp/session.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -58,10 +59,13 @@ static void flows_begin(struct tcp_session *session)
 
 void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream)
 {
+	uint32_t scope;
+
 	session->ops = ops;
 	session->stream = stream;
 	session->is_unread = sf_stream_pending(&stream);
 	session->end = &session->first;
+	(void)sf_address_of_peer(stream.fd, &session->peer, &scope);
 	session->heartbeat.drain = ops->drain != NULL ? heartbeat_drain : NULL;
 	flows_begin(session);
 	sf_heartbeat_begin(&session->heartbeat, stream.fd, heartbeat_probe);
@@ -87,6 +91,35 @@ void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
 		session->ops->done(session, op);
 	}
 	session->end = &session->first;
+}
+
+static void lost_log(const struct tcp_session *session, int error)
+{
+	const char *why = error != 0 ? strerror(error) : "the peer closed it, or its process ended";
+	const struct sf_addresses one = {.num = 1, .at = {session->peer}};
+	char peer[SF_ADDRESS_MAX];
+
+	sf_addresses_format(&one, peer);
+	if (error == EFAULT || error == ENOMEM)
+		SF_LOG_ERR_LIMITED(
+			"cannot access the memory of an operation, a receive or a region (%s): the connection to %s ends; "
+			"keep memory until its operations complete, close a region before you free it, and check that "
+			"the machine has memory left",
+			why, peer);
+	else if (session->first != NULL || session->reading.recv != NULL)
+		SF_LOG_WARN_LIMITED("the connection to %s ended with operations in flight: %s", peer, why);
+	else
+		SF_LOG_INFO_LIMITED("the connection to %s ended: %s", peer, why);
+}
+
+void sf_tcp_session_lost(struct tcp_session *session, int error)
+{
+	if (session->stream.fd < 0)
+		return;
+	if (!session->heartbeat.is_lost) /* that was logged */
+		lost_log(session, error != 0 || session->cut_error == EPIPE ? error : session->cut_error);
+	/* A silent peer has left while connecting: an established one reports its receives immediately. */
+	sf_tcp_session_end(session, session->has_heard ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_CONNECTION_RESET);
 }
 
 void sf_tcp_session_break(struct tcp_session *session, const char *what)

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/uio.h>
 
+#include "fabric/control/address.h"
 #include "fabric/control/heartbeat.h"
 #include "fabric/control/stream.h"
 #include "fabric/tcp/wire.h"
@@ -95,6 +96,7 @@ struct tcp_session {
 	bool is_broken;	    /* the peer violated the protocol */
 	bool has_heard;	    /* data of the peer was lost */
 	bool was_reset;	    /* seen once: earlier data is read first */
+	int cut_error;	    /* errno of the send that failed */
 	uint64_t num_moved; /* calls that sent or received something */
 	bool ring_due, probe_due;
 	/* Requests to the peer. */
@@ -121,6 +123,7 @@ struct tcp_session {
 	struct tcp_answer answers[TCP_OPS_MAX];
 	uint8_t in[TCP_IN_SIZE], out[TCP_OUT_SIZE];
 	struct sf_heartbeat heartbeat;
+	struct sf_address peer;	      /* for the log */
 	uint64_t flows_out, flows_in; /* numbers the messages on the timeline, together with the addresses of both sides */
 };
 
@@ -132,6 +135,9 @@ void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_
 
 /* Ends it for that reason. The remaining operations complete with the reason, or with CONNECTION_ABORTED. */
 void sf_tcp_session_end(struct tcp_session *session, doca_error_t why);
+
+/* The same after the connection was lost, which is logged. error: an errno; 0: the peer closed it without BYE. */
+void sf_tcp_session_lost(struct tcp_session *session, int error);
 
 /* Call after sf_op_check. EMPTY or TOO_BIG according to the peer's receives; AGAIN. An accepted operation is sent now, or with
  * later ones by the next sf_tcp_session_send. */

@@ -110,7 +110,7 @@ uint32_t sf_verbs_ep_poll(struct sf_ep *base, uint32_t budget)
 	struct vb_ep *ep = vb_ep(base);
 	uint32_t ran = 0;
 
-	if (!vb_ep_is_ours(ep))
+	if (!vb_ep_is_ours(ep) || budget == 0) /* sf_ep_push: the device continues by itself */
 		return 0;
 	pthread_mutex_lock(&ep->lock);
 	sf_verbs_ep_drain(ep);

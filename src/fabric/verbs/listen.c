@@ -135,14 +135,11 @@ static void request_free(struct vb_request *request)
 	free(request);
 }
 
-doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
+static doca_error_t request_accept(struct vb_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
 {
-	struct vb_request *request = (struct vb_request *)base;
 	struct vb_conn *conn;
 	doca_error_t error = DOCA_SUCCESS;
 
-	if (len > SF_PRIVATE_MAX)
-		return DOCA_ERROR_INVALID_VALUE;
 	conn = sf_verbs_conn_new(vb_ep(request->listener->base.ep), user);
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -170,12 +167,15 @@ static void request_reject(struct vb_request *request, const void *data, size_t 
 	request_free(request);
 }
 
-void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+doca_error_t sf_verbs_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
-	(void)listener;
+	if (conn != NULL)
+		return len <= SF_PRIVATE_MAX ? request_accept((struct vb_request *)request, data, len, user, conn)
+					     : DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&sf_control_lock);
 	request_reject((struct vb_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&sf_control_lock);
+	return DOCA_SUCCESS;
 }
 
 /* ---- listeners ---- */

@@ -5,8 +5,7 @@
 
 #include "fabric/verbs/conn.h"
 
-doca_error_t sf_verbs_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
-void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+doca_error_t sf_verbs_conn_answer(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 doca_error_t sf_verbs_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				    struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/shm/iov.h"
+#include "fabric/iov.h"
 
 #include <string.h>
 
-void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len)
+void sf_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len)
 {
 	uint8_t *out = to;
 
@@ -21,7 +21,7 @@ void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_
 	}
 }
 
-void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len)
+void sf_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len)
 {
 	const uint8_t *in = from;
 
