@@ -26,15 +26,6 @@ struct softfield_rdma_request {
 	uint32_t inl_max;
 };
 
-/** Is the piece in memory of that range? */
-SOFTFIELD_DEVICE int softfield_rdma_in_range(uint64_t addr, uint64_t offset, uint64_t len, uint64_t range_addr,
-					     uint64_t range_len)
-{
-	uint64_t at = addr + offset - range_addr;
-
-	return offset <= range_len && at <= range_len && len <= range_len - at;
-}
-
 /**
  * Finds the memory of an operation of len bytes, at least 1. The fields of both buffers are loaded together; if the operation has
  * only one, the other is set to the same. @return 0 if it can never be executed
@@ -67,7 +58,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_requ
 	id = remote_arr->id;
 	permissions = remote_arr->permissions;
 	if (has_local) {
-		if (!softfield_rdma_in_range(local_addr, r->local_offset, r->len, local_base, local_len) ||
+		if (!softfield_buf_in_range(local_addr, r->local_offset, r->len, local_base, local_len) ||
 		    (local_flags & SOFTFIELD_BUF_REMOTE) != 0 ||
 		    ((r->kind & 0xff) == SOFTFIELD_RDMA_READ && (local_flags & SOFTFIELD_BUF_WRITABLE) == 0))
 			return 0;
@@ -75,7 +66,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_requ
 		op->local_cpu = local_flags & SOFTFIELD_BUF_CPU ? op->local + to_cpu : 0;
 	}
 	if (has_remote) {
-		if (!softfield_rdma_in_range(remote_addr, r->remote_offset, r->len, remote_base, remote_len) ||
+		if (!softfield_buf_in_range(remote_addr, r->remote_offset, r->len, remote_base, remote_len) ||
 		    (remote_flags & SOFTFIELD_BUF_REMOTE) == 0)
 			return 0;
 		op->remote = remote_addr + r->remote_offset;
