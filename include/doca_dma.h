@@ -19,7 +19,7 @@
  * - DOCA_ERROR_INVALID_VALUE: no buffer or no data, too little room in the destination, a list that exceeds the capabilities, a
  *   buffer outside its memory map, or a memory map without the device
  * - DOCA_ERROR_NOT_PERMITTED: a memory map's access flags or a read-only export forbid it
- * - DOCA_ERROR_NOT_SUPPORTED: GPU memory that no CPU can access
+ * - DOCA_ERROR_NOT_SUPPORTED: memory of a GPU that another process exported
  * - DOCA_ERROR_IO_FAILED: the exporter of imported memory died, destroyed its memory map, or does not answer
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or another task failed first
  *

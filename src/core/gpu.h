@@ -77,4 +77,8 @@ SF_API extern bool (*sf_gpu_owns_address)(const void *addr);
  * Errors are logged. Set in the same way as sf_gpu_owns_address. */
 SF_API extern doca_error_t (*sf_gpu_describe)(const void *addr, size_t len, void *descriptor, size_t *descriptor_len);
 
+/* Copies between such memory and any other of this process. Blocks, but not on running kernels. IO_FAILED, logged: the GPU is
+ * lost, or closed. Set in the same way as sf_gpu_owns_address. Any thread. */
+SF_API extern doca_error_t (*sf_gpu_copy)(void *to, const void *from, size_t len);
+
 #endif

@@ -18,6 +18,7 @@ static doca_error_t dma_start(struct doca_ctx *ctx)
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
 	sf_reg_cache_init(&dma->reg_cache, dma->dev);
+	dma->reg_cache.takes_gpu_memory = true;
 
 	doca_error_t result = sf_offload_start(&dma->offload, ctx, dma->dev);
 

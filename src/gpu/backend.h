@@ -21,4 +21,7 @@ bool cuda_owns_address(const void *addr);
 /* sf_gpu_describe. */
 doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len);
 
+/* As sf_gpu_copy. */
+doca_error_t cuda_copy(void *to, const void *from, size_t len);
+
 #endif

@@ -97,6 +97,7 @@ doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev)
 		snprintf((*gpu_dev)->pci_addr, sizeof((*gpu_dev)->pci_addr), "%s", addr);
 		sf_gpu_owns_address = cuda_owns_address;
 		sf_gpu_describe = cuda_describe;
+		sf_gpu_copy = cuda_copy;
 	}
 	return result;
 }

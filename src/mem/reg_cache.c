@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "core/dev.h"
+#include "core/gpu.h"
 #include "mem/buf_source.h"
 #include "mem/mmap_private.h"
 #include "validation/validation.h"
@@ -14,6 +15,9 @@
 
 /* A device that may write for others may also write for its own process, as with a network card's memory keys. */
 #define WRITABLE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE)
+
+/* Stands in place of a region for memory of a real GPU, which sf_gpu_copy accesses. */
+static struct sf_region gpu_memory;
 
 /* ---- memory maps ---- */
 
@@ -46,12 +50,12 @@ doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, con
 			  sf_dev_desc(cache->dev)->pci_addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (mmap->is_gpu_memory) {
+	if (mmap->is_gpu_memory && (mmap->from_export || !cache->takes_gpu_memory)) {
 		SF_LOG_ERR("buffer is GPU memory, which only kernels can access: copy it to host memory first");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	*slot = (struct sf_reg){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
-	slot->region = mmap->from_export ? entry->region : NULL;
+	slot->region = mmap->from_export ? entry->region : mmap->is_gpu_memory ? &gpu_memory : NULL;
 	slot->network = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0;
 	slot->readable = !mmap->from_export || (slot->region->rights & SF_RIGHT_READ) != 0;
 	slot->writable = mmap->from_export ? (slot->region->rights & SF_RIGHT_WRITE) != 0 : (mmap->permissions & WRITABLE) != 0;
@@ -144,13 +148,13 @@ doca_error_t sf_reg_copy_back(struct sf_reg_cache *cache, const struct doca_buf 
 
 /* ---- lists of bufs ---- */
 
-static doca_error_t rights_reject(const struct sf_reg *reg, const struct doca_mmap *mmap, const char *what)
+static doca_error_t rights_reject(const struct doca_mmap *mmap, const char *what)
 {
-	if (reg->region != NULL)
+	if (mmap->from_export)
 		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
 	else
 		SF_LOG_ERR("memory cannot be a %s: its memory map has no DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what);
-	if (reg->region != NULL)
+	if (mmap->from_export)
 		SF_BROKEN(MMAP_004, mmap, "doca_task_submit",
 			  "a task has it as its %s, and its exporter did not permit it: it has 0x%x", what, mmap->permissions);
 	else
@@ -199,7 +203,7 @@ doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *bu
 	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->readable)
-			result = rights_reject(reg, buf->mmap, "source");
+			result = rights_reject(buf->mmap, "source");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data, buf->data_len);
 	}
@@ -218,7 +222,7 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 
 		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS && !reg->writable)
-			result = rights_reject(reg, buf->mmap, "destination");
+			result = rights_reject(buf->mmap, "destination");
 		if (result == DOCA_SUCCESS)
 			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}
@@ -327,7 +331,22 @@ static uint8_t *place_addr(const struct place *place)
 	return place->piece->addr + place->offset;
 }
 
-static doca_error_t copy_between_imported(const struct place *to, const struct place *from, size_t len)
+/* Copies from, or to, a place that plain loads and stores do not access. */
+static doca_error_t place_load(const struct place *from, size_t at, void *here, size_t len)
+{
+	if (from->piece->region == &gpu_memory)
+		return sf_gpu_copy(here, place_addr(from) + at, len);
+	return access_imported(from->piece->region, SF_OP_READ, place_addr(from) + at, here, len);
+}
+
+static doca_error_t place_store(const struct place *to, size_t at, const void *here, size_t len)
+{
+	if (to->piece->region == &gpu_memory)
+		return sf_gpu_copy(place_addr(to) + at, here, len);
+	return access_imported(to->piece->region, SF_OP_WRITE, place_addr(to) + at, here, len);
+}
+
+static doca_error_t copy_by_bounce(const struct place *to, const struct place *from, size_t len)
 {
 	uint8_t bounce[BOUNCE_SIZE];
 	doca_error_t result = DOCA_SUCCESS;
@@ -335,21 +354,23 @@ static doca_error_t copy_between_imported(const struct place *to, const struct p
 
 	for (size_t at = 0; at < len && result == DOCA_SUCCESS; at += part) {
 		part = len - at < sizeof(bounce) ? len - at : sizeof(bounce);
-		result = access_imported(from->piece->region, SF_OP_READ, place_addr(from) + at, bounce, part);
+		result = place_load(from, at, bounce, part);
 		if (result == DOCA_SUCCESS)
-			result = access_imported(to->piece->region, SF_OP_WRITE, place_addr(to) + at, bounce, part);
+			result = place_store(to, at, bounce, part);
 	}
 	return result;
 }
 
 static doca_error_t copy_stretch(const struct place *to, const struct place *from, size_t len)
 {
+	if (to->piece->region == &gpu_memory && from->piece->region == &gpu_memory)
+		return sf_gpu_copy(place_addr(to), place_addr(from), len);
 	if (to->piece->region != NULL && from->piece->region != NULL)
-		return copy_between_imported(to, from, len);
+		return copy_by_bounce(to, from, len);
 	if (to->piece->region != NULL)
-		return access_imported(to->piece->region, SF_OP_WRITE, place_addr(to), place_addr(from), len);
+		return place_store(to, 0, place_addr(from), len);
 	if (from->piece->region != NULL)
-		return access_imported(from->piece->region, SF_OP_READ, place_addr(from), place_addr(to), len);
+		return place_load(from, 0, place_addr(to), len);
 	memmove(place_addr(to), place_addr(from), len); /* a program may make them overlap */
 	return DOCA_SUCCESS;
 }

@@ -24,20 +24,21 @@ struct sf_reg {
 	uint64_t id; /* sf_mmap_id of the memory map, or SF_REG_NONE */
 	uintptr_t addr;
 	size_t len;
-	struct sf_region *region; /* imported memory; NULL: this process's own, for plain loads and stores */
+	struct sf_region *region; /* imported memory, or a real GPU's; NULL: this process's own, for plain loads and stores */
 	bool readable, writable;
 	bool network; /* imported from an export for RDMA: a peer's memory, never a local operand */
 };
 
 struct sf_reg_cache {
 	const struct doca_dev *dev;
+	bool takes_gpu_memory; /* the library copies by sf_reg_copy alone, which accesses a real GPU's memory too */
 	struct sf_reg slot[SF_REG_SLOTS];
 };
 
 SF_API void sf_reg_cache_init(struct sf_reg_cache *cache, const struct doca_dev *dev);
 
-/* Looks the mmap up and caches it. INVALID_VALUE: the mmap lacks the device, or is not started; NOT_SUPPORTED: memory of a GPU.
- */
+/* Looks the mmap up and caches it. INVALID_VALUE: the mmap lacks the device, or is not started; NOT_SUPPORTED: memory of a real
+ * GPU, unless the cache takes it. */
 SF_API doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, const struct sf_reg **reg);
 
 /* The mmap's entry, valid until the next lookup. */
@@ -95,7 +96,7 @@ SF_API doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mma
 struct sf_reg_piece {
 	uint8_t *addr;		  /* in the mmap */
 	size_t len;		  /* not 0 */
-	struct sf_region *region; /* imported memory, or NULL */
+	struct sf_region *region; /* imported memory, or a real GPU's; or NULL */
 };
 
 /* The data sections of a source, or the tailrooms of a destination, one after the other. */

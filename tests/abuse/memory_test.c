@@ -228,6 +228,18 @@ static doca_error_t make_dma(struct rig *rig)
 	return run_ctx(rig, doca_dma_as_ctx(rig->dma));
 }
 
+static doca_error_t make_dma_on_gpu(struct rig *rig)
+{
+	struct doca_gpu_dma *handle;
+
+	STEP(doca_gpu_create("b5:00.0", &rig->gpu));
+	STEP(doca_dma_create(rig->dev, &rig->dma));
+	rig->ctx = doca_dma_as_ctx(rig->dma);
+	STEP(doca_ctx_set_datapath_on_gpu(rig->ctx, rig->gpu));
+	STEP(doca_ctx_start(rig->ctx));
+	return doca_dma_get_gpu_handle(rig->dma, &handle);
+}
+
 static doca_error_t make_sha(struct rig *rig)
 {
 	STEP(doca_sha_create(rig->dev, &rig->sha));
@@ -427,6 +439,7 @@ TEST(pe, NULL, 0)
 TEST(clock, begin_with_dev, 0)
 TEST(advise, begin_with_pe, 0)
 TEST(dma, begin_with_pe, 0)
+TEST(dma_on_gpu, begin_with_dev, 0)
 TEST(sha, begin_with_pe, 0)
 TEST(event, begin_with_pe, 0)
 TEST(event_as_ctx, begin_with_pe, 0)
@@ -484,6 +497,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_clock),
 		cmocka_unit_test(out_of_memory_for_advise),
 		cmocka_unit_test(out_of_memory_for_dma),
+		cmocka_unit_test(out_of_memory_for_dma_on_gpu),
 		cmocka_unit_test(out_of_memory_for_sha),
 		cmocka_unit_test(out_of_memory_for_event),
 		cmocka_unit_test(out_of_memory_for_event_as_ctx),

@@ -49,7 +49,7 @@ SOFTFIELD_KERNEL(run_copies, struct copies_args, args)
 	}
 	softfield_block_sync();
 	if (thread < args->committers)
-		args->commits[thread] = (uint32_t)commit(args);
+		softfield_store_word(&args->commits[thread], (uint32_t)commit(args));
 	while (args->waits && softfield_load_word(args->go_on) == 0)
 		;
 }

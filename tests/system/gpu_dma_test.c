@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <doca_buf.h>
 #include <doca_buf_array.h>
+#include <doca_buf_inventory.h>
 #include <doca_ctx.h>
 #include <doca_dma.h>
 #include <doca_gpunetio.h>
@@ -430,6 +432,63 @@ static void threads_enqueue_and_commit_at_once(void **state)
 	close_all(&f);
 }
 
+/* ---- tasks ---- */
+
+static void note_task(struct doca_dma_task_memcpy *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)ctx_data;
+	*(doca_error_t *)task_data.ptr = doca_task_get_status(doca_dma_task_memcpy_as_task(task));
+}
+
+static void copy_by_task(struct doca_dma *dma, struct doca_pe *pe, struct doca_buf *src, struct doca_buf *dst)
+{
+	doca_error_t status = DOCA_ERROR_IN_PROGRESS;
+	struct doca_dma_task_memcpy *task;
+
+	CHECK_OK(doca_dma_task_memcpy_alloc_init(dma, src, dst, (union doca_data){.ptr = &status}, &task));
+	CHECK_OK(doca_task_submit(doca_dma_task_memcpy_as_task(task)));
+	WAIT_UNTIL((doca_pe_progress(pe), status != DOCA_ERROR_IN_PROGRESS));
+	CHECK_OK(status);
+	doca_task_free(doca_dma_task_memcpy_as_task(task));
+	CHECK_OK(doca_buf_dec_refcount(src, NULL));
+	CHECK_OK(doca_buf_dec_refcount(dst, NULL));
+}
+
+/* A context on the CPU fills the GPU's memory, and reads it. */
+static void tasks_copy_from_and_to_the_gpu(void **state)
+{
+	struct doca_buf_inventory *inventory;
+	struct doca_buf *src, *dst;
+	struct doca_dma *dma;
+	struct doca_pe *pe;
+	struct fixture f;
+	const size_t len = 3 << 20;
+
+	open_all(&f);
+	CHECK_OK(doca_pe_create(&pe));
+	CHECK_OK(doca_dma_create(f.dev, &dma));
+	CHECK_OK(doca_pe_connect_ctx(pe, doca_dma_as_ctx(dma)));
+	CHECK_OK(doca_dma_task_memcpy_set_conf(dma, note_task, note_task, 1));
+	CHECK_OK(doca_ctx_start(doca_dma_as_ctx(dma)));
+	CHECK_OK(doca_buf_inventory_create(4, &inventory));
+	CHECK_OK(doca_buf_inventory_start(inventory));
+	for (int way = 0; way < 4; way++) { /* also within one memory */
+		enum place from = way & 1, to = way >> 1;
+
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(inventory, f.mmaps[from], f.memory[from] + 5, len, &src));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(inventory, f.mmaps[to], f.memory[to] + ELEMENT + 3, len, &dst));
+		copy_by_task(dma, pe, src, dst);
+		memcpy(f.model[to] + ELEMENT + 3, f.model[from] + 5, len);
+		verify(&f, to);
+		fill(&f, to, 50 + (uint32_t)way);
+	}
+	CHECK_OK(doca_ctx_stop(doca_dma_as_ctx(dma)));
+	CHECK_OK(doca_dma_destroy(dma));
+	CHECK_OK(doca_pe_destroy(pe));
+	CHECK_OK(doca_buf_inventory_destroy(inventory));
+	close_all(&f);
+}
+
 /* ---- wrong numbers ---- */
 
 static void wrong_copies_are_rejected(void **state)
@@ -708,6 +767,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(full_queue_gives_again),
 		cmocka_unit_test(number_of_tasks_enlarges_the_queue),
 		cmocka_unit_test(threads_enqueue_and_commit_at_once),
+		cmocka_unit_test(tasks_copy_from_and_to_the_gpu),
 		cmocka_unit_test(wrong_copies_are_rejected),
 		cmocka_unit_test(null_context),
 		cmocka_unit_test(read_only_memory_is_a_source_only),

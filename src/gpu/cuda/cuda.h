@@ -62,6 +62,7 @@ void cuda_host_unmap(struct doca_gpu *gpu, void *addr);
 bool cuda_is_device_memory(struct doca_gpu *gpu, const void *addr);
 doca_error_t cuda_copy_to(struct doca_gpu *gpu, void *gpu_addr, const void *from, size_t len);
 doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr, size_t len);
+doca_error_t cuda_copy_within(struct cuda_gpu *gpu, void *to, const void *from, size_t len);
 doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
 /* Frees the memory that the program did not free. */
 void cuda_mem_free_all(struct cuda_gpu *gpu);

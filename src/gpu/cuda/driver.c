@@ -43,6 +43,7 @@ static const struct {
 	SYMBOL(memset_d8_async, "cuMemsetD8Async"),
 	SYMBOL(memcpy_htod_async, "cuMemcpyHtoDAsync_v2"),
 	SYMBOL(memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2"),
+	SYMBOL(memcpy_async, "cuMemcpyAsync"),
 	SYMBOL(pointer_get_attribute, "cuPointerGetAttribute"),
 	SYMBOL(mem_get_address_range, "cuMemGetAddressRange_v2"),
 	SYMBOL(ipc_get_mem_handle, "cuIpcGetMemHandle"),

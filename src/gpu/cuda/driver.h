@@ -71,6 +71,7 @@ struct cuda_driver {
 	cu_result (*memset_d8_async)(cu_deviceptr address, unsigned char value, size_t count, cu_stream stream);
 	cu_result (*memcpy_htod_async)(cu_deviceptr to, const void *from, size_t size, cu_stream stream);
 	cu_result (*memcpy_dtoh_async)(void *to, cu_deviceptr from, size_t size, cu_stream stream);
+	cu_result (*memcpy_async)(cu_deviceptr to, cu_deviceptr from, size_t size, cu_stream stream);
 	cu_result (*pointer_get_attribute)(void *value, int attribute, cu_deviceptr address);
 	cu_result (*mem_get_address_range)(cu_deviceptr *base, size_t *size, cu_deviceptr address);
 	cu_result (*ipc_get_mem_handle)(struct cu_ipc_mem_handle *handle, cu_deviceptr address);

@@ -146,7 +146,8 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	return DOCA_SUCCESS;
 }
 
-doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len)
+/* The open GPU whose memory the address is of, or NULL. */
+static struct cuda_gpu *owner_find(const void *addr)
 {
 	struct cuda_gpu *owner;
 
@@ -154,19 +155,32 @@ doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_
 	for (owner = open_gpus; owner != NULL && !cuda_is_device_memory(&owner->base, addr); owner = owner->next)
 		;
 	pthread_mutex_unlock(&open_lock);
+	return owner;
+}
+
+doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len)
+{
+	struct cuda_gpu *owner = owner_find(addr);
+
 	if (owner != NULL)
 		return cuda_describe_memory(owner, addr, len, descriptor, descriptor_len);
 	SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, addr);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+doca_error_t cuda_copy(void *to, const void *from, size_t len)
+{
+	struct cuda_gpu *owner = owner_find(to);
+
+	if (owner == NULL)
+		owner = owner_find(from);
+	if (owner != NULL)
+		return cuda_copy_within(owner, to, from, len);
+	SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, to);
+	return DOCA_ERROR_IO_FAILED;
+}
+
 bool cuda_owns_address(const void *addr)
 {
-	bool owns = false;
-
-	pthread_mutex_lock(&open_lock);
-	for (struct cuda_gpu *cuda = open_gpus; cuda != NULL && !owns; cuda = cuda->next)
-		owns = cuda_is_device_memory(&cuda->base, addr);
-	pthread_mutex_unlock(&open_lock);
-	return owns;
+	return owner_find(addr) != NULL;
 }

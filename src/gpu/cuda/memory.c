@@ -243,6 +243,14 @@ doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr
 	return finish_copy(cuda, cuda->driver->memcpy_dtoh_async(to, (cu_deviceptr)(uintptr_t)gpu_addr, len, cuda->copies), len);
 }
 
+doca_error_t cuda_copy_within(struct cuda_gpu *gpu, void *to, const void *from, size_t len)
+{
+	cuda_enter(gpu);
+	return finish_copy(
+		gpu, gpu->driver->memcpy_async((cu_deviceptr)(uintptr_t)to, (cu_deviceptr)(uintptr_t)from, len, gpu->copies),
+		len);
+}
+
 doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
