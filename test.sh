@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, programs for
 # arm64 beside those for x86, packages, and an installed copy as a user would use it.
-# Usage: ./test.sh [--quick] (only the first step).
+# Usage: ./test.sh [--quick] (only the first step, without the suite `slow`).
 #   FUZZ_SECONDS  how long each fuzz target runs (10)
 #   BUILD_ROOT    where the builds go (build-test in this folder)
 set -uo pipefail
@@ -83,7 +83,8 @@ run_tests() { # NAME ARGS...
 gcc="gcc build" prefix="$root/a stranger's prefix"
 title 'gcc, all tests'
 if configure "$gcc" gcc --prefix="$prefix" -Dbuildtype=debugoptimized; then
-	run_tests "$gcc" --no-suite arm64
+	# shellcheck disable=SC2046
+	run_tests "$gcc" --no-suite arm64 $($quick && echo --no-suite slow)
 else
 	broken 'build with gcc'
 fi

@@ -104,6 +104,7 @@ doca_error_t doca_dma_task_memcpy_set_conf(struct doca_dma *dma, doca_dma_task_m
  * src and dst are a buffer or the head of a list; either may be NULL until submit.
  * @retval DOCA_ERROR_NO_MEMORY all configured tasks are allocated
  * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING
+ * @retval DOCA_ERROR_NOT_SUPPORTED the data path is on a GPU, where kernels copy
  */
 DOCA_STABLE
 doca_error_t doca_dma_task_memcpy_alloc_init(struct doca_dma *dma, const struct doca_buf *src, struct doca_buf *dst,
@@ -142,8 +143,10 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ordered_completions);
 
 /**
- * Always fails: starting a DMA context with its data path on a GPU gives DOCA_ERROR_NOT_SUPPORTED.
- * @retval DOCA_ERROR_BAD_STATE the data path is on the CPU
+ * The handle for kernels that copy by doca_gpunetio_dev_dma.cuh. Call doca_ctx_set_datapath_on_gpu() before the start; the
+ * context then needs no progress engine. Its queue holds 4096 copies; if more tasks are configured, so many, rounded up to a
+ * power of two. The handle is valid until the context is destroyed or started again.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING, or its data path is on the CPU
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma **gpu_dma);

@@ -21,6 +21,7 @@
 #define CHECK(call) check(begun(call), #call)
 
 static int rank, num_ranks;
+static struct doca_dev *dev;
 static struct doca_pe *pe;
 static struct doca_urom_service *service;
 static struct doca_urom_worker *worker;
@@ -94,7 +95,8 @@ static inline void open_worker(size_t message_size)
 	CHECK(doca_pe_create(&pe));
 	CHECK(doca_urom_service_create(&service));
 	CHECK(doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service)));
-	CHECK(doca_urom_service_set_dev(service, device_open(DEVICE)));
+	dev = device_open(DEVICE);
+	CHECK(doca_urom_service_set_dev(service, dev));
 	CHECK(doca_urom_service_set_max_comm_msg_size(service, message_size));
 	CHECK(doca_ctx_start(doca_urom_service_as_ctx(service)));
 	CHECK(doca_urom_worker_create(&worker));
@@ -123,6 +125,8 @@ static inline void close_worker(void)
 	CHECK(doca_urom_worker_destroy(worker));
 	CHECK(doca_ctx_stop(doca_urom_service_as_ctx(service)));
 	CHECK(doca_urom_service_destroy(service));
+	CHECK(doca_pe_destroy(pe));
+	CHECK(doca_dev_close(dev));
 }
 
 #endif

@@ -10,6 +10,7 @@
 #define SOFTFIELD_GPU_BUF_H
 
 #include <stdint.h>
+#include <softfield/device.h>
 
 struct doca_gpu_buf_arr;
 
@@ -47,5 +48,13 @@ struct doca_gpu_buf_arr {
 	uint32_t flags;		   /**< enum softfield_buf_arr_flags */
 	uint32_t reserved_2;
 };
+
+/** Are len bytes at addr + offset in memory of that range? The numbers come from a kernel and may be anything. */
+SOFTFIELD_DEVICE int softfield_buf_in_range(uint64_t addr, uint64_t offset, uint64_t len, uint64_t range_addr, uint64_t range_len)
+{
+	uint64_t at = addr + offset - range_addr;
+
+	return offset <= range_len && at <= range_len && len <= range_len - at;
+}
 
 #endif /* SOFTFIELD_GPU_BUF_H */

@@ -21,7 +21,7 @@ SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, co
 	op->len = 0;
 	if (buf == 0)
 		return 1;
-	if (buf->arr == 0 || !softfield_rdma_in_range(buf->addr, offset, len, buf->arr->range_addr, buf->arr->range_len) ||
+	if (buf->arr == 0 || !softfield_buf_in_range(buf->addr, offset, len, buf->arr->range_addr, buf->arr->range_len) ||
 	    (buf->arr->flags & SOFTFIELD_BUF_REMOTE) != 0 || (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 ||
 	    softfield_rdma_room((uint32_t)len) > r->arena_size || len > SOFTFIELD_RDMA_LEN_MAX)
 		return 0;

@@ -23,10 +23,22 @@ struct sf_log_file {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LOG, &lock, NULL);
 
+/* A process may start without its standard streams. Their numbers stay free, or what it prints would go to the file. */
+static int leave_standard_streams(int fd)
+{
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+
+	int other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	close(fd);
+	return other;
+}
+
 /* Opening a FIFO without a reader fails instead of blocking. Later writes may block, as those to standard error do. */
 static int open_to_append(const char *path, struct stat *st)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	int fd = leave_standard_streams(open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
 
 	if (fd < 0)
 		return -1;

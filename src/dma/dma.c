@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/profile.h"
 #include "core/dev.h"
+#include "dma/gpu.h"
 #include "dma/overwrite.h"
 
 /* ---- the ctx ---- */
@@ -21,12 +22,21 @@ static doca_error_t dma_start(struct doca_ctx *ctx)
 	doca_error_t result = sf_offload_start(&dma->offload, ctx, dma->dev);
 
 	dma->offload.in_order = dma->ordered && dma->offload.engine != NULL;
+	if (result != DOCA_SUCCESS || ctx->gpu == NULL)
+		return result;
+	result = dma_gpu_create(dma);
+	if (result != DOCA_SUCCESS)
+		sf_offload_stop(&dma->offload);
 	return result;
 }
 
 static void dma_cancel(struct doca_ctx *ctx)
 {
-	sf_offload_cancel(&((struct doca_dma *)ctx)->offload);
+	struct doca_dma *dma = (struct doca_dma *)ctx;
+
+	if (ctx->gpu != NULL)
+		dma_gpu_end(dma);
+	sf_offload_cancel(&dma->offload);
 }
 
 static bool dma_drained(struct doca_ctx *ctx)
@@ -65,6 +75,7 @@ static void dma_send_pending(struct doca_ctx *ctx)
 static const struct sf_ctx_ops dma_ops = {
 	.name = "dma",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = dma_start,
 	.cancel = dma_cancel,
 	.drained = dma_drained,
@@ -106,6 +117,7 @@ doca_error_t doca_dma_destroy(struct doca_dma *dma)
 	doca_error_t result = sf_ctx_fini(&dma->ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
+	dma_gpu_release(dma);
 	sf_dev_release(dma->dev);
 	free(dma);
 	return DOCA_SUCCESS;
@@ -144,16 +156,6 @@ doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ord
 	}
 	*ordered_completions = dma->ordered;
 	return DOCA_SUCCESS;
-}
-
-doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma **gpu_dma)
-{
-	if (dma == NULL || gpu_dma == NULL) {
-		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "gpu_dma");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	SF_LOG_ERR("the DMA context's data path is on the CPU: it has no GPU handle");
-	return DOCA_ERROR_BAD_STATE;
 }
 
 /* ---- capabilities ---- */

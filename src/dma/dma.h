@@ -19,15 +19,18 @@
 
 #define DMA_REFUSED UINT64_MAX /* the submit has rejected the task, logged why, and set its status */
 
+struct dma_gpu;
+
 struct doca_dma {
 	struct doca_ctx ctx;
 	struct doca_dev *dev;
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	uint64_t len_max; /* most bytes of one task: DMA_LEN_MAX, or the profile's lower limit, but at least DMA_SLICE */
-	bool ordered;	  /* completions come in the order of submission, also with engine threads */
-	bool overwrites;  /* tasks overwrite the data of their destination instead of appending */
+	struct dma_gpu *gpu; /* the data path on a GPU, of this run or the last one, or NULL */
+	uint64_t len_max;    /* most bytes of one task: DMA_LEN_MAX, or the profile's lower limit, but at least DMA_SLICE */
+	bool ordered;	     /* completions come in the order of submission, also with engine threads */
+	bool overwrites;     /* tasks overwrite the data of their destination instead of appending */
 };
 
 struct doca_dma_task_memcpy {

@@ -243,6 +243,10 @@ doca_error_t doca_dma_task_memcpy_alloc_init(struct doca_dma *dma, const struct 
 		SF_LOG_ERR("%s is NULL", dma == NULL ? "dma" : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (dma->ctx.gpu != NULL) {
+		SF_LOG_ERR("the DMA context's data path is on a GPU, where kernels take the place of tasks");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
 	struct doca_task *base;
 	doca_error_t result = sf_task_alloc(&dma->ctx, &dma->memcpy_pool, &base);
 	if (result != DOCA_SUCCESS)

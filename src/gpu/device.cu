@@ -5,6 +5,7 @@
  */
 #include <doca_gpunetio_dev_buf.cuh>
 #include <doca_gpunetio_dev_comch.cuh>
+#include <doca_gpunetio_dev_dma.cuh>
 #include <doca_gpunetio_dev_rdma.cuh>
 #include <doca_gpunetio_dev_sem.cuh>
 

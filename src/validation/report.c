@@ -2,7 +2,9 @@
 /* Reports: one line for each rule that was broken. */
 #include "validation/report.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,15 +16,19 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/log_file.h"
 #include "base/log_rate.h"
 #include "base/thread_safety.h"
 #include "validation/object.h"
 #include "validation/rules.h"
 #include "validation/site.h"
 
+#define LINE_MAX_LEN 1536 /* longer lines are truncated */
+
 bool sf_validation_is_on;
 
 static struct sf_rule_choice choice; /* written once, when the library is loaded */
+static struct sf_log_file *file;     /* the same; NULL: the log, or standard error */
 static uint64_t num_reports;
 static struct sf_log_site sites[SF_RULES];
 
@@ -59,13 +65,35 @@ static void callback_run(const struct softfield_validation_report *report)
 		its_callback(report, user_data);
 }
 
+/* Several processes may append to the file, so its lines name the process. */
+static void file_write(const char *line)
+{
+	char record[LINE_MAX_LEN];
+	int len = snprintf(record, sizeof(record), "%s[%d]: %s\n", program_invocation_short_name, (int)getpid(), line);
+
+	if (len >= (int)sizeof(record)) {
+		len = sizeof(record) - 1;
+		record[len - 1] = '\n';
+	}
+	if (len > 0)
+		sf_log_file_write(file, record, (size_t)len);
+}
+
+void sf_report_write(const char *line)
+{
+	if (file != NULL)
+		file_write(line);
+	else if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
+		dprintf(STDERR_FILENO, "softfield: %s\n", line);
+}
+
 /* Writes to the terminal if the log does not show warnings, so that the report is seen. */
 static void line_write(const char *line)
 {
-	if (DOCA_LOG_LEVEL_WARNING <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED))
+	if (file == NULL && DOCA_LOG_LEVEL_WARNING <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED))
 		SF_LOG_WARN("%s", line);
-	else if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
-		dprintf(STDERR_FILENO, "softfield: %s\n", line);
+	else
+		sf_report_write(line);
 }
 
 static void object_fill(struct softfield_validation_report *report, enum sf_rule rule, const void *address, const char *type)
@@ -143,12 +171,41 @@ void sf_rule_broken_so(enum sf_rule rule, const void *object, const char *type, 
 
 /* ---- SOFTFIELD_VALIDATE ---- */
 
+static void file_open(void)
+{
+	char path[PATH_MAX], line[PATH_MAX + 256];
+	int error = ENAMETOOLONG;
+
+	if (choice.file == NULL)
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)choice.file_len, choice.file);
+	if (choice.file_len < sizeof(path)) {
+		file = sf_log_file_open(path);
+		error = file != NULL ? 0 : errno;
+	}
+	if (error == 0)
+		return;
+	snprintf(line, sizeof(line), "SOFTFIELD_VALIDATE names the file %s, which cannot be opened: %s; reports go to the log",
+		 path, strerror(error));
+	line_write(line);
+}
+
+static void mistake_report(const char *bad, size_t bad_len)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as SF-MMAP-003, "
+		 "SF-MMAP or -SF-EXIT-001, and file=PATH",
+		 (int)(bad_len < 48 ? bad_len : 48), bad);
+	line_write(line);
+}
+
 /* Runs when the library is loaded, before the program creates an object. */
 static __attribute__((constructor)) void choice_read(void)
 {
 	const char *text = secure_getenv("SOFTFIELD_VALIDATE"), *bad;
 	size_t bad_len = 0;
-	char line[256];
 
 	if (text == NULL || text[0] == '\0')
 		return;
@@ -161,11 +218,7 @@ static __attribute__((constructor)) void choice_read(void)
 	bad = sf_rule_choose(text, &choice, &bad_len);
 	for (size_t i = 0; i < SF_RULES; i++)
 		sf_validation_is_on |= choice.chosen[i];
-	if (bad == NULL)
-		return;
-	snprintf(line, sizeof(line),
-		 "SOFTFIELD_VALIDATE has \"%.*s\": set it to 1, or to a list of rules of docs/validation.md such as SF-MMAP-003, "
-		 "SF-MMAP or -SF-EXIT-001",
-		 (int)(bad_len < 48 ? bad_len : 48), bad);
-	line_write(line);
+	file_open();
+	if (bad != NULL)
+		mistake_report(bad, bad_len);
 }

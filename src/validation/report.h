@@ -9,6 +9,9 @@
 
 bool sf_rule_is_chosen(enum sf_rule rule);
 
+/* Writes a line to the file of SOFTFIELD_VALIDATE, or to standard error. Does not use the log. */
+void sf_report_write(const char *line);
+
 /* Numbers the report, fills in rule, message and, if empty, fix, and logs it. Call it for chosen rules only. */
 void sf_rule_report(enum sf_rule rule, struct softfield_validation_report *report);
 

@@ -19,11 +19,13 @@ SF_API const struct sf_rule_text *sf_rule_find(const char *id);
 
 struct sf_rule_choice {
 	bool chosen[SF_RULES];
+	const char *file; /* within the text; NULL: reports go to the log */
+	size_t file_len;
 };
 
 /* Parses SOFTFIELD_VALIDATE: "1" and "all" select all rules, "0" none. Otherwise a comma-separated list: an id or its beginning
- * (SF-MMAP) selects rules, a minus sign deselects them; a list of only deselections starts from all. Returns the first invalid
- * item, with its length in bad_len, or NULL; valid items still apply. */
+ * (SF-MMAP) selects rules, a minus sign deselects them; a list that selects none starts from all. file=PATH names the file for
+ * reports. Returns the first invalid item, with its length in bad_len, or NULL; valid items still apply. */
 SF_API const char *sf_rule_choose(const char *text, struct sf_rule_choice *choice, size_t *bad_len);
 
 #endif

@@ -595,7 +595,7 @@ static void add_to_both(int sock)
 
 static void access_atomics_agree_with_the_cpus(void)
 {
-	uint32_t rounds = slow_build() ? 6400 : 64000;
+	uint32_t rounds = rounds_of(64000);
 	struct adding own[3] = {{.rounds = rounds}, {.rounds = rounds}, {.rounds = rounds, .at = WHOLE}};
 	struct peer peers[ADDERS];
 	pthread_t threads[3];

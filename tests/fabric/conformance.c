@@ -34,6 +34,13 @@ bool slow_build(void)
 #endif
 }
 
+uint32_t rounds_of(uint32_t rounds)
+{
+	if (slow_build())
+		return rounds / 10;
+	return fabric->caps & SF_CAP_OTHER_MACHINE ? rounds / 4 : rounds;
+}
+
 static void case_child(const struct conformance_case *test)
 {
 	fabric = sf_fabric_find(provider_name);

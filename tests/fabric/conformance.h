@@ -157,5 +157,7 @@ int fds_open(void);
 int mappings_num(void);
 bool slow_build(void);	 /* a sanitizer build, or slow_machine() */
 bool slow_machine(void); /* SOFTFIELD_TEST_SLOW is set: the machine is emulated */
+/* The rounds of a stress: fewer where each is a system call, or in a slow build. */
+uint32_t rounds_of(uint32_t rounds);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define REMOTE (SF_CAP_ONE_SIDED | SF_CAP_OTHER_PROCESS)
 #define LEN 4096
-#define ROUNDS (slow_build() || slow_machine() ? 500 : 5000)
+#define ROUNDS 5000
 
 struct counting {
 	struct sf_region_doorbell base;
@@ -168,7 +168,7 @@ static void add_script(int sock)
 {
 	struct sf_region *import = import_from(sock);
 
-	for (uint32_t i = 0, rounds = ROUNDS; i < rounds; i++) {
+	for (uint32_t i = 0, rounds = rounds_of(ROUNDS); i < rounds; i++) {
 		hear_word(sock, 'a');
 		add_one(import);
 	}
@@ -187,7 +187,7 @@ static void each_change_by_a_device_rings(void)
 		return;
 	peer_fork(&peer, add_script);
 	owner_open(&owner, peer.sock);
-	for (uint64_t i = 1, rounds = ROUNDS; i <= rounds; i++) {
+	for (uint64_t i = 1, rounds = rounds_of(ROUNDS); i <= rounds; i++) {
 		say_word(peer.sock, 'a');
 		for (volatile uint64_t spin = (i * 37) % 2000; spin != 0; spin--)
 			;

@@ -256,7 +256,7 @@ static void counting_script(int sock)
 	for (uint32_t i = 0; i < 1000000; i++)
 		atomic_fetch_add(word, 3);
 	hear_word(sock, 'd');
-	CHECK(atomic_load(word) == 3000000 + 5 * 20000);
+	CHECK(atomic_load(word) == 3000000 + 5 * (uint64_t)rounds_of(20000));
 	CHECK(atomic_load(word + 1) == 1000);
 	WAIT(end.closes == 1);
 	sf_conn_close(end.accepted[0]);
@@ -276,7 +276,7 @@ static void atomics_agree_across_processes(void)
 	conn = reach(&end, &peer, 4);
 	import = import_heard(&peer, &end);
 	say_word(peer.sock, 'g');
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0, rounds = rounds_of(20000); i < rounds; i++) {
 		one_sided_set(&send, SF_OP_FAA, import, import->addr + 4096, &old, 8);
 		send.op.value = 5;
 		CHECK_OK(submit_wait(conn, &send));

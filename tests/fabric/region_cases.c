@@ -466,7 +466,7 @@ static void *count(void *arg)
 static void atomics_agree_with_the_owners_own(void)
 {
 	struct counting counting = {.rounds = 1000000};
-	uint32_t rounds = slow_build() ? 2000 : 20000;
+	uint32_t rounds = rounds_of(20000);
 	struct sf_region *import;
 	pthread_t thread;
 	struct pair pair;

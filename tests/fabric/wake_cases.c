@@ -312,7 +312,7 @@ static void sleeper_answers(struct sleeper *sleeper, uint32_t total)
 
 static uint32_t messages_total(void)
 {
-	return slow_build() ? 20000 : 200000;
+	return rounds_of(200000);
 }
 
 static char meeting[SF_NAME_MAX];

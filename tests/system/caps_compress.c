@@ -191,8 +191,15 @@ static void try_type(const struct attempt *a)
 	expect_agreed(a, run(a, type, type->source, type->len, 1));
 }
 
+/* A task of the largest size takes a second; every device has the same limit, so one of them runs it. */
 static void try_size(const struct attempt *a)
 {
+	static struct attempt ran[sizeof(types) / sizeof(types[0])];
+	struct attempt *last = &ran[type_of(a) - types];
+
+	if (last->function != NULL && last->value == a->value)
+		return;
+	*last = *a;
 	assert_int_not_equal(run(a, type_of(a), NULL, a->value, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(run(a, type_of(a), NULL, a->value + 1, 1), DOCA_ERROR_INVALID_VALUE);
 }

@@ -519,5 +519,7 @@ int main(int argc, char **argv)
 		snprintf(server_name, sizeof(server_name), "%s", argv[2]);
 		return run_role(argv[1]);
 	}
+	if (getenv("SOFTFIELD_TEST_CASE") != NULL)
+		cmocka_set_test_filter(getenv("SOFTFIELD_TEST_CASE"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 set -u
 source=$1 build=$2
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../support/validate.sh"
 
 demo() { "$@" "$source/demo.sh" --no-build >"$work/out" 2>&1; }
 came_back() { tail -n 1 "$work/out" | grep -qx 'ABCD came back as DCBA, every time.'; }
@@ -15,6 +16,8 @@ for cpu in "${usable%%[!0-9]*}" "${usable##*[!0-9]}"; do
 	demo taskset -c "$cpu" && came_back
 	ok "on CPU $cpu alone"
 done
+validated >"$work/out"
+ok 'it breaks no rule of the API'
 
 # A server that prints its reason, then more lines, and fails.
 export BUILD_ROOT=$work/broken

@@ -221,6 +221,7 @@ static void no_call_of_the_program_changes_the_level(void **state)
 static void closed_standard_error_is_left_alone(void **state)
 {
 	output_of("closed", "debug");
+	output_of("closed", "debug,file=/dev/null");
 }
 
 /* Makes a copy of this program with the set-user-ID bit, owned by another user. */

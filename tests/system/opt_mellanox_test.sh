@@ -10,7 +10,7 @@ export DESTDIR=$work/stage SOFTFIELD_RUNTIME=$work/runtime
 root=$DESTDIR/opt/mellanox/doca
 lib=$root/lib/$arch
 
-setup() { meson setup "$work/build" "$source" --prefix="$prefix" --libdir="$libdir" -Dtests=false; }
+setup() { meson setup "$work/build" "$source" --prefix="$prefix" --libdir="$libdir" -Dtests=false -Dsamples=false -Dbench=false; }
 lay_out() { # RELEASE
 	meson setup --reconfigure "$work/build" "$source" -Dopt_mellanox="$1" && meson install -C "$work/build" --no-rebuild --tags opt-mellanox
 }

@@ -5,7 +5,7 @@
 # matters: the responder starts first.
 # Usage: rdma_samples_test.sh FOLDER 'RESPONDER...' 'REQUESTER...' ['expect: TEXT'...]
 # The responder is the side with memory or receives. It starts first; its last "when ..., press Enter" is answered when the
-# requester has ended.
+# requester has ended. They may break no rule of docs/validation.md.
 set -u
 . "$(dirname "$0")/../support/wait.sh"
 PATH=$1:$PATH
@@ -15,6 +15,7 @@ work=$(mktemp -d)
 pids=
 trap 'for pid in $pids; do kill "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 SOFTFIELD_RUNTIME=$work/runtime
+. "$(dirname "$0")/../support/validate.sh"
 export PATH SOFTFIELD_RUNTIME
 
 # start NAME NODE COMMAND: its standard input is a pipe that stays open
@@ -62,4 +63,5 @@ done
 for argument in "$@"; do
 	cat "$work"/*/out | grep -qxF -- "${argument#expect: }" || { echo "no sample printed: ${argument#expect: }"; failed=1; }
 done
+validated || failed=1
 exit $failed

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Does what docs/rdma_samples.md describes, with the commands printed there, except for the port, which another test might use.
+# Does what docs/rdma_samples.md describes, with the commands printed there, except for the port, which another test might use. The
+# programs may break no rule of docs/validation.md.
 # Usage: rdma_walk_test.sh PAGE BUILD-FOLDER
 set -u
 . "$(dirname "$(realpath "$0")")/../support/wait.sh"
@@ -9,6 +10,7 @@ work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 SOFTFIELD_RUNTIME=$work/runtime
 export SOFTFIELD_RUNTIME
+. "$(dirname "$(realpath "$0")")/../support/validate.sh"
 cd "$work" || exit 1
 ln -s "$2" build
 
@@ -72,3 +74,4 @@ sh -c "$path
 $(block 8)" >out.5 2>&1 || { echo "block 8 ended with $?"; cat out.4 out.5; exit 1; }
 ended $responder
 printed out.4 9
+validated

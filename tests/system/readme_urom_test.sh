@@ -10,6 +10,7 @@ fi
 readme=$1 daemon=$(realpath "$2") sample=$3
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/../support/wait.sh"
+. "$(dirname "$0")/../support/validate.sh"
 
 # The places that README names.
 export HOME=$work SOFTFIELD_RUNTIME=$work/runtime
@@ -31,4 +32,6 @@ grep -q '^kill ' "$work/block" && grep -q '^(await_line' "$work/block" && grep -
 ok 'the block is there, and ends the service'
 ( . "$work/block" ) >"$work/out" 2>&1 && [ "$(grep -c 'worker' "$work/out")" -gt 0 ]
 ok 'it runs, and the service ends with 0'
+validated >"$work/out"
+ok 'it breaks no rule of the API'
 finish

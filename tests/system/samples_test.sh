@@ -4,13 +4,16 @@
 #   NODE: COMMAND   starts COMMAND (from FOLDER) as a process of that node; all run at the same time and must exit with 0
 #   $MEETING        in COMMAND: a HOST:PORT for --peer
 #   expect: TEXT    a line that one of them must print
+# They may break no rule of docs/validation.md.
 set -u
+support=$(dirname "$(realpath "$0")")/../support
 PATH=$1:$PATH
 shift
 work=$(mktemp -d)
 pids=
 trap 'for pid in $pids; do kill "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 SOFTFIELD_RUNTIME=$work/runtime
+. "$support/validate.sh"
 # An address of this machine that no other test uses, for samples that connect by a socket.
 MEETING=127.$(($$ / 65536 % 250 + 1)).$(($$ / 256 % 256)).$(($$ % 256)):4711
 export PATH SOFTFIELD_RUNTIME MEETING
@@ -40,4 +43,5 @@ for argument in "$@"; do
 	[ "${argument%%: *}" = expect ] || continue
 	cat out.* | grep -qxF -- "${argument#*: }" || { echo "no process printed: ${argument#*: }"; failed=1; }
 done
+validated || failed=1
 exit $failed

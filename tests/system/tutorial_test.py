@@ -5,7 +5,8 @@
 Installs a copy into ~/opt/softfield of a fresh home folder. A fenced block of a page is either a file, whose name the line above
 it gives, or a terminal: commands after a prompt, with what they print. The prompt `$` runs a command to its end. Any other
 prompt is a terminal of its own, of which two make a pair: the second command starts when the first one has printed a line, and
-Enter is pressed in the first terminal when the second command has ended. Blocks that are indented, not fenced, are not run.
+Enter is pressed in the first terminal when the second command has ended. Blocks that are indented, not fenced, are not run. The
+programs may break no rule of docs/validation.md, unless the page shows that they fail.
 """
 import difflib
 import os
@@ -123,10 +124,13 @@ def masked(lines):
 class Tutorial:
     def __init__(self, source, work, env):
         self.source, self.work, self.env = source, work, env
-        self.exports, self.files = "", []
+        self.exports, self.files, self.failed = "", [], False
+        self.reports = os.path.join(work, "reports")
+        self.env["SOFTFIELD_VALIDATE"] = "1,file=" + self.reports
 
     def finish(self, terminal, expected):
         status = terminal.wait_for_end()
+        self.failed |= status != 0
         difference = list(difflib.unified_diff(masked(expected), masked(terminal.text().splitlines()), "the page", "the command",
                                                lineterm=""))
         if difference:
@@ -134,6 +138,17 @@ class Tutorial:
         names = tuple(os.path.splitext(name)[0] + ": " for name in self.files)
         if (status != 0) != any(line.startswith(names) for line in expected):
             raise Broken("`%s` ended with status %d" % (terminal.command, status))
+
+    def check_reports(self):
+        """Checks the reports of the commands that have run since the last check."""
+        failed, self.failed = self.failed, False
+        if not os.path.exists(self.reports):  # no command was a program of DOCA
+            return
+        with open(self.reports, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(self.reports)
+        if text and not failed:
+            raise Broken("validation reports:\n" + text)
 
     def run_pair(self, first, second, folder):
         """Runs the second command, in its own terminal, when the first one has printed a line."""
@@ -162,10 +177,12 @@ class Tutorial:
                 self.exports += command + "\n"
             elif name == "":
                 self.run_command(command, expected, folder)
+                self.check_reports()
             elif first is None:
                 first = command, expected
             else:
                 self.run_pair(first, (command, expected), folder)
+                self.check_reports()
                 first = None
         if first is not None:
             raise Broken("`%s` has no second terminal" % first[0])

@@ -6,6 +6,7 @@
 #   interrupt: TEXT  SIGINT is sent when the command has printed the line
 #   expect: TEXT     a line that it must print
 # The environment's UROM_PLUGIN_PATH says where plugins are. The daemon must end with 0 after SIGTERM.
+# They may break no rule of docs/validation.md.
 set -u
 . "$(dirname "$0")/../support/wait.sh"
 namespaces=
@@ -30,6 +31,7 @@ cleanup()
 	rm -rf "$work"
 }
 trap cleanup EXIT
+. "$(dirname "$0")/../support/validate.sh"
 export SOFTFIELD_RUNTIME=$work/runtime DOCA_UROM_SERVICE_FILE=$work/services SOFTFIELD_NODE=host0
 # Memory that MPI keeps until it exits is not our leak.
 [ -z "${MPIRUN_LEAKS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
@@ -95,4 +97,5 @@ for argument in "$@"; do
 	[ "${argument%%: *}" = expect ] || continue
 	grep -qxF -- "${argument#*: }" "$work/out" || { echo "nothing printed: ${argument#*: }"; failed=1; }
 done
+validated || failed=1
 exit $failed

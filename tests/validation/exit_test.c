@@ -20,6 +20,7 @@
 
 static char self[4096];
 static char text[8192];
+static char reports[] = "/tmp/softfield-reports-XXXXXX";
 
 /* ---- the programs ---- */
 
@@ -104,6 +105,17 @@ static const struct {
 };
 
 /* ---- the tests ---- */
+
+/* Replaces text by the content of the file of reports, and empties that. */
+static void reports_read(void)
+{
+	FILE *file = fopen(reports, "r");
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	assert_int_equal(truncate(reports, 0), 0);
+}
 
 static void child_run(const char *program, const char *validate, int fd)
 {
@@ -210,6 +222,46 @@ static void lines_are_limited_and_counted(void **state)
 	assert_int_equal(num, 10);
 }
 
+static void a_file_gets_the_reports(void **state)
+{
+	char validate[64];
+
+	(void)state;
+	snprintf(validate, sizeof(validate), "SF-MMAP,file=%s", reports);
+	assert_int_equal(run("break_two_rules", validate), 2);
+	assert_string_equal(text, "");
+	reports_read();
+	assert_ptr_equal(strstr(text, "validation_exit_test["), text);
+	assert_non_null(strstr(text, "]: SF-MMAP-001: mmap (0x"));
+	assert_non_null(strstr(text, "]: SF-MMAP-003: mmap (0x"));
+}
+
+static void a_file_alone_chooses_all_rules(void **state)
+{
+	char validate[64];
+
+	(void)state;
+	snprintf(validate, sizeof(validate), "file=%s", reports);
+	assert_int_equal(run("leave_a_mmap", validate), 0);
+	assert_string_equal(text, "");
+	reports_read();
+	assert_non_null(strstr(text, "]: SF-EXIT-001: mmap \"forgotten\" (0x"));
+	snprintf(validate, sizeof(validate), "file=%s,-SF-EXIT", reports);
+	assert_int_equal(run("leave_a_mmap", validate), 0);
+	reports_read();
+	assert_string_equal(text, "");
+}
+
+static void without_its_file_the_log_gets_the_reports(void **state)
+{
+	(void)state;
+	assert_int_equal(run("break_two_rules", "1,file=/no/such/folder/reports"), 2);
+	assert_non_null(strstr(text,
+			       "softfield: SOFTFIELD_VALIDATE names the file /no/such/folder/reports, which cannot be opened: "
+			       "No such file or directory; reports go to the log\n"));
+	assert_non_null(strstr(text, "softfield: SF-MMAP-001: "));
+}
+
 /* This process has no SOFTFIELD_VALIDATE. */
 static void names_need_an_object_and_a_text(void **state)
 {
@@ -233,6 +285,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(names_need_an_object_and_a_text),
 		cmocka_unit_test(rules_are_chosen),
 		cmocka_unit_test(a_wrong_choice_is_reported),
+		cmocka_unit_test(a_file_gets_the_reports),
+		cmocka_unit_test(a_file_alone_chooses_all_rules),
+		cmocka_unit_test(without_its_file_the_log_gets_the_reports),
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {
@@ -242,5 +297,13 @@ int main(int argc, char **argv)
 	if (argc > 1 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	(void)argv;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+
+	int fd = mkstemp(reports), failed;
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(reports);
+	return failed;
 }

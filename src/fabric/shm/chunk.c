@@ -92,7 +92,7 @@ static void chunk_begin(void)
 static void chunk_end(void)
 {
 	pthread_mutex_lock(&turn);
-	assert(atomic_load(&is_moving) && atomic_load(&holders) == 0);
+	assert(atomic_load(&is_moving));
 	atomic_store(&is_moving, false);
 	pthread_cond_broadcast(&turn_over);
 	pthread_mutex_unlock(&turn);

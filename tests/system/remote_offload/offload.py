@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the remote offload programs share: starting them, waiting for what they log, speaking frames to them.
 
-Every Site has a runtime folder, a channel and a port of its own, so tests run side by side. Nothing here sleeps: each wait is
+Every Site has a runtime folder, a channel and a port of its own, so tests run side by side. Its programs may break no rule of
+docs/validation.md. Nothing here sleeps: each wait is
 for a condition, with a deadline.
 """
 import contextlib
@@ -48,6 +49,7 @@ class Program:
     def __init__(self, arguments, environment, files=None):
         self.name = os.path.basename(arguments[0])
         self.lines = []
+        self.was_stopped = False
         self.changed = threading.Condition()
         self.process = subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         errors="replace", stdin=subprocess.DEVNULL,
@@ -100,6 +102,7 @@ class Program:
 
     def freeze(self):
         """Stops every thread, and waits until they have stopped, because the signal takes effect later."""
+        self.was_stopped = True
         self.send_signal(signal.SIGSTOP)
         wait_until(lambda: all(state == "T" for state in self.thread_states()), "%s does not stop" % self.name)
 
@@ -119,6 +122,7 @@ class Program:
         if ptrace(PTRACE_SEIZE, thread) != 0 or ptrace(PTRACE_INTERRUPT, thread) != 0:
             raise unittest.SkipTest("no thread can be stopped here")
         os.waitpid(thread, 0x40000000)  # __WALL
+        self.was_stopped = True
         try:
             yield
         finally:
@@ -148,6 +152,7 @@ class Site:
         self.folder = tempfile.mkdtemp(prefix="sf-offload-")
         self.runtime = os.path.join(self.folder, "runtime")
         os.mkdir(self.runtime, 0o700)
+        self.reports = os.path.join(self.folder, "reports")
         self.channel = channel
         self.programs = []
         self.clients = []
@@ -155,7 +160,7 @@ class Site:
         self.server = None
 
     def start(self, name, *arguments, files=None):
-        environment = dict(os.environ, SOFTFIELD_RUNTIME=self.runtime)
+        environment = dict(os.environ, SOFTFIELD_RUNTIME=self.runtime, SOFTFIELD_VALIDATE="1,file=" + self.reports)
         program = Program([os.path.join(PROGRAMS, "doca_dpu_gpu_remote_offload_" + name), *map(str, arguments)], environment,
                           files)
         self.programs.append(program)
@@ -202,7 +207,18 @@ class Site:
         if kind is not None:
             for program in self.programs:
                 sys.stderr.write("---- %s (%s)\n%s\n" % (program.name, program.process.returncode, program.log()))
+        reports = self.read_reports()
         shutil.rmtree(self.folder, ignore_errors=True)
+        assert kind is not None or not reports, "validation reports:\n" + reports
+
+    def read_reports(self):
+        if any(program.was_stopped for program in self.programs):  # others waited for it, which breaks rules
+            return ""
+        try:
+            with open(self.reports) as file:
+                return file.read()
+        except FileNotFoundError:  # no program was started
+            return ""
 
 
 class Client:

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs tests of the suite with all rules of docs/validation.md, and checks the reports against on_purpose.txt, which lists the
+rules that test programs break on purpose.
+
+Usage: suite.py BUILD [TEST...], where BUILD is a build folder that is up to date. Without TEST it runs the whole suite, which takes
+as long as without the rules, and also prints entries of the list that were not needed.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPORT = re.compile(r"(.+)\[\d+\]: (SF-[A-Z]+-\d{3}): ")
+SKIPPED = 77
+
+
+def expected_rules():
+    """Returns the pairs of program and rule of the list. The rule may be "any"."""
+    pairs = set()
+    with open(os.path.join(HERE, "on_purpose.txt"), encoding="utf-8") as file:
+        for line in file:
+            line = line.split("#")[0].strip()
+            if line:
+                program, rules = line.split(":")
+                pairs |= {(program, rule) for rule in rules.split()}
+    return pairs
+
+
+def run(build, tests, reports):
+    """Returns whether the tests pass. Their log is beside the reports. Test programs of other users write there too."""
+    with open(reports, "w", encoding="utf-8"):
+        os.chmod(reports, 0o666)
+    command = ["meson", "test", "-C", build, "--no-rebuild", "--logbase", os.path.splitext(os.path.basename(reports))[0],
+               "--print-errorlogs", "-t", "3"]
+    if not tests:
+        command += ["--no-suite", "arm64", "--no-suite", "sources"]
+    env = dict(os.environ, SOFTFIELD_VALIDATE="all,file=" + reports)
+    return subprocess.run(command + tests, env=env, check=False).returncode == 0
+
+
+def reported_rules(reports):
+    """Returns a report of each pair of program and rule."""
+    found = {}
+    with open(reports, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            match = REPORT.match(line)
+            if match is None:
+                sys.exit("not a report: " + line)
+            found.setdefault(match.groups(), line.rstrip())
+    return found
+
+
+def main():
+    build, tests = sys.argv[1], sys.argv[2:]
+    if shutil.which("meson") is None:
+        print("there is no meson")
+        return SKIPPED
+    reports = os.path.join(os.path.abspath(build), "meson-logs", "validation-part.reports" if tests else "validation.reports")
+    passed = run(build, tests, reports)
+    found, expected = reported_rules(reports), expected_rules()
+    if not found:
+        print("no program broke a rule on purpose: was any checked?")
+        return 1
+    unexpected = sorted(pair for pair in found if pair not in expected and (pair[0], "any") not in expected)
+    print("%d programs broke rules, in %d pairs; %d are not in on_purpose.txt" %
+          (len({program for program, _ in found}), len(found), len(unexpected)))
+    for pair in unexpected:
+        print(found[pair])
+    if not tests:
+        for program, rule in sorted(expected - set(found)):
+            if rule != "any":
+                print("not needed: %s: %s" % (program, rule))
+    return 0 if passed and not unexpected else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
