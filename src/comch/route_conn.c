@@ -12,7 +12,19 @@
 struct route_conn {
 	struct comch_route base;
 	struct sf_conn *conn;
+	bool has_failed; /* a send, which was logged */
 };
+
+/* One line for all sends that end with the connection. */
+static __attribute__((cold)) void failure_log(struct route_conn *route, doca_error_t status)
+{
+	if (!route->has_failed && route->base.producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+		SF_LOG_WARN_LIMITED(
+			"producer %u: a send to consumer %u failed (%s): the consumer has stopped, or its process or the "
+			"network is gone",
+			route->base.producer->child.id, route->base.consumer->id, doca_error_get_name(status));
+	route->has_failed = true;
+}
 
 static void conn_send_done(struct sf_op *op)
 {
@@ -20,6 +32,8 @@ static void conn_send_done(struct sf_op *op)
 
 	assert(route->base.num_inflight > 0);
 	route->base.num_inflight--;
+	if (__builtin_expect(op->status != DOCA_SUCCESS, 0))
+		failure_log(route, op->status);
 	comch_task_send_done(
 		(struct doca_comch_producer_task_send *)((char *)op - offsetof(struct doca_comch_producer_task_send, op)),
 		op->status);

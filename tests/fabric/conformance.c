@@ -88,9 +88,9 @@ static size_t cases_add(struct CMUnitTest *tests, size_t num, const struct confo
 int conformance_run(const char *provider)
 {
 	static struct CMUnitTest tests[CASES_MAX];
-	const struct conformance_case *const groups[] = {connect_cases, message_cases, receive_cases, region_cases,
-							 access_cases,	wake_cases,    process_cases, death_cases,
-							 soak_cases,	lie_cases,     hostile_cases, doorbell_cases};
+	const struct conformance_case *const groups[] = {
+		connect_cases, message_cases, receive_cases, region_cases,  access_cases,   wake_cases,	     process_cases,
+		death_cases,   soak_cases,    lie_cases,     hostile_cases, doorbell_cases, allocation_cases};
 	size_t num = 0;
 
 	if (sf_fabric_find(provider) == NULL) {

@@ -36,7 +36,8 @@ struct conformance_case {
 	}
 
 extern const struct conformance_case connect_cases[], message_cases[], receive_cases[], region_cases[], access_cases[],
-	wake_cases[], process_cases[], death_cases[], soak_cases[], lie_cases[], hostile_cases[], doorbell_cases[];
+	wake_cases[], process_cases[], death_cases[], soak_cases[], lie_cases[], hostile_cases[], doorbell_cases[],
+	allocation_cases[];
 
 /* The provider under test. */
 extern const struct sf_fabric_ops *fabric;

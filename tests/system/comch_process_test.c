@@ -19,6 +19,7 @@
 
 #include "comch_roles.h"
 #include "support/asan.h"
+#include "support/log_lines.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -244,6 +245,31 @@ static void killed_peer_ends_posted_receives_and_sends(void **state)
 		  consumer.pe, producer.pe, NULL);
 	assert_int_equal(consumer.status, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_int_equal(own.num_expired_consumers, 1);
+	end_data();
+	side_fini(&own, NULL);
+}
+
+/* By tcp a stopped peer acknowledges nothing, so the message stays in flight. */
+static void a_send_that_fails_logs_one_line(void **state)
+{
+	const char *fabric = getenv("SOFTFIELD_FABRIC");
+	pid_t pid;
+
+	(void)state;
+	if (fabric == NULL || strcmp(fabric, "tcp") != 0)
+		skip();
+	serve();
+	pid = start_role("data_echo");
+	wait_for_client();
+	start_data(4096);
+	echo_once(64, 1);
+	SIDE_WAIT(producer.num_done == 1, producer.pe, NULL, NULL, NULL);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(data_send(&producer, 0, 64, own.new_consumer_id, NULL, 0, false), DOCA_SUCCESS);
+	log_lines_open();
+	kill_now(pid);
+	SIDE_WAIT(producer.num_errors == 1, producer.pe, NULL, NULL, NULL); /* the server would report its client's end, too */
+	log_lines_expect("producer", "a send to consumer", "CONNECTION_ABORTED");
 	end_data();
 	side_fini(&own, NULL);
 }
@@ -479,6 +505,7 @@ int main(int argc, char **argv)
 		TEST(killed_client_is_a_disconnect),
 		TEST(killed_server_ends_the_client_and_may_return),
 		TEST(killed_peer_ends_posted_receives_and_sends),
+		TEST(a_send_that_fails_logs_one_line),
 		TEST(killed_peer_ends_a_loop_of_submits),
 		TEST(killed_at_any_moment),
 		TEST(stopped_peer_blocks_nobody),

@@ -100,14 +100,15 @@ static void lost_log(const struct tcp_session *session, int error)
 	char peer[SF_ADDRESS_MAX];
 
 	sf_addresses_format(&one, peer);
+	/* A peer that ended is no failure of ours: the library whose operations fail logs it. */
 	if (error == EFAULT || error == ENOMEM)
 		SF_LOG_ERR_LIMITED(
 			"cannot access the memory of an operation, a receive or a region (%s): the connection to %s ends; "
 			"keep memory until its operations complete, close a region before you free it, and check that "
 			"the machine has memory left",
 			why, peer);
-	else if (session->first != NULL || session->reading.recv != NULL)
-		SF_LOG_WARN_LIMITED("the connection to %s ended with operations in flight: %s", peer, why);
+	else if (error != 0 && error != ECONNRESET && error != EPIPE)
+		SF_LOG_WARN_LIMITED("the connection to %s failed: %s", peer, why);
 	else
 		SF_LOG_INFO_LIMITED("the connection to %s ended: %s", peer, why);
 }
