@@ -30,40 +30,68 @@ static struct sf_task_check *check_of(const struct doca_task *task)
 
 #define USES 4096 /* slots; a power of two */
 
+/* Written without a lock, which would cost as much as the task. Two writers can mix their words, or a reader see half of them:
+ * then the sum is wrong, and the slot counts as empty. */
 struct use {
-	const void *object;
-	const struct doca_task *task;
-	uint32_t num_submits; /* of the task, then: a later submit may use something else */
+	uintptr_t object, task;
+	uint64_t num_submits; /* of the task, then: a later submit may use something else */
+	uint64_t sum;
 };
 
+static struct use uses[USES];
+/* Held to read what a slot's task points to: a pool takes its tasks out of the table before they end. */
 static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct use uses[USES] GUARDED_BY(uses_lock);
 
 SF_FORK_LOCK(SF_FORK_TABLE, &uses_lock, NULL);
 
-static struct use *use_of(const void *object) REQUIRES(uses_lock)
+static struct use *use_of(const void *object)
 {
 	return &uses[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52 & (USES - 1)];
 }
 
+static uint64_t use_sum(const struct use *use)
+{
+	return ((use->object * UINT64_C(0x9e3779b97f4a7c15)) ^ use->task) * UINT64_C(0xff51afd7ed558ccd) + use->num_submits;
+}
+
+static void use_store(struct use *slot, const struct use *use)
+{
+	__atomic_store_n(&slot->object, use->object, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->task, use->task, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->num_submits, use->num_submits, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->sum, use->sum, __ATOMIC_RELAXED);
+}
+
+static struct use use_load(struct use *slot)
+{
+	return (struct use){.object = __atomic_load_n(&slot->object, __ATOMIC_RELAXED),
+			    .task = __atomic_load_n(&slot->task, __ATOMIC_RELAXED),
+			    .num_submits = __atomic_load_n(&slot->num_submits, __ATOMIC_RELAXED),
+			    .sum = __atomic_load_n(&slot->sum, __ATOMIC_RELAXED)};
+}
+
 void sf_task_use_note(const struct doca_task *task, const void *object)
 {
-	if (task->pool->checks == NULL || task->cls->may_wait) /* programs release buffers of receives that they cancel */
+	const struct sf_task_checks *checks = task->pool->checks;
+	struct use use = {.object = (uintptr_t)object, .task = (uintptr_t)task};
+
+	if (checks == NULL || task->cls->may_wait) /* programs release buffers of receives that they cancel */
 		return;
-	pthread_mutex_lock(&uses_lock);
-	*use_of(object) = (struct use){object, task, check_of(task)->num_submits};
-	pthread_mutex_unlock(&uses_lock);
+	use.num_submits = checks->now->num_submits;
+	use.sum = use_sum(&use);
+	use_store(use_of(object), &use);
 }
 
 const char *sf_task_use_find(const void *object)
 {
 	const char *name = NULL;
-	struct use *use;
 
 	pthread_mutex_lock(&uses_lock);
-	use = use_of(object);
-	if (use->object == object && sf_task_is_inflight(use->task) && check_of(use->task)->num_submits == use->num_submits)
-		name = use->task->cls->name;
+	struct use use = use_load(use_of(object));
+	const struct doca_task *task = (const struct doca_task *)use.task;
+	if (use.object == (uintptr_t)object && use.sum == use_sum(&use) && sf_task_is_inflight(task) &&
+	    __atomic_load_n(&check_of(task)->num_submits, __ATOMIC_RELAXED) == use.num_submits)
+		name = task->cls->name;
 	pthread_mutex_unlock(&uses_lock);
 	return name;
 }
@@ -71,12 +99,15 @@ const char *sf_task_use_find(const void *object)
 /* The pool's tasks end, and perhaps their memory. */
 static void uses_forget(const struct sf_task_pool *pool)
 {
+	static const struct use none;
 	uintptr_t begin = (uintptr_t)pool->memory, end = begin + pool->slot_built * pool->num_built;
 
 	pthread_mutex_lock(&uses_lock);
 	for (uint32_t i = 0; i < USES; i++) {
-		if ((uintptr_t)uses[i].task >= begin && (uintptr_t)uses[i].task < end)
-			uses[i] = (struct use){.object = NULL};
+		uintptr_t task = __atomic_load_n(&uses[i].task, __ATOMIC_RELAXED);
+
+		if (task >= begin && task < end)
+			use_store(&uses[i], &none);
 	}
 	pthread_mutex_unlock(&uses_lock);
 }
@@ -119,7 +150,8 @@ static doca_error_t checked_submit(struct doca_task *task, uint32_t flags)
 	__atomic_store_n(&checks->inside, &own_thread, __ATOMIC_RELAXED);
 	check_thread(task, before == NULL || before == &own_thread);
 	if (checks->cls->inspect != NULL) {
-		check_of(task)->num_submits++;
+		checks->now = check_of(task);
+		__atomic_store_n(&checks->now->num_submits, checks->now->num_submits + 1, __ATOMIC_RELAXED);
 		checks->cls->inspect(task);
 	}
 	doca_error_t result = checks->cls->submit(task, flags);

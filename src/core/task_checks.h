@@ -20,6 +20,7 @@ struct sf_task_checks {
 	const struct sf_task_class *cls; /* the original class */
 	struct sf_task_class *copy;	 /* the class that the tasks have; extent bytes */
 	const void *inside;		 /* the thread that is submitting, or NULL */
+	struct sf_task_check *now;	 /* of the task that is inspected */
 	bool was_refused;		 /* a submit of the pool has failed at least once */
 	size_t extent;
 	uint32_t num_tasks;
@@ -36,8 +37,8 @@ void sf_task_checks_end(struct sf_task_pool *pool);
 void sf_task_checks_freed(const struct doca_task *task);
 
 /*
- * What tasks in flight use, such as buffers: a task's submit notes it. Of objects that share a slot of the table only the last
- * one is known. Any thread.
+ * What tasks in flight use, such as buffers: the inspect of a task's class notes it. Of objects that share a slot of the table
+ * only the last one is known. Any thread.
  */
 SF_API void sf_task_use_note(const struct doca_task *task, const void *object);
 /* Returns the name of the type of a task in flight that uses the object, and may not wait for ever, or NULL. */
