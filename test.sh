@@ -183,7 +183,7 @@ if ! $quick; then
 		export root fuzz_seconds
 		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
 			xargs -r -P "$(nproc)" -I{} bash -c 'fuzz_one {}' | tee "$root/fuzz.log"
-		printf '%s\n' Comch Rdma Verbs Offload Urom | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
+		printf '%s\n' Comch Rdma Verbs Offload Node Urom | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
 		passed=$((passed + $(grep -c '^ok:' "$root/fuzz.log")))
 		while read -r line; do
 			broken "$line"

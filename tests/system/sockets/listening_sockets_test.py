@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Raw bytes to every socket that programs listen on, while they work.
-Usage: listening_sockets_test.py Comch|Rdma|Verbs|Offload [SECONDS]
+Usage: listening_sockets_test.py Comch|Rdma|Verbs|Offload|Node [SECONDS]
 
 The sockets are those that /proc shows. A stranger sends noise, changed messages of good callers, wrong descriptors, or nothing, while
 the programs talk to each other; what they say stays right, and afterwards no process has more descriptors or memory than before.
 SOFTFIELD_TEST_SEED repeats a run.
 """
+import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote_offload"))
+for place in ("../remote_offload", "../../machines"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), place))
+import machines
 import offload
-from raw_bytes import Attacker, Conversation, Recorder, listeners
+from raw_bytes import Attacker, Conversation, Listener, Recorder, listeners
 
 PROGRAMS = os.environ.get("SOCKETS_PROGRAMS", ".")
 os.environ["SOFTFIELD_FABRIC"] = "shm"
@@ -180,6 +184,66 @@ class Offload:
         self.site.__exit__(None, None, None)
 
 
+class Node:
+    """The service of a node. The valid caller is `softfield devices` of another node, which asks whether it answers."""
+
+    HOST, DPU = "127.0.0.1", "127.0.0.2"
+
+    def __init__(self, folder):
+        self.folder, self.softfield = folder, os.path.join(PROGRAMS, "..", "..", "..", "tools", "softfield", "softfield")
+        self.topology = machines.write_topology(folder, self.softfield, {"host0": self.HOST, "dpu0": self.DPU})
+        with socket.create_server((self.HOST, 0)) as free:
+            self.port = free.getsockname()[1]
+        self.process = self.start(["node"], "host0", self.port)
+        assert self.process.stdout.readline().startswith("node host0: serving")
+        recorder = Recorder([])
+        front = recorder.stand_before(Listener(socket.AF_INET, socket.SOCK_STREAM, (self.HOST, self.port)), (self.HOST, 0), "node")
+        self.begin(front[1])
+        self.check()
+        recorder.close()
+        self.conversations = [said for said in recorder.conversations if said]
+        assert self.conversations, "the valid caller sent nothing"
+
+    def start(self, words, node, port):
+        """Runs the tool as that node, with the host's service at the port."""
+        with open(self.topology) as file:
+            topology = json.load(file)
+        next(node for node in topology["nodes"] if node["name"] == "host0")["port"] = port
+        path = os.path.join(self.folder, "topology-%d.json" % port)
+        with open(path, "w") as file:
+            json.dump(topology, file)
+        runtime = os.path.join(self.folder, node)
+        os.makedirs(runtime, mode=0o700, exist_ok=True)
+        environment = dict(os.environ, SOFTFIELD_TOPOLOGY=path, SOFTFIELD_NODE=node, SOFTFIELD_RUNTIME=runtime)
+        return subprocess.Popen([self.softfield, *words], env=environment, stdout=subprocess.PIPE, text=True)
+
+    def pids(self):
+        return [self.process.pid]
+
+    def begin(self, port=None):
+        self.asked_port = port or self.port
+        self.caller = self.start(["devices", "--json"], "dpu0", self.asked_port)
+
+    def check(self):
+        """It answers within a second, or at the next try if this machine is too busy."""
+        deadline = time.monotonic() + offload.DEADLINE_S
+        while True:
+            nodes = json.loads(self.caller.communicate()[0])["nodes"]
+            if next(node for node in nodes if node["name"] == "host0")["answers"]:
+                return
+            assert time.monotonic() < deadline, "the node does not answer"
+            self.begin(self.asked_port)
+
+    def end(self):
+        self.process.terminate()
+        assert self.process.wait() == 0, "the service did not end well"
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
 def descriptors(pid):
     return len(os.listdir("/proc/%d/fd" % pid))
 
@@ -252,7 +316,7 @@ def attack(target, seconds, seed):
 
 
 def main():
-    target_class = {"Comch": Comch, "Rdma": Rdma, "Verbs": Verbs, "Offload": Offload}[sys.argv[1]]
+    target_class = {"Comch": Comch, "Rdma": Rdma, "Verbs": Verbs, "Offload": Offload, "Node": Node}[sys.argv[1]]
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else SECONDS
     seed = int(os.environ.get("SOFTFIELD_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
     print("seed %d" % seed)

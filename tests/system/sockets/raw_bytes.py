@@ -107,20 +107,25 @@ class Recorder:
         for listener in at:
             real = listener.address + ".real"
             os.rename(listener.address, real)
-            front = socket.socket(listener.family, listener.kind)
-            front.bind(listener.address)
-            front.listen(64)
-            self.sockets.append(front)
-            self._start(self._accept, front, Listener(listener.family, listener.kind, real))
+            self.stand_before(Listener(listener.family, listener.kind, real), listener.address, os.path.basename(listener.address))
+
+    def stand_before(self, real, address, name):
+        """Listens at the address and forwards to the real listener. Returns the address of the socket."""
+        front = socket.socket(real.family, real.kind)
+        front.bind(address)
+        front.listen(64)
+        self.sockets.append(front)
+        self._start(self._accept, front, real, name)
+        return front.getsockname()
 
     def _start(self, function, *arguments):
         self.threads.append(threading.Thread(target=function, args=arguments))
         self.threads[-1].start()
 
-    def _accept(self, front, real):
+    def _accept(self, front, real, name):
         while front in select.select([front, self.stop_read], [], [])[0]:
             caller, _ = front.accept()
-            conversation = Conversation(name=os.path.basename(real.address)[:-len(".real")])
+            conversation = Conversation(name=name)
             self.conversations.append(conversation)
             callee = real.connect()
             if callee is None:
