@@ -151,14 +151,15 @@ static void dma_gpu_handle(void)
 	struct doca_dma *dma = pick(DMA);
 	struct doca_gpu_dma **place = or_null(&handle);
 
-	refuse_if(true);
+	refuse_if(dma != NULL && ctx_state(doca_dma_as_ctx(dma)) != DOCA_CTX_STATE_RUNNING);
 	CALL(doca_dma_get_gpu_handle, dma, place);
 }
 
 static void dma_prepare(void)
 {
-	struct object *dev = object_any(DEV), *src = object_any(BUF), *dst = object_any(BUF);
+	struct object *dev = object_any(DEV), *src = object_any(BUF), *dst = object_any(BUF), *gpu = object_any(GPU);
 	struct doca_dma_task_memcpy *task;
+	struct doca_gpu_dma *handle;
 	struct doca_dma *dma;
 
 	if (dev == NULL || CALL(doca_dma_create, dev->pointer, &dma) != DOCA_SUCCESS)
@@ -166,6 +167,12 @@ static void dma_prepare(void)
 	object_add(DMA, dma);
 	ctx_add(doca_dma_as_ctx(dma));
 	CALL(doca_dma_task_memcpy_set_conf, dma, dma_done, dma_done, 4);
+	if (gpu != NULL && chance(4)) {
+		CALL(doca_ctx_set_datapath_on_gpu, doca_dma_as_ctx(dma), gpu->pointer);
+		ctx_run(doca_dma_as_ctx(dma));
+		CALL(doca_dma_get_gpu_handle, dma, &handle);
+		return;
+	}
 	ctx_run(doca_dma_as_ctx(dma));
 	if (src == NULL || !has_room(TASK) ||
 	    CALL(doca_dma_task_memcpy_alloc_init, dma, src->pointer, dst->pointer, (union doca_data){.u64 = 1}, &task) !=

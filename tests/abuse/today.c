@@ -28,7 +28,6 @@ static const struct reason never_succeeds[] = {
 	{"doca_clock_cap_nic_dpa_timer_is_supported", "no DPA"},
 	{"doca_ctx_set_completion_vector", "there are none"},
 	{"doca_ctx_profiler_set_max_nranges", "no NVTX"},
-	{"doca_dma_get_gpu_handle", "DMA is on the CPU"},
 	{"doca_sync_event_add_publisher_location_dpa", "no DPA"},
 	{"doca_sync_event_add_subscriber_location_dpa", "no DPA"},
 	{"doca_sync_event_get_dpa_handle", "no DPA"},
