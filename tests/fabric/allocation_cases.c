@@ -9,7 +9,13 @@
 #define ROUNDS 200
 #define LONG ((size_t)1 << 20)
 
-#if !HAS_ASAN && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+
+#if !HAS_ASAN && !defined(__SANITIZE_THREAD__) && !defined(HAS_TSAN) && defined(__GLIBC__)
 #define COUNTS 1
 
 void *__libc_malloc(size_t size);
@@ -72,12 +78,6 @@ static void data_move(struct pair *pair, struct sf_region *import)
 	CHECK_OK(submit_wait(pair->ab, &send));
 }
 
-/* Fault injection wraps every operation, and OpenSSL gives back a connection's buffers while it is idle. */
-static bool is_exempt(void)
-{
-	return strncmp(fabric->name, "faulty:", strlen("faulty:")) == 0 || getenv("SOFTFIELD_TCP_KEY") != NULL;
-}
-
 static void the_data_path_allocates_nothing(void)
 {
 	struct sf_region *import = NULL;
@@ -95,7 +95,9 @@ static void the_data_path_allocates_nothing(void)
 		data_move(&pair, import);
 #if COUNTS
 	counts = false;
-	CHECK(is_exempt() || num_allocations == 0);
+	/* Fault injection wraps every operation, and OpenSSL gives back a connection's buffers while it is idle. */
+	if (strncmp(fabric->name, "faulty:", strlen("faulty:")) != 0 && getenv("SOFTFIELD_TCP_KEY") == NULL)
+		CHECK(num_allocations == 0);
 #endif
 	if (import != NULL)
 		sf_region_close(import);
