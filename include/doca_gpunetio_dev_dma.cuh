@@ -23,7 +23,7 @@
  * valid until the context is destroyed or started again: end the kernel before that, and before memory of a copy is freed. A
  * commit during doca_ctx_stop() finishes its copies.
  *
- * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++; see softfield/device.h. (Core guide)
+ * Compiles as CUDA C++ with nvcc. For the software GPU it compiles as C and C++: see softfield/device.h. (Core guide)
  */
 #ifndef DOCA_GPUNETIO_DEV_DMA_CUH_
 #define DOCA_GPUNETIO_DEV_DMA_CUH_

@@ -2,7 +2,7 @@
 /**
  * @file softfield/gpu_rdma_sync.h
  * Words that the threads of kernels share: locks, reserved positions, and waiting. Internal to
- * doca_gpunetio_dev_rdma.cuh.
+ * doca_gpunetio_dev_rdma.cuh and doca_gpunetio_dev_dma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_SYNC_H_
 #define SOFTFIELD_GPU_RDMA_SYNC_H_

@@ -33,6 +33,7 @@ struct cuda_gpu {
 	pthread_mutex_t images_lock;
 	struct cuda_image *images;	    /* guarded by images_lock */
 	struct cuda_host_mapping *mappings; /* guarded by images_lock */
+	uint32_t num_users;		    /* threads that use it by an address, guarded as next is */
 	struct cuda_gpu *next;		    /* guarded by the list's lock, gpu.c */
 };
 

@@ -10,8 +10,18 @@
 #include "gpu/cuda/cuda.h"
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-SF_FORK_LOCK(SF_FORK_TABLE, &open_lock, NULL);
+static pthread_cond_t user_gone = PTHREAD_COND_INITIALIZER;
 static struct cuda_gpu *open_gpus; /* guarded by open_lock */
+
+/* Threads that were using a GPU are the parent's. */
+static void users_forget(void)
+{
+	pthread_cond_init(&user_gone, NULL);
+	for (struct cuda_gpu *cuda = open_gpus; cuda != NULL; cuda = cuda->next)
+		cuda->num_users = 0;
+}
+
+SF_FORK_LOCK(SF_FORK_TABLE, &open_lock, users_forget);
 
 static void cuda_close(struct doca_gpu *gpu)
 {
@@ -21,6 +31,8 @@ static void cuda_close(struct doca_gpu *gpu)
 	for (at = &open_gpus; *at != cuda; at = &(*at)->next)
 		;
 	*at = cuda->next;
+	while (cuda->num_users != 0)
+		pthread_cond_wait(&user_gone, &open_lock);
 	pthread_mutex_unlock(&open_lock);
 	cuda_enter(cuda);
 	cuda_unload_images(cuda);
@@ -146,41 +158,63 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	return DOCA_SUCCESS;
 }
 
-/* The open GPU whose memory the address is of, or NULL. */
-static struct cuda_gpu *owner_find(const void *addr)
+/* The open GPU whose memory the address is of, or NULL. It stays open until owner_release. */
+static struct cuda_gpu *owner_acquire(const void *addr)
 {
 	struct cuda_gpu *owner;
 
 	pthread_mutex_lock(&open_lock);
 	for (owner = open_gpus; owner != NULL && !cuda_is_device_memory(&owner->base, addr); owner = owner->next)
 		;
+	if (owner != NULL)
+		owner->num_users++;
 	pthread_mutex_unlock(&open_lock);
 	return owner;
 }
 
+static void owner_release(struct cuda_gpu *owner)
+{
+	pthread_mutex_lock(&open_lock);
+	if (--owner->num_users == 0)
+		pthread_cond_broadcast(&user_gone);
+	pthread_mutex_unlock(&open_lock);
+}
+
 doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len)
 {
-	struct cuda_gpu *owner = owner_find(addr);
+	struct cuda_gpu *owner = owner_acquire(addr);
+	doca_error_t result;
 
-	if (owner != NULL)
-		return cuda_describe_memory(owner, addr, len, descriptor, descriptor_len);
-	SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, addr);
-	return DOCA_ERROR_NOT_SUPPORTED;
+	if (owner == NULL) {
+		SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, addr);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	result = cuda_describe_memory(owner, addr, len, descriptor, descriptor_len);
+	owner_release(owner);
+	return result;
 }
 
 doca_error_t cuda_copy(void *to, const void *from, size_t len)
 {
-	struct cuda_gpu *owner = owner_find(to);
+	struct cuda_gpu *owner = owner_acquire(to);
+	doca_error_t result;
 
 	if (owner == NULL)
-		owner = owner_find(from);
-	if (owner != NULL)
-		return cuda_copy_within(owner, to, from, len);
-	SF_LOG_ERR("%zu bytes at %p are not memory of an open gpu", len, to);
-	return DOCA_ERROR_IO_FAILED;
+		owner = owner_acquire(from);
+	if (owner == NULL) {
+		SF_LOG_ERR("neither %p nor %p is memory of an open gpu: keep the gpu until its copies complete", to, from);
+		return DOCA_ERROR_IO_FAILED;
+	}
+	result = cuda_copy_within(owner, to, from, len);
+	owner_release(owner);
+	return result;
 }
 
 bool cuda_owns_address(const void *addr)
 {
-	return owner_find(addr) != NULL;
+	struct cuda_gpu *owner = owner_acquire(addr);
+
+	if (owner != NULL)
+		owner_release(owner);
+	return owner != NULL;
 }
