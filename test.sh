@@ -22,7 +22,7 @@ trap 'rm -rf "$SOFTFIELD_RUNTIME"' EXIT
 scripts/install-dependencies test || exit 1
 mkdir -p "$root"
 
-title() { printf '\n== %s\n' "$1"; }
+title() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 broken() {
 	failed=$((failed + 1))
@@ -196,5 +196,6 @@ fi
 
 echo
 [ "$failed" = 0 ] || { echo 'These failed:' && printf '  %s\n' "${failures[@]}"; }
+echo "took $SECONDS s"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -143,7 +143,8 @@ void sf_heartbeat_begin(struct sf_heartbeat *heartbeat, int fd, bool (*probe)(st
 	heartbeat->probe = probe;
 	heartbeat->fd = fd;
 	heartbeat->generation = sf_control_generation();
-	heartbeat->is_lost = heartbeat->is_full = false;
+	heartbeat->is_lost = false;
+	heartbeat->is_full = false;
 	heartbeat->has_sent = true;
 	heartbeat->waiting_ns = heartbeat->stuck_ns = 0;
 	pthread_mutex_lock(&lock);

@@ -33,7 +33,8 @@ struct sf_heartbeat {
 	int fd;
 	uint32_t generation;	    /* of the agent */
 	struct sf_machine *machine; /* NULL: it is not watched */
-	bool is_lost, is_full;	    /* data sent now stays in the local queue */
+	_Atomic bool is_lost;	    /* the owner reads it too */
+	bool is_full;		    /* data sent now stays in the local queue */
 	uint64_t waiting_ns;	    /* since when data is in flight; 0: none is */
 	uint64_t stuck_ns, acked;   /* since when no bytes beyond acked arrive despite retransmissions; 0: they do */
 	LIST_ENTRY(sf_heartbeat) entry;
