@@ -30,6 +30,8 @@ struct conformance_case {
 	uint32_t caps; /* the case is skipped for a provider that lacks one of them */
 };
 
+#define ONE_MACHINE (UINT32_C(1) << 31) /* in caps: its processes share a runtime folder */
+
 #define CASE(function, needs)                                                                                                    \
 	{                                                                                                                        \
 #function, function, needs                                                                                       \
@@ -152,6 +154,15 @@ void hear(int sock, void *data, size_t len); /* polls while it waits */
 void say_word(int sock, char word);
 void hear_word(int sock, char word);
 bool word_waits(int sock);
+/* A listener's name, and its network address, if the processes are on several machines. */
+void say_name(int sock, const char *name);
+void hear_name(int sock, char name[SF_NAME_MAX]);
+
+/* Peers may be on other machines. */
+bool on_machines(void);
+void machine_enter(unsigned number);			       /* before this process uses the provider */
+void name_add(const char *name, struct sf_listener *listener); /* one of this process */
+const char *name_address(const char *name);		       /* for sf_conn_connect; NULL: in the runtime folder */
 
 int fds_open(void);
 int mappings_num(void);

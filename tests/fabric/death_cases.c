@@ -20,7 +20,7 @@ static void meet(struct end *end, int sock, struct sf_conn **conn, uint32_t recv
 {
 	end_open(end, "dpu0/0000:03:00.0", recv_max);
 	end_listen(end, SF_LISTEN_AUTO);
-	say(sock, end->name, sizeof(end->name));
+	say_name(sock, end->name);
 	WAIT(end->accepts == 1);
 	*conn = end->accepted[0];
 }
@@ -31,7 +31,7 @@ static struct sf_conn *reach(struct end *end, struct peer *peer)
 	uint32_t connects = end->connects;
 	struct sf_conn *conn;
 
-	hear(peer->sock, name, sizeof(name));
+	hear_name(peer->sock, name);
 	conn = end_connect(end, name);
 	WAIT(end->connects == connects + 1);
 	CHECK_OK(end->connect_status);
@@ -328,7 +328,7 @@ static void silent_script(int sock)
 
 	end_open(&end, "dpu0/0000:03:00.0", 16);
 	end_listen(&end, 0);
-	say(sock, end.name, sizeof(end.name));
+	say_name(sock, end.name);
 	WAIT_WITHIN(3600000, false);
 }
 
@@ -340,7 +340,7 @@ static void killed_before_it_answers_a_request(void)
 	struct end end;
 
 	peer_fork(&peer, silent_script);
-	hear(peer.sock, name, sizeof(name));
+	hear_name(peer.sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	conn = end_connect(&end, name);
 	for (int i = 0; i < 100; i++)
@@ -620,7 +620,7 @@ static void left_script(int sock)
 	end_open(&end, "dpu0/0000:03:00.0", 4);
 	end_listen(&end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&end, &slot, 0, 64));
-	say(sock, end.name, sizeof(end.name));
+	say_name(sock, end.name);
 	WAIT(end.accepts == 1);
 	conn = end.accepted[0];
 	say_word(sock, 'a');
@@ -638,7 +638,7 @@ static void leaver_script(int sock)
 	struct send send;
 	struct end end;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 4);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
@@ -666,8 +666,8 @@ static void stopped_while_it_leaves(void)
 
 	peer_fork(&left, left_script);
 	peer_fork(&leaver, leaver_script);
-	hear(left.sock, name, sizeof(name));
-	say(leaver.sock, name, sizeof(name));
+	hear_name(left.sock, name);
+	say_name(leaver.sock, name);
 	hear_word(left.sock, 'a');
 	hear_word(leaver.sock, 'c');
 	stop(&left);
@@ -688,7 +688,7 @@ const struct conformance_case death_cases[] = {
 	CASE(killed_while_we_sleep, OTHER),
 	CASE(killed_while_streaming, OTHER),
 	CASE(a_death_ends_only_the_dead_peers_connections, OTHER),
-	CASE(a_dead_processes_name_is_taken_over, OTHER),
+	CASE(a_dead_processes_name_is_taken_over, OTHER | ONE_MACHINE),
 	CASE(killed_before_it_answers_a_request, OTHER),
 	CASE(owner_of_a_region_killed, OTHER_SIDED),
 	CASE(importer_killed_while_it_writes, OTHER_SIDED),

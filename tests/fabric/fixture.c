@@ -134,6 +134,7 @@ void end_listen(struct end *end, uint32_t flags)
 
 	snprintf(end->name, sizeof(end->name), "conformance/%d.%d", (int)getpid(), atomic_fetch_add(&num, 1));
 	CHECK_OK(sf_listener_open(end->ep, end->name, flags, end, &end->listener));
+	name_add(end->name, end->listener);
 	CHECK(end->listener->user == end && end->listener->ep == end->ep);
 }
 
@@ -170,7 +171,7 @@ struct sf_conn *end_connect(struct end *end, const char *name)
 {
 	struct sf_conn *conn;
 
-	CHECK_OK(sf_conn_connect(end->ep, name, NULL, NULL, 0, NULL, &conn));
+	CHECK_OK(sf_conn_connect(end->ep, name, name_address(name), NULL, 0, NULL, &conn));
 	CHECK(conn->state == SF_CONN_CONNECTING && conn->ep == end->ep);
 	return conn;
 }
@@ -345,10 +346,12 @@ uint32_t random_below(uint32_t *state, uint32_t bound)
 
 void peer_fork(struct peer *peer, void (*script)(int sock))
 {
+	static unsigned number;
 	int socks[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) == 0);
 	fflush(NULL);
+	number++;
 	peer->pid = fork();
 	CHECK(peer->pid >= 0);
 	if (peer->pid != 0) {
@@ -358,6 +361,7 @@ void peer_fork(struct peer *peer, void (*script)(int sock))
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(socks[0]);
+	machine_enter(number);
 	script(socks[1]);
 	close(socks[1]);
 	exit(0);

@@ -50,7 +50,7 @@ static void filling_script(int sock)
 	pthread_t thread;
 	struct end end;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1 && conn->state == SF_CONN_READY);
@@ -80,7 +80,7 @@ static void a_full_doorbell_does_not_block_a_ring(void)
 	peer_fork(&peer, filling_script);
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	end_listen(&end, SF_LISTEN_AUTO);
-	say(peer.sock, end.name, sizeof(end.name));
+	say_name(peer.sock, end.name);
 	WAIT(end.accepts == 1);
 	hear_word(peer.sock, 'a');
 	while (!word_waits(peer.sock)) {

@@ -84,7 +84,7 @@ static void lying_script(int sock)
 	signal(SIGSEGV, SIG_DFL);
 	hear(sock, &seed, sizeof(seed));
 	hear(sock, only, sizeof(only));
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	hear(sock, &len, sizeof(len));
 	hear(sock, descriptor, sizeof(descriptor));
 	end_open(&end, "host0/0000:d8:00.0", 4);
@@ -175,7 +175,7 @@ static void honest_script(int sock)
 	struct send send;
 	struct end end;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 4);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
@@ -208,7 +208,7 @@ static void lied_open(struct peer *honest)
 		lied->slots[i].then = lied_received;
 		CHECK_OK(slot_post_set(&lied->slots[i]));
 	}
-	say(honest->sock, lied->end.name, sizeof(lied->end.name));
+	say_name(honest->sock, lied->end.name);
 	WAIT(lied->end.accepts == 1);
 	lied->honest = lied->end.accepted[0];
 }
@@ -222,7 +222,7 @@ static void meet_liar(struct peer *liar, uint32_t seed, const char *only)
 	memcpy(word, only, strlen(only));
 	say(liar->sock, &seed, sizeof(seed));
 	say(liar->sock, word, sizeof(word));
-	say(liar->sock, lied->end.name, sizeof(lied->end.name));
+	say_name(liar->sock, lied->end.name);
 	say(liar->sock, &len, sizeof(len));
 	say(liar->sock, descriptor, sizeof(descriptor));
 	hear_word(liar->sock, 'l');
@@ -306,7 +306,7 @@ static void after_lies_everywhere_a_new_peer_is_served(void)
 	WAIT(lied->ask.done != 0);
 	sf_conn_close(lied->honest);
 	lied->honest = NULL;
-	say(later.sock, lied->end.name, sizeof(lied->end.name));
+	say_name(later.sock, lied->end.name);
 	WAIT(lied->end.accepts == liars_num() + 2);
 	lied->honest = lied->end.accepted[liars_num() + 1];
 	lied->asked = lied->echoes = 0;

@@ -109,7 +109,7 @@ static void thief(int sock)
 	uint32_t num;
 	int fd;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
@@ -184,7 +184,7 @@ static void a_peer_maps_only_its_endpoints_receives_while_it_is_connected(void)
 		end_poll(&other, 8);
 	}
 	post_at(&other, &disputed, theirs, 5 * PAGE + 512, 1000);
-	say(peer.sock, server.name, sizeof(server.name));
+	say_name(peer.sock, server.name);
 	hear(peer.sock, &num, sizeof(num));
 	/* Without userfaultfd, the conflict about page 5 leaves the other pages private. */
 	CHECK(num <= 1);
@@ -216,7 +216,7 @@ static void stayer(int sock)
 	struct sf_conn *conn;
 	struct end end;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
@@ -234,7 +234,7 @@ static void goer(int sock)
 {
 	char name[SF_NAME_MAX];
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	for (;;) {
 		struct given given[FILES_MAX];
 		struct sf_key agent, key;
@@ -306,9 +306,9 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 		receiver->slots[i].then = message_came;
 		CHECK_OK(slot_post_set(&receiver->slots[i]));
 	}
-	say(goes.sock, receiver->end.name, sizeof(receiver->end.name));
+	say_name(goes.sock, receiver->end.name);
 	WAIT(receiver->end.closes >= 1); /* on a busy machine the other peer could finish before this one connects */
-	say(stays.sock, receiver->end.name, sizeof(receiver->end.name));
+	say_name(stays.sock, receiver->end.name);
 	WAIT_WITHIN(CASE_SECONDS * 1000, receiver->messages == ROUNDS);
 	peer_kill(&goes);
 	say_word(stays.sock, 'e');

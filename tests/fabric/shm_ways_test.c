@@ -65,7 +65,7 @@ static struct sf_conn *meet(struct end *end, struct peer *peer)
 	char name[SF_NAME_MAX];
 	struct sf_conn *conn;
 
-	hear(peer->sock, name, sizeof(name));
+	hear_name(peer->sock, name);
 	end_open(end, "host0/0000:d8:00.0", 4);
 	conn = end_connect(end, name);
 	WAIT(end->connects == 1);
@@ -77,7 +77,7 @@ static void owner_open(struct end *end, int sock, uint32_t recv_max)
 {
 	end_open(end, "dpu0/0000:03:00.0", recv_max);
 	end_listen(end, SF_LISTEN_AUTO);
-	say(sock, end->name, sizeof(end->name));
+	say_name(sock, end->name);
 }
 
 static void owner_close(struct end *end)
@@ -324,7 +324,7 @@ static void claimer(int sock)
 	struct end end;
 	uint64_t state;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
@@ -345,7 +345,7 @@ static void claimed_from(struct peer *peer, struct end *end, struct slot *slot)
 	end_open(end, "host0/0000:d8:00.0", 2);
 	end_listen(end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(end, slot, 0, 4096));
-	say(peer->sock, end->name, sizeof(end->name));
+	say_name(peer->sock, end->name);
 	hear_word(peer->sock, 't');
 	WAIT(end->accepts == 1);
 }
@@ -413,7 +413,7 @@ static void false_sender(int sock)
 	struct shm_conn *conn;
 	struct end end;
 
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
@@ -444,7 +444,7 @@ static void naming_an_unclaimed_receive_ends_the_connection(void)
 	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 1);
 	CHECK_OK(slot_post(&end, &slot, 0, 4096));
-	say(peer.sock, end.name, sizeof(end.name));
+	say_name(peer.sock, end.name);
 	WAIT(end.closes == 1);
 	CHECK(end.accepts == 2 && end.closed == end.accepted[1] && slot.done == 0);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);

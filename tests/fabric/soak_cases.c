@@ -381,7 +381,7 @@ static void dying_script(int sock)
 	size_t len;
 
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	hear(sock, name, sizeof(name));
+	hear_name(sock, name);
 	hear(sock, &len, sizeof(len));
 	hear(sock, descriptor, sizeof(descriptor));
 	conn = end_connect(&end, name);
@@ -416,7 +416,7 @@ static void dead_peers_leave_nothing_behind(void)
 			fds = fds_open();
 			mappings = mappings_num();
 		}
-		say(peers[i].sock, end.name, sizeof(end.name));
+		say_name(peers[i].sock, end.name);
 		say(peers[i].sock, &len, sizeof(len));
 		say(peers[i].sock, descriptor, sizeof(descriptor));
 		WAIT(end.accepts == i + 1);

@@ -369,7 +369,7 @@ static void answering_process(int sock)
 	sleeper_open(&sleeper, "dpu0/0000:03:00.0");
 	hear(sock, &sleeper.seed, sizeof(sleeper.seed));
 	end_listen(&sleeper.end, SF_LISTEN_AUTO);
-	say(sock, sleeper.end.name, sizeof(sleeper.end.name));
+	say_name(sock, sleeper.end.name);
 	while (sleeper.end.accepts == 0)
 		sleeper_wait(&sleeper);
 	sleeper.conn = sleeper.end.accepted[0];
@@ -385,7 +385,7 @@ static void sleeping_processes_miss_no_wake_up(void)
 
 	peer_fork(&peer, answering_process);
 	say(peer.sock, &seed, sizeof(seed));
-	hear(peer.sock, meeting, sizeof(meeting));
+	hear_name(peer.sock, meeting);
 	sleeper_open(&sleeper, "host0/0000:d8:00.0");
 	sleeper.seed = seed + 1;
 	sleeper_connects_and_sends(&sleeper, meeting);
