@@ -297,11 +297,12 @@ static void free_released(struct tcp_ep *far)
 
 uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 {
-	struct tcp_changes changes = {0};
+	struct tcp_changes changes;
 	uint32_t ran = 0;
 
 	if (!is_ours(far))
 		return 0;
+	changes.num = 0; /* the list itself is long, and this is each poll */
 	atomic_store_explicit(&far->polls, atomic_load_explicit(&far->polls, memory_order_relaxed) + 1, memory_order_relaxed);
 	if (pthread_mutex_trylock(&far->lock) != 0) { /* the agent does it */
 		if (!atomic_load_explicit(&far->is_due, memory_order_relaxed))

@@ -304,11 +304,13 @@ static ssize_t receive_some(struct tcp_session *session)
 	/* Reads the following bytes in the same call only if they follow directly. */
 	const int behind = straight == (num != 0 ? reading->left : 0);
 
-	sf_pages_hold();
+	if (num != 0) /* else only `in` is written, whose pages never move */
+		sf_pages_hold();
 	do
 		got = sf_stream_receive(&session->stream, pieces, num + behind);
 	while (got < 0 && errno == EINTR);
-	sf_pages_release();
+	if (num != 0)
+		sf_pages_release();
 	place_done(session, num);
 	if (got <= 0)
 		return got;
