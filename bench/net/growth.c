@@ -38,8 +38,13 @@
 /* Memory shared by the processes. */
 struct shared {
 	atomic_uint ready, connected;
-	atomic_bool connect, send, end;
+	atomic_bool end;
 	uint16_t port;
+};
+
+/* A pipe whose other end the server closes: clients that check a flag now and then would take the processor from it. */
+struct gate {
+	int wait, hold;
 };
 
 struct result {
@@ -48,6 +53,7 @@ struct result {
 };
 
 static struct shared *shared;
+static struct gate connecting, sending;
 
 static void die(const char *what)
 {
@@ -66,10 +72,27 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void await(const atomic_bool *flag)
+static void gate_create(struct gate *gate)
 {
-	while (!atomic_load(flag))
-		usleep(100);
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		die("pipe");
+	gate->wait = ends[0];
+	gate->hold = ends[1];
+}
+
+static void gate_open(struct gate *gate)
+{
+	close(gate->hold);
+}
+
+static void gate_await(const struct gate *gate)
+{
+	char none;
+
+	if (read(gate->wait, &none, 1) != 0)
+		die("read");
 }
 
 /* Leaves the first processor to the server, which clients that poll would keep from running. */
@@ -100,7 +123,7 @@ static void serve(uint32_t peers, double seconds, void (*progress)(void), const 
 		progress();
 	before = memory_used();
 	begin = sf_now_s();
-	atomic_store(&shared->connect, true);
+	gate_open(&connecting);
 	while (*connections < peers || atomic_load(&shared->connected) < peers) {
 		progress();
 		if (sf_now_s() - begin > CONNECT_LIMIT_S) {
@@ -110,7 +133,7 @@ static void serve(uint32_t peers, double seconds, void (*progress)(void), const 
 	}
 	result->connect_s = sf_now_s() - begin;
 	result->memory = memory_used() - before;
-	atomic_store(&shared->send, true);
+	gate_open(&sending);
 	while (*messages < 1000)
 		progress();
 	first = *messages;
@@ -161,7 +184,7 @@ static void comch_peer(void)
 	side_init_client(&side, NAME);
 	check(doca_pe_get_notification_handle(side.pe, &handle), "doca_pe_get_notification_handle");
 	atomic_fetch_add(&shared->ready, 1);
-	await(&shared->connect);
+	gate_await(&connecting);
 	started = doca_ctx_start(side.ctx);
 	check(started == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : started, "doca_ctx_start");
 	while (side_state(side.ctx) == DOCA_CTX_STATE_STARTING)
@@ -169,7 +192,7 @@ static void comch_peer(void)
 	if (side_state(side.ctx) != DOCA_CTX_STATE_RUNNING)
 		_exit(1);
 	atomic_fetch_add(&shared->connected, 1);
-	await(&shared->send);
+	gate_await(&sending);
 	while (!atomic_load(&shared->end)) {
 		for (uint32_t sent = side.num_sent; sent - side.num_sent < 32 && !atomic_load(&shared->end); sent++) {
 			struct doca_comch_task_send *task;
@@ -250,14 +273,14 @@ static void socket_peer(void)
 	int fd, on = 1;
 
 	atomic_fetch_add(&shared->ready, 1);
-	await(&shared->connect);
+	gate_await(&connecting);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
 		die("connect");
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	atomic_fetch_add(&shared->connected, 1);
-	await(&shared->send);
+	gate_await(&sending);
 	while (!atomic_load(&shared->end)) { /* the socket accepts all 64 bytes of a message or none, except near its limit */
 		struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
@@ -281,6 +304,8 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		die("mmap");
+	gate_create(&connecting);
+	gate_create(&sending);
 	if (!comch)
 		socket_listen();
 	for (uint32_t i = 0; i < peers; i++) {
@@ -291,6 +316,8 @@ int main(int argc, char **argv)
 		if (child == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing server leaves no process behind */
 			clients_confine();
+			gate_open(&connecting); /* its own copies, so that the server's are the last */
+			gate_open(&sending);
 			(comch ? comch_peer : socket_peer)();
 			_exit(0);
 		}
