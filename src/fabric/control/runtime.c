@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/liveness.h"
 #include "base/log.h"
@@ -28,9 +29,11 @@
 #include "base/thread_safety.h"
 
 #define BACKLOG 1024
-#define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a stopped process that holds the lock */
-#define STALE_SCAN_MAX 256		   /* sockets of dead agents checked at a time */
-#define SOCKET_NAME_MAX 40		   /* "l-" and 32 digits */
+#define LOCK_LIMIT_NS UINT64_C(1000000000)  /* for a stopped process that holds the lock */
+#define STALE_SCAN_MAX 256		    /* sockets of dead agents checked at a time */
+#define SWEEP_PAUSE_NS UINT64_C(1000000000) /* between two sweeps of a folder */
+#define SWEPT_AT 16			    /* in the lock file, behind the holder: when the folder was swept */
+#define SOCKET_NAME_MAX 40		    /* "l-" and 32 digits */
 
 static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, const struct sf_key *key)
 {
@@ -89,16 +92,32 @@ static pid_t lock_holder(int lock)
 	return pread(lock, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
 }
 
-static void lock_sign(int lock)
+/* Exceeding the limit would raise a signal. On a full file system, what is written there remains unknown. */
+static void lock_write(int lock, const void *bytes, size_t len, off_t at)
 {
 	struct rlimit limit;
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%-10d\n", (int)getpid());
 
-	/* Exceeding the limit would raise a signal. Without the number, or on a full file system, the holder is
-	 * unknown. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)len)
-		(void)!pwrite(lock, text, (size_t)len, 0);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)at + len)
+		(void)!pwrite(lock, bytes, len, at);
+}
+
+static void lock_sign(int lock)
+{
+	char text[SWEPT_AT];
+
+	lock_write(lock, text, (size_t)snprintf(text, sizeof(text), "%-10d\n", (int)getpid()), 0);
+}
+
+/* A sweep wakes each process of the folder, so many that start at once share one. The time may be of an earlier boot. */
+static bool sweep_is_due(int lock)
+{
+	const uint64_t now = sf_now_ns();
+	uint64_t swept;
+
+	if (pread(lock, &swept, sizeof(swept), SWEPT_AT) == sizeof(swept) && swept <= now && now - swept < SWEEP_PAUSE_NS)
+		return false;
+	lock_write(lock, &now, sizeof(now), SWEPT_AT);
+	return true;
 }
 
 /* An open lock file of a thread. A child would share the lock, and hold it as long as it lives. */
@@ -181,7 +200,7 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
-/* Killed processes leave their sockets behind: a new agent removes them, under the lock. */
+/* Killed processes leave their sockets behind: a new agent removes them, under the lock, if that is due. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;
@@ -242,7 +261,7 @@ doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *ke
 	error = folder_lock(folder, &lock);
 	if (error != DOCA_SUCCESS)
 		goto close_folder;
-	if (kind == SF_SOCKET_AGENT)
+	if (kind == SF_SOCKET_AGENT && sweep_is_due(lock.fd))
 		folder_sweep(folder);
 	error = socket_make(fd);
 	if (error != DOCA_SUCCESS)
