@@ -33,6 +33,18 @@ for header in "$prefix"/include/*.h; do
 	check "$name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name"
 done
 
+# The GPU's headers as the software GPU compiles them, and as a CUDA program does, where there is an nvcc.
+nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc)
+kernel() { # HEADER
+	echo "#include <$1>" >"$work/kernel.cu"
+	"$nvcc" -DDOCA_ALLOW_EXPERIMENTAL_API -arch=sm_90 -I"$prefix/include" -c -o "$work/kernel.o" "$work/kernel.cu"
+}
+for header in "$prefix"/include/*.cuh; do
+	name=$(basename "$header")
+	check "$name alone in C" alone "${CC:-gcc}" c gnu11 "$name"
+	[ -z "$nvcc" ] || check "$name alone in CUDA" kernel "$name"
+done
+
 # The host's halves of UROM's plugins; doca_urom.h includes UCX's headers.
 half() { # COMPILER LANGUAGE STANDARD HEADER
 	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
