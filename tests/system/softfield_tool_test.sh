@@ -81,6 +81,11 @@ done
 expect 'explain a code that does not exist' 1 "$softfield" explain 32
 err_has '32 is not a DOCA error code'
 expect 'explain a word' 1 "$softfield" explain frobnicate
+err_has 'frobnicate is not a DOCA error code; give a name'
+expect 'explain a misspelled code' 1 "$softfield" explain DOCA_ERROR_AGIN
+err_has 'did you mean DOCA_ERROR_AGAIN[?]'
+expect 'explain a misspelled code in short' 1 "$softfield" explain NOT_FUOND
+err_has 'did you mean NOT_FOUND[?]'
 expect 'explain nothing' 2 "$softfield" explain
 err_has 'explain: needs CODE'
 expect 'explain a rule' 0 "$softfield" explain sf-mmap-003

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void attribute_add(struct attributes *attributes, const char *name, const
 	if (attributes->num == ATTRIBUTES_MAX)
 		return;
 	attributes->list[attributes->num].name = name;
-	attributes->list[attributes->num].is_number = false;
+	attributes->list[attributes->num].kind = ATTRIBUTE_TEXT;
 	va_start(args, format);
 	vsnprintf(attributes->list[attributes->num].value, sizeof(attributes->list[0].value), format, args);
 	va_end(args);
@@ -27,7 +28,13 @@ static void attribute_add(struct attributes *attributes, const char *name, const
 static void add_number(struct attributes *attributes, const char *name, uint64_t number)
 {
 	attribute_add(attributes, name, "%" PRIu64, number);
-	attributes->list[attributes->num - 1].is_number = true;
+	attributes->list[attributes->num - 1].kind = ATTRIBUTE_NUMBER;
+}
+
+static void add_flag(struct attributes *attributes, const char *name, bool flag)
+{
+	attribute_add(attributes, name, "%s", flag ? "yes" : "no");
+	attributes->list[attributes->num - 1].kind = ATTRIBUTE_FLAG;
 }
 
 const char *attribute_find(const struct attributes *attributes, const char *name)
@@ -108,7 +115,7 @@ void representor_attributes(const struct doca_devinfo_rep *rep, struct attribute
 	if (doca_devinfo_rep_get_vhca_id(rep, &vhca) == DOCA_SUCCESS)
 		add_number(attributes, "vhca_id", vhca);
 	if (doca_devinfo_rep_get_is_hotplug(rep, &hotplug) == DOCA_SUCCESS)
-		attribute_add(attributes, "hotplug", "%s", hotplug ? "yes" : "no");
+		add_flag(attributes, "hotplug", hotplug != 0);
 }
 
 doca_error_t device_representors(struct doca_devinfo *devinfo, struct doca_devinfo_rep ***list, uint32_t *num)

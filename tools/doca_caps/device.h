@@ -3,11 +3,15 @@
 #ifndef CAPS_DEVICE_H
 #define CAPS_DEVICE_H
 
-#include <stdbool.h>
-
 #include <doca_dev.h>
 
 #define ATTRIBUTES_MAX 12
+
+enum attribute_kind {
+	ATTRIBUTE_TEXT,
+	ATTRIBUTE_NUMBER, /* decimal, of 64 bits */
+	ATTRIBUTE_FLAG,	  /* "yes" or "no" */
+};
 
 /* In the order of output; attributes that a device lacks are omitted. */
 struct attributes {
@@ -15,7 +19,7 @@ struct attributes {
 	struct {
 		const char *name; /* "mac_addr" */
 		char value[128];
-		bool is_number; /* decimal, of 64 bits */
+		enum attribute_kind kind;
 	} list[ATTRIBUTES_MAX];
 };
 

@@ -8,17 +8,25 @@
 #include "device.h"
 #include "report.h"
 
+static struct json_object *json_attribute(const char *value, enum attribute_kind kind)
+{
+	switch (kind) {
+	case ATTRIBUTE_NUMBER:
+		return json_object_new_uint64(strtoull(value, NULL, 10));
+	case ATTRIBUTE_FLAG:
+		return json_object_new_boolean(strcmp(value, "yes") == 0);
+	default:
+		return json_object_new_string(value);
+	}
+}
+
 static struct json_object *json_attributes(const struct attributes *attributes)
 {
 	struct json_object *object = json_object_new_object();
 
-	for (unsigned i = 0; i < attributes->num; i++) {
-		const char *value = attributes->list[i].value;
-
+	for (unsigned i = 0; i < attributes->num; i++)
 		json_object_object_add(object, attributes->list[i].name,
-				       attributes->list[i].is_number ? json_object_new_uint64(strtoull(value, NULL, 10))
-								     : json_object_new_string(value));
-	}
+				       json_attribute(attributes->list[i].value, attributes->list[i].kind));
 	return object;
 }
 

@@ -167,12 +167,15 @@ static char *words_join(int argc, char **argv)
 
 static int explain_word(const char *word)
 {
+	const char *nearest = explain_nearest_code(word);
 	doca_error_t code;
 
 	if (explain_find_code(word, &code))
 		print_code(code);
 	else if (sf_rule_find(word) != NULL)
 		print_rule(sf_rule_find(word));
+	else if (nearest != NULL)
+		return tool_fail("%s is not a DOCA error code; did you mean %s?", word, nearest);
 	else
 		return tool_fail("%s is not a DOCA error code; give a name such as DOCA_ERROR_DRIVER, a number, a rule such as "
 				 "SF-MMAP-003, or a whole log line",

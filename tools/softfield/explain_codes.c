@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For each doca_error_t the usual cause and what to check. */
+#include "base/nearest_word.h"
 #include "explain_codes.h"
 
 #include <stdlib.h>
@@ -106,6 +107,20 @@ bool explain_find_code(const char *text, doca_error_t *code)
 		}
 	}
 	return false;
+}
+
+const char *explain_nearest_code(const char *text)
+{
+	const size_t skipped = strncmp(text, PREFIX, strlen(PREFIX)) == 0 ? 0 : strlen(PREFIX);
+	const char *words[CODES_NUM + 1];
+	int num = 0;
+
+	for (int i = 1; i < CODES_NUM; i++) {
+		if (codes[i].causes)
+			words[num++] = doca_error_get_name((doca_error_t)i) + skipped;
+	}
+	words[num] = NULL;
+	return sf_nearest_word(text, words, skipped == 0 ? strlen(PREFIX) : 0);
 }
 
 /* A name may be part of another one: the longest counts. */
