@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets that killed processes left in the runtime folder are removed by later agents, at most once a second. */
+/* Sockets that killed processes left in the runtime folder are removed by the next agent, which does not wake live ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "fabric/control/runtime.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define TOGETHER 20
+#define OTHERS 20
+#define LONG 70 /* digits: sockets have at most 107 bytes of a path */
 
 static char folder[] = "/tmp/softfield-sweep-XXXXXX";
 
@@ -67,8 +66,8 @@ static bool socket_is_there(uint8_t byte)
 	return access(path, F_OK) == 0;
 }
 
-/* Each sweep connects to each socket once. */
-static unsigned num_sweeps(int fd)
+/* How often somebody has connected to it. */
+static unsigned num_asked(int fd)
 {
 	unsigned num = 0;
 	int peer;
@@ -80,52 +79,50 @@ static unsigned num_sweeps(int fd)
 	return num;
 }
 
-static void time_of_sweep_set(uint64_t time)
-{
-	char path[64];
-	int lock;
-
-	snprintf(path, sizeof(path), "%s/lock", folder);
-	lock = open(path, O_WRONLY | O_CLOEXEC);
-	assert_true(lock >= 0);
-	assert_int_equal(pwrite(lock, &time, sizeof(time), 16), sizeof(time));
-	close(lock);
-}
-
 static void a_dead_agents_socket_is_removed(void **state)
 {
 	(void)state;
 	agent_dies(1);
 	assert_true(socket_is_there(1));
-	time_of_sweep_set(sf_now_ns() - SECOND_NS);
 	agent_end(agent_listen(2), 2);
 	assert_false(socket_is_there(1));
 }
 
-static void agents_that_start_at_once_share_a_sweep(void **state)
+static void live_agents_are_not_asked(void **state)
 {
-	int first = agent_listen(1), others[TOGETHER];
-	uint64_t begun;
+	int first = agent_listen(1), others[OTHERS];
 
 	(void)state;
-	time_of_sweep_set(0);
-	begun = sf_now_ns();
-	for (uint8_t i = 0; i < TOGETHER; i++)
+	for (uint8_t i = 0; i < OTHERS; i++)
 		others[i] = agent_listen((uint8_t)(10 + i));
-	assert_in_range(num_sweeps(first), 1, 1 + (sf_now_ns() - begun) / SECOND_NS);
-	for (uint8_t i = 0; i < TOGETHER; i++)
+	assert_int_equal(num_asked(first), 0);
+	for (uint8_t i = 0; i < OTHERS; i++)
 		agent_end(others[i], (uint8_t)(10 + i));
 	agent_end(first, 1);
 }
 
-/* The time is of an earlier boot, or not ours. */
-static void a_time_in_the_future_does_not_prevent_a_sweep(void **state)
+/* The kernel lists a socket of a long path by another name: it is asked. */
+static void the_same_in_a_folder_with_a_long_path(void **state)
 {
+	char outer[sizeof(folder)], inner[128];
+	int first;
+
 	(void)state;
-	agent_dies(1);
-	time_of_sweep_set(UINT64_MAX);
-	agent_end(agent_listen(2), 2);
-	assert_false(socket_is_there(1));
+	strcpy(outer, folder);
+	snprintf(inner, sizeof(inner), "%s/%0*d", outer, LONG, 0);
+	assert_int_equal(mkdir(inner, 0700), 0);
+	assert_int_equal(setenv("SOFTFIELD_RUNTIME", inner, 1), 0);
+	first = agent_listen(1);
+	agent_dies(2);
+	assert_int_equal(num_asked(first), 1);
+	agent_end(agent_listen(3), 3);
+	assert_int_equal(num_asked(first), 1);
+	agent_end(first, 1);
+	strcat(inner, "/lock");
+	assert_int_equal(unlink(inner), 0);
+	*strrchr(inner, '/') = '\0';
+	assert_int_equal(rmdir(inner), 0); /* so the dead agent's socket is removed */
+	assert_int_equal(setenv("SOFTFIELD_RUNTIME", outer, 1), 0);
 }
 
 static int folder_create(void **state)
@@ -147,8 +144,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dead_agents_socket_is_removed),
-		cmocka_unit_test(agents_that_start_at_once_share_a_sweep),
-		cmocka_unit_test(a_time_in_the_future_does_not_prevent_a_sweep),
+		cmocka_unit_test(live_agents_are_not_asked),
+		cmocka_unit_test(the_same_in_a_folder_with_a_long_path),
 	};
 
 	return cmocka_run_group_tests(tests, folder_create, folder_remove);

@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fork.h"
 #include "base/liveness.h"
 #include "base/log.h"
@@ -29,11 +28,9 @@
 #include "base/thread_safety.h"
 
 #define BACKLOG 1024
-#define LOCK_LIMIT_NS UINT64_C(1000000000)  /* for a stopped process that holds the lock */
-#define STALE_SCAN_MAX 256		    /* sockets of dead agents checked at a time */
-#define SWEEP_PAUSE_NS UINT64_C(1000000000) /* between two sweeps of a folder */
-#define SWEPT_AT 16			    /* in the lock file, behind the holder: when the folder was swept */
-#define SOCKET_NAME_MAX 40		    /* "l-" and 32 digits */
+#define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a stopped process that holds the lock */
+#define STALE_SCAN_MAX 256		   /* sockets of dead agents checked at a time */
+#define SOCKET_NAME_MAX 40		   /* "l-" and 32 digits */
 
 static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, const struct sf_key *key)
 {
@@ -92,32 +89,16 @@ static pid_t lock_holder(int lock)
 	return pread(lock, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
 }
 
-/* Exceeding the limit would raise a signal. On a full file system, what is written there remains unknown. */
-static void lock_write(int lock, const void *bytes, size_t len, off_t at)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)at + len)
-		(void)!pwrite(lock, bytes, len, at);
-}
-
 static void lock_sign(int lock)
 {
-	char text[SWEPT_AT];
+	struct rlimit limit;
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%-10d\n", (int)getpid());
 
-	lock_write(lock, text, (size_t)snprintf(text, sizeof(text), "%-10d\n", (int)getpid()), 0);
-}
-
-/* A sweep wakes each process of the folder, so many that start at once share one. The time may be of an earlier boot. */
-static bool sweep_is_due(int lock)
-{
-	const uint64_t now = sf_now_ns();
-	uint64_t swept;
-
-	if (pread(lock, &swept, sizeof(swept), SWEPT_AT) == sizeof(swept) && swept <= now && now - swept < SWEEP_PAUSE_NS)
-		return false;
-	lock_write(lock, &now, sizeof(now), SWEPT_AT);
-	return true;
+	/* Exceeding the limit would raise a signal. Without the number, or on a full file system, the holder is
+	 * unknown. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)len)
+		(void)!pwrite(lock, text, (size_t)len, 0);
 }
 
 /* An open lock file of a thread. A child would share the lock, and hold it as long as it lives. */
@@ -200,28 +181,59 @@ static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
-/* Killed processes leave their sockets behind: a new agent removes them, under the lock, if that is due. */
+/* The kernel's list of local sockets, as text, or NULL. */
+static char *sockets_read(void)
+{
+	FILE *file = fopen("/proc/net/unix", "re"), *copy;
+	size_t len, num;
+	char *text = NULL, part[4096];
+
+	if (file == NULL)
+		return NULL;
+	copy = open_memstream(&text, &len);
+	while (copy != NULL && (num = fread(part, 1, sizeof(part), file)) != 0)
+		fwrite(part, 1, num, copy);
+	fclose(file);
+	return copy != NULL && fclose(copy) == 0 ? text : NULL;
+}
+
+/* Returns true if a live process has the socket. It may be alive without being listed: in another network namespace. */
+static bool socket_is_listed(const char *sockets, const struct sockaddr_un *address)
+{
+	char line_end[sizeof(address->sun_path) + 3];
+
+	snprintf(line_end, sizeof(line_end), " %s\n", address->sun_path);
+	/* A path by way of a descriptor is not the same in another process. */
+	return sockets != NULL && strncmp(address->sun_path, "/proc/", strlen("/proc/")) != 0 &&
+	       strstr(sockets, line_end) != NULL;
+}
+
+/* Killed processes leave their sockets behind: a new agent removes them, under the lock. A connect wakes the process that
+ * listens, so that many that start at once would mostly answer each other: those of the list are not asked. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;
 	int error, copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
 	struct dirent *entry;
+	char *sockets;
 
 	if (dir == NULL) {
 		if (copy >= 0)
 			close(copy);
 		return;
 	}
+	sockets = sockets_read();
 	for (int i = 0; i < STALE_SCAN_MAX && (entry = readdir(dir)) != NULL; i++) {
 		sf_status_page_sweep(folder, entry->d_name);
 		if (strchr("alvw", entry->d_name[0]) == NULL || entry->d_name[1] != '-' ||
 		    strlen(entry->d_name) >= SOCKET_NAME_MAX)
 			continue;
 		socket_address(&address, folder, entry->d_name);
-		if (socket_is_stale(&address, &error))
+		if (!socket_is_listed(sockets, &address) && socket_is_stale(&address, &error))
 			unlinkat(folder, entry->d_name, 0);
 	}
+	free(sockets);
 	closedir(dir);
 }
 
@@ -261,7 +273,7 @@ doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *ke
 	error = folder_lock(folder, &lock);
 	if (error != DOCA_SUCCESS)
 		goto close_folder;
-	if (kind == SF_SOCKET_AGENT && sweep_is_due(lock.fd))
+	if (kind == SF_SOCKET_AGENT)
 		folder_sweep(folder);
 	error = socket_make(fd);
 	if (error != DOCA_SUCCESS)
