@@ -35,10 +35,11 @@ done
 
 # The GPU's headers as the software GPU compiles them, and as a CUDA program does, where there is an nvcc.
 nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc)
-kernel() { # HEADER
+kernel() ( # HEADER
 	echo "#include <$1>" >"$work/kernel.cu"
-	"$nvcc" -DDOCA_ALLOW_EXPERIMENTAL_API -arch=sm_90 -I"$prefix/include" -c -o "$work/kernel.o" "$work/kernel.cu"
-}
+	cd "$prefix/include" && # nvcc's -I takes no quote
+		"$nvcc" -DDOCA_ALLOW_EXPERIMENTAL_API -arch=sm_90 -I. -c -o "$work/kernel.o" "$work/kernel.cu"
+)
 for header in "$prefix"/include/*.cuh; do
 	name=$(basename "$header")
 	check "$name alone in C" alone "${CC:-gcc}" c gnu11 "$name"
