@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sf_region_access: memory of another domain or process, reached without a connection. */
 #include "conformance.h"
+#include "support/stop.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -438,13 +439,11 @@ static void access_reaches_a_stopped_process(void)
 	struct peer peer;
 	uint64_t word = 5, old;
 	doca_error_t edge;
-	int status;
 
 	peer_fork(&peer, own_all);
 	domain = importer_open();
 	import = descriptor_hear(peer.sock, domain);
-	CHECK(kill(peer.pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer.pid, &status, WUNTRACED) == peer.pid && WIFSTOPPED(status));
+	process_stop(peer.pid);
 	for (int i = 0; i < 100; i++) {
 		uint64_t begin = sf_now_ms();
 
@@ -491,15 +490,13 @@ static void requests_do_not_wait_for_a_stopped_owner(void)
 	struct peer peer;
 	uint64_t begin, word;
 	size_t len;
-	int status;
 
 	for (int killed = 0; killed < 2; killed++) {
 		peer_fork(&peer, own_all);
 		domain = importer_open();
 		hear(peer.sock, &len, sizeof(len));
 		hear(peer.sock, descriptor, len);
-		CHECK(kill(peer.pid, SIGSTOP) == 0);
-		CHECK(waitpid(peer.pid, &status, WUNTRACED) == peer.pid && WIFSTOPPED(status));
+		process_stop(peer.pid);
 		begin = sf_now_ms();
 		CHECK_OK(sf_region_request(domain, descriptor, len, &import));
 		for (int i = 0; i < 1000; i++)
@@ -535,8 +532,7 @@ static void a_stopped_owner_is_not_found(void)
 	domain = importer_open();
 	hear(peer.sock, &len, sizeof(len));
 	hear(peer.sock, descriptor, len);
-	CHECK(kill(peer.pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
+	process_stop(peer.pid);
 	CHECK_RESULT(sf_region_import(domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);
 	peer_kill(&peer);
 	CHECK_RESULT(sf_region_import(domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are killed or stopped. */
 #include "conformance.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 #include <poll.h>
@@ -500,12 +501,6 @@ static long waits(void)
 	return usage.ru_nvcsw;
 }
 
-static void stop(const struct peer *peer)
-{
-	CHECK(kill(peer->pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer->pid, NULL, WUNTRACED) == peer->pid);
-}
-
 static void a_stopped_peer_never_blocks_us(void)
 {
 	static struct send sends[64];
@@ -519,7 +514,7 @@ static void a_stopped_peer_never_blocks_us(void)
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'p');
-	stop(&peer);
+	process_stop(peer.pid);
 	until = sf_now_ms() +
 		1500; /* longer than the second after which a silent dead peer is noticed: a stopped peer is not dead */
 	while (sf_now_ms() < until || (sent < 16 && sf_now_ms() < until + WAIT_MS)) {
@@ -567,7 +562,7 @@ static void a_stopped_owners_memory_is_reached(void)
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	conn = reach(&end, &peer);
 	import = import_heard(&peer, &end, descriptor, &len);
-	stop(&peer);
+	process_stop(peer.pid);
 	one_sided_set(&send, SF_OP_READ, import, import->addr, end.memory, 1 << 20);
 	CHECK_OK(submit_wait(conn, &send));
 	CHECK(filled(end.memory, 1 << 20, 1));
@@ -598,7 +593,7 @@ static void stopped_then_killed(void)
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'i');
-	stop(&peer);
+	process_stop(peer.pid);
 	peer_kill(&peer);
 	WAIT(end.closes == 1);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
@@ -670,10 +665,10 @@ static void stopped_while_it_leaves(void)
 	say_name(leaver.sock, name);
 	hear_word(left.sock, 'a');
 	hear_word(leaver.sock, 'c');
-	stop(&left);
+	process_stop(left.pid);
 	say_word(leaver.sock, 'l');
 	hear_word(leaver.sock, 's');
-	stop(&leaver);
+	process_stop(leaver.pid);
 	time_pass_ns(STOP_NS);
 	CHECK(kill(leaver.pid, SIGCONT) == 0);
 	say_word(leaver.sock, 'p');

@@ -22,6 +22,7 @@
 #include "fabric/shm/guard.h"
 #include "fabric/shm/maps.h"
 #include "support/check.h"
+#include "support/stop.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROUNDS 200 /* each round takes much longer */
@@ -352,9 +353,7 @@ static void stopped_mover_withholds_one_page(void **state)
 	for (unsigned int i = 0; i < STOPS && memory >= 0; i++) {
 		for (until = sf_now_ns() + UINT64_C(1000000) + i * UINT64_C(77777); sf_now_ns() < until;)
 			; /* each time at another moment of its work */
-		assert_int_equal(kill(child, SIGSTOP), 0);
-		assert_int_equal(waitpid(child, &status, WUNTRACED), child);
-		assert_true(WIFSTOPPED(status));
+		process_stop(child);
 		assert_true(withheld_bytes(memory, addr) <= (size_t)sysconf(_SC_PAGESIZE));
 		assert_int_equal(kill(child, SIGCONT), 0);
 	}

@@ -25,6 +25,7 @@
 #include "fabric/shm/due.h"
 #include "fabric/shm/conn.h"
 #include "fabric/shm/ring.h"
+#include "support/stop.h"
 
 #define OTHER_USER 65534
 #define SHARED_MEMORY ((size_t)1 << 20)
@@ -294,8 +295,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	CHECK_OK(reach(region, SF_OP_READ, 0, &old, sizeof(old)));
 	CHECK(old == ACCESSORS * ACCESS_ROUNDS);
 
-	CHECK(kill(peer.pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
+	process_stop(peer.pid);
 	begin = sf_now_ms();
 	CHECK_RESULT(reach(region, SF_OP_READ, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
 	CHECK_RESULT(reach(region, SF_OP_FAA, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
@@ -382,7 +382,7 @@ static void a_stopped_sender_holds_up_one_receive_only(void)
 	struct end end;
 
 	claimed_from(&peer, &end, &slot);
-	CHECK(kill(peer.pid, SIGSTOP) == 0);
+	process_stop(peer.pid);
 	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 2);
 	for (int i = 0; i < 100; i++) { /* often enough to go around the ring of two many times */

@@ -4,6 +4,7 @@
  * sleeps instead of answering, is not. Peers that connect and send nothing do not block others.
  */
 #include "forked_case.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 #include <dirent.h>
@@ -194,8 +195,7 @@ static void a_stopped_owner_is_given_up(void)
 	struct end end;
 
 	owner_begin(&peer, own_and_run, &end, &owned);
-	CHECK(kill(peer.pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
+	process_stop(peer.pid);
 	CHECK_RESULT(sf_region_import(end.domain, owned.descriptor, owned.len, &import), DOCA_ERROR_NOT_FOUND);
 	conn = end_connect(&end, owned.name);
 	WAIT(end.connects == 1);

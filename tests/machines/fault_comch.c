@@ -176,7 +176,7 @@ static void producer_open(struct flow *flow)
 
 static void consumer_open(struct flow *flow)
 {
-	if (!fault_comch.is_met || fault_comch.is_ended || c.side.connection == NULL)
+	if (!fault_comch.is_met || side_state(c.side.ctx) != DOCA_CTX_STATE_RUNNING)
 		return;
 	data_init_consumer(&c.data, &c.side, c.side.pe, RECEIVES, RECEIVES * DATA_LEN);
 	c.data.repost = true;

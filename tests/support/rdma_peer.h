@@ -17,6 +17,7 @@
 
 #include "support/check.h"
 #include "support/rdma_rig.h"
+#include "support/stop.h"
 
 #define PEER_DETAILS_MAX 2048
 #define PEER_LIFE_S 120 /* after which a leftover process ends */
@@ -93,14 +94,6 @@ static inline void peer_wait(struct peer *peer)
 	CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
 	close(peer->socket);
 	peer->pid = 0;
-}
-
-static inline void peer_stop(const struct peer *peer)
-{
-	int status;
-
-	CHECK(kill(peer->pid, SIGSTOP) == 0);
-	CHECK(waitpid(peer->pid, &status, WUNTRACED) == peer->pid && WIFSTOPPED(status));
 }
 
 /* Called by both sides simultaneously: connects the rig to the other side, and imports the other's memory map. */

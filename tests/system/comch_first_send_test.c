@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "support/comch_side.h"
+#include "support/stop.h"
 
 #define CLIENTS_MAX 12
 #define ROLE_PRODUCER 100000 /* in place of a message's length */
@@ -70,22 +71,6 @@ static int producer_run(const char *name)
 	return 0;
 }
 
-/* Stops the parent and waits until none of its threads runs. */
-static void stop_parent(void)
-{
-	char path[64], line[256] = "";
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
-	assert_int_equal(kill(getppid(), SIGSTOP), 0);
-	while (strstr(line, ") T ") == NULL) {
-		FILE *file = fopen(path, "r");
-
-		assert_non_null(file);
-		assert_non_null(fgets(line, sizeof(line), file));
-		fclose(file);
-	}
-}
-
 /* As above, but the server is stopped and cannot answer: the message that waits ends with the producer. */
 static int stopped_producer_run(const char *name)
 {
@@ -95,7 +80,7 @@ static int stopped_producer_run(const char *name)
 	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
 	data_init_producer(&producer, &own, NULL, 4, 4096);
 	data_start(&producer, NULL, NULL);
-	stop_parent();
+	process_stop(getppid());
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(data_send(&producer, 0, 64, own.new_consumer_id, NULL, 0, true), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(producer.ctx), DOCA_ERROR_IN_PROGRESS);

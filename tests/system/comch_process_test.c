@@ -20,6 +20,7 @@
 #include "comch_roles.h"
 #include "support/asan.h"
 #include "support/log_lines.h"
+#include "support/stop.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -281,7 +282,7 @@ static void a_send_that_fails_logs_one_line(void **state)
 	if (!is_by_tcp())
 		skip();
 	pid = start_echo();
-	assert_int_equal(kill(pid, SIGSTOP), 0);
+	process_stop(pid);
 	assert_int_equal(data_send(&producer, 0, 64, own.new_consumer_id, NULL, 0, false), DOCA_SUCCESS);
 	log_lines_open();
 	kill_now(pid);
@@ -385,7 +386,7 @@ static void stopped_peer_blocks_nobody(void **state)
 	wait_for_client();
 	start_data(1 << 20);
 	echo_once(1 << 20, 1);
-	assert_int_equal(kill(pid, SIGSTOP), 0);
+	process_stop(pid);
 	begin = sf_now_ns();
 	while (sf_now_ns() - begin < NS_PER_S / 2) {
 		uint64_t before = sf_now_ns(), took;
@@ -422,7 +423,7 @@ static void server_stops_though_its_client_is_stopped(void **state)
 	wait_for_client();
 	assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS); /* its echo shows that the client runs */
 	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
-	assert_int_equal(kill(pid, SIGSTOP), 0);
+	process_stop(pid);
 	side_fini(&own, NULL);
 	assert_int_equal(kill(pid, SIGCONT), 0);
 	expect_exit(pid);

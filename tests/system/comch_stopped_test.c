@@ -17,6 +17,7 @@
 #include "support/child.h"
 #include "support/comch_side.h"
 #include "support/program.h"
+#include "support/stop.h"
 
 #define ROUNDS 25
 
@@ -46,15 +47,6 @@ static void run_role(const char *role)
 
 /* ---- this side ---- */
 
-static void stop(const struct program *peer)
-{
-	int status;
-
-	assert_int_equal(kill(peer->pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
-	assert_true(WIFSTOPPED(status));
-}
-
 static void start_peer(struct program *peer, const char *role)
 {
 	const char *argv[] = {self, role, server_name, NULL};
@@ -68,7 +60,7 @@ static void send_first_and_end(struct program *peer)
 	struct doca_comch_task_send *task;
 	doca_error_t result;
 
-	stop(peer);
+	process_stop(peer->pid);
 	if (own.server != NULL)
 		result = doca_comch_server_task_send_alloc_init(own.server, own.connection, "first", 5, &task);
 	else

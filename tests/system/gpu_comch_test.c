@@ -28,6 +28,7 @@
 #include "load.h"
 #include "setup.h"
 #include "support/child.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 #define GPU "b5:00.0"
@@ -345,18 +346,6 @@ static void message_larger_than_the_receive_is_refused(void **state)
 	wait_for(shared->gpu); /* its peer has exited without notice; another test covers that ending */
 }
 
-static bool is_stopped(pid_t pid)
-{
-	char path[64], state = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	CHECK(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(file);
-	return state == 'T';
-}
-
 /* Stops the GPU's process before the first message, while none of its memory is mapped here. */
 static void peer_sends_to_a_stopped_process(const struct scenario *scenario, const char *name)
 {
@@ -383,9 +372,7 @@ static void peer_sends_to_a_stopped_process(const struct scenario *scenario, con
 	CHECK_OK(doca_buf_inventory_buf_get_by_data(inventory, end.queues[0].mmap, end.queues[0].memory, 64, &buf));
 	while ((!shared->gpu_ready || shared->gpu == 0) && within_deadline(since))
 		setup_progress(&end);
-	CHECK(kill(shared->gpu, SIGSTOP) == 0);
-	while (!is_stopped(shared->gpu) && within_deadline(since))
-		setup_progress(&end);
+	process_stop(shared->gpu);
 	begun = sf_now_s();
 	for (int i = 0; i < 4; i++) {
 		CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf, NULL, 0, 1, &sends[i]));

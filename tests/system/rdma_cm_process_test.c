@@ -387,7 +387,7 @@ static void a_stopped_listener(void **state)
 	cm_side_prepare(&hasty, OWN_DEVICE, 1);
 	CHECK_OK(doca_rdma_set_connection_request_timeout(hasty.rig.rdma, 100));
 	rdma_rig_start(&hasty.rig);
-	peer_stop(&p->peer);
+	process_stop(p->peer.pid);
 	CHECK_OK(cm_call(&hasty, DOCA_RDMA_ADDR_TYPE_IPv4, peer_addr, PORT, 0));
 	RDMA_RIG_WAIT(&hasty.rig, NULL, hasty.num_failed == 1);
 	CHECK(kill(p->peer.pid, SIGCONT) == 0);
@@ -413,7 +413,7 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	memset(rig->memory, 0x77, 8192);
 	CHECK_OK(rig_write(rig, p->side.established, src, there, 0)); /* makes the agents of both processes connect */
 	WAIT(rig->num_good == 1);
-	peer_stop(&p->peer);
+	process_stop(p->peer.pid);
 	CHECK_OK(rig_read(rig, p->side.established, back, here, 1));
 	WAIT(rig->num_good == 2);
 	assert_memory_equal(rig->memory + 32768, rig->memory, 8192);

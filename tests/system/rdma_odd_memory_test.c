@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "rdma_others.h"
+#include "support/stop.h"
 
 #define READS 32
 #define READ_LEN 4099
@@ -240,7 +241,7 @@ static void its_owner_is_stopped(void **state)
 
 	CHECK_OK(rig_receive(rig, room, 0));
 	CHECK_OK(rig_receive(rig, own, 1));
-	CHECK(kill(side->others[1].pid, SIGSTOP) == 0);
+	process_stop(side->others[1].pid);
 	other_command(peer, 't');
 	WAIT(rig->num_ended == 2);
 	hear(peer, 't');

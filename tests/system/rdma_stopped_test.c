@@ -105,7 +105,7 @@ static int begin(void **state)
 	WAIT(rig->num_good == 1);
 	rig_put(word);
 	rig_put(result);
-	peer_stop(&side.peer);
+	process_stop(side.peer.pid);
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static void connect_stop_and_write(const char *role, bool peer_is_first)
 		peer_expect(side.peer.socket, 'c');
 	}
 	CHECK_OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
-	peer_stop(&side.peer);
+	process_stop(side.peer.pid);
 	at = (PAGE - (uintptr_t)rig->remote_memory % PAGE) % PAGE;
 
 	struct doca_buf *here = rig_source(rig, 0, 64), *there = rig_remote_room(rig, at, 64);
@@ -298,7 +298,7 @@ static void connecting_to_a_stopped_peer_fails(void **state)
 	rdma_rig_prepare(rig, 0, 1 << 20, RIG_ALL, RIG_ALL);
 	rdma_rig_start(rig);
 	introduce(rig, side.peer.socket, &side.connection);
-	peer_stop(&side.peer);
+	process_stop(side.peer.pid);
 	assert_int_equal(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection),
 			 DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(kill(side.peer.pid, SIGCONT) == 0);

@@ -336,7 +336,7 @@ static void while_the_owner_is_stopped(void **state)
 	put_number(rig, 0, 1000);
 	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 5, 0));
 	WAIT(rig->num_good == 1);
-	peer_stop(&side->peer);
+	process_stop(side->peer.pid);
 	CHECK_OK(rig_event_set(rig, side->connection, side->event, src, 1));
 	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 7, 2));
 	CHECK_OK(rig_event_get(rig, side->connection, side->event, dst, 3));

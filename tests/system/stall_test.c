@@ -25,6 +25,7 @@
 #include "support/child.h"
 #include "support/comch_side.h"
 #include "support/program.h"
+#include "support/stop.h"
 #include "support/test_ctx.h"
 #include "support/wait.h"
 
@@ -267,14 +268,6 @@ static void peer_kill(struct program *peer)
 	(void)program_wait(peer);
 }
 
-static void peer_stop(struct program *peer)
-{
-	int status;
-
-	assert_int_equal(kill(peer->pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
-}
-
 /* Waits for the peer's status page, which shows another process. */
 static void page_await(const struct program *peer)
 {
@@ -297,7 +290,7 @@ static void task_whose_peer_is_stopped(void **state)
 	peer_start(&running, "server", "running", "started\n");
 	page_await(&stopped);
 	page_await(&running);
-	peer_stop(&stopped);
+	process_stop(stopped.pid);
 	own_init(&flowing, "flowing", 1, true);
 	own_init(&stuck, "stuck", 1, false);
 	sf_status_conn_open(&also_to_running, &stuck.test.base, running.pid, true);

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "support/check.h"
+#include "support/stop.h"
 #include "support/test_dev.h"
 #include "sync_event/watch.h"
 #include "sync_event_puppet.h"
@@ -397,15 +398,6 @@ static void owner_stops_under_a_waiting_importer(void **state)
 /* ---- stopped ---- */
 
 /* Stops the process, and waits until it is stopped. */
-static void stop_process(struct puppet *puppet)
-{
-	int status;
-
-	assert_int_equal(kill(puppet->pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(puppet->pid, &status, WUNTRACED), puppet->pid);
-	assert_true(WIFSTOPPED(status));
-}
-
 static void a_stopped_owner_blocks_nobody(void **state)
 {
 	if (!maps())
@@ -418,7 +410,7 @@ static void a_stopped_owner_blocks_nobody(void **state)
 
 	(void)state;
 	CHECK_OK(doca_sync_event_start(event));
-	stop_process(&host);
+	process_stop(host.pid);
 	begin = sf_now_s();
 	for (int i = 0; i < 1000; i++) {
 		CHECK_OK(doca_sync_event_update_set(event, 3));
@@ -443,7 +435,7 @@ static void a_stopped_owner_of_its_own_memory_times_out(void **state)
 
 	(void)state;
 	CHECK_OK(doca_sync_event_start(event));
-	stop_process(&host);
+	process_stop(host.pid);
 	begin = sf_now_s();
 	assert_int_equal(doca_sync_event_update_add(event, 1, &before), DOCA_ERROR_TIME_OUT);
 	assert_true(sf_now_s() - begin < 60);

@@ -14,6 +14,7 @@
 
 #include "allreduce_vectors.h"
 #include "urom_allreduce_private.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 #define LARGE 300001 /* elements: several steps of each worker's part */
@@ -337,26 +338,6 @@ static void a_rank_that_is_killed(void **state)
 			254); /* the status of the killed rank: if another rank failed, its status would be reported instead */
 }
 
-/* Returns true when the process is stopped. */
-static bool stop_process(uint32_t pid)
-{
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	char path[64], state = '?';
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	if (kill((pid_t)pid, SIGSTOP) != 0)
-		return false;
-	while (state != 'T' && sf_now_ns() < until) {
-		FILE *file = fopen(path, "r");
-
-		if (file == NULL || fscanf(file, "%*d %*s %c", &state) != 1)
-			state = '?';
-		if (file != NULL)
-			fclose(file);
-	}
-	return state == 'T';
-}
-
 /* Continues the process after a while, from another process. */
 static void continue_process(uint32_t pid)
 {
@@ -387,7 +368,7 @@ static int catch_worker(struct rank *rank, void *arg)
 		while (rank->index == 1 && !run.done && (pid = __atomic_load_n(busy, __ATOMIC_ACQUIRE)) == 0)
 			(void)doca_pe_progress(rank->rig.pe);
 		if (rank->index == 1 && pid != 0) {
-			CHECK(stop_process(pid));
+			process_stop((pid_t)pid);
 			caught = __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
 			if (!caught)
 				kill((pid_t)pid, SIGCONT);

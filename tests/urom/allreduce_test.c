@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "allreduce_vectors.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 /* ---- results ---- */
@@ -427,36 +428,15 @@ static void let_run(pid_t pid, uint64_t ns)
 	(void)WAIT_UNTIL_WITHIN(LET_RUN_MAX_MS, processor_time_ns(clock) >= end);
 }
 
-static char state_of(pid_t pid)
-{
-	char name[64], state = 0;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-	FILE *file = fopen(name, "r");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-	fclose(file);
-	return state;
-}
-
-static void stop_process(pid_t pid)
-{
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-
-	kill(pid, SIGSTOP);
-	while (state_of(pid) != 'T')
-		assert_true(sf_now_ns() < until);
-}
-
 /* Rank 1 sends all its pieces to rank 0 and gets them back. Rank 0's worker is stopped, so that a send of rank 1's worker is
  * cut in the middle. It sends something more before it is killed. */
 static void flood_and_kill(struct urom_rig *host, struct ranks_board *board, void *arg)
 {
 	assert_true(WAIT_UNTIL(__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) >= board->num));
 	pid_t victim = worker_process(host, board, 0), survivor = worker_process(host, board, 1);
-	stop_process(victim);
+	process_stop(victim);
 	let_run(survivor, LET_RUN_MAX_MS * UINT64_C(1000000));
-	stop_process(survivor);
+	process_stop(survivor);
 	kill(victim, SIGCONT);
 	let_run(victim, *(const uint64_t *)arg);
 	kill(victim, SIGKILL);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fault_rig.h"
+#include "support/stop.h"
 
 #define HOGS 5
 
@@ -168,7 +169,7 @@ static void a_stopped_worker_lets_nobody_in(void **state)
 	(void)state;
 	assert_non_null(first);
 	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
-	kill(urom_rig_process_of(&rig, first), SIGSTOP);
+	process_stop(urom_rig_process_of(&rig, first));
 	second = urom_rig_worker(&rig, id, FAULT_PLUGIN);
 	assert_non_null(second);
 	assert_false(urom_rig_start_worker(&rig, second));
@@ -210,7 +211,7 @@ static void a_slow_daemon_is_waited_for(void **state)
 static void a_stopped_daemon_is_not(void **state)
 {
 	(void)state;
-	kill(rig.daemon.pid, SIGSTOP);
+	process_stop(rig.daemon.pid);
 	assert_int_equal(start_service(), DOCA_ERROR_TIME_OUT);
 	kill(rig.daemon.pid, SIGCONT);
 	assert_int_equal(start_service(), DOCA_SUCCESS);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "support/stop.h"
 #include "support/urom_players.h"
 #include "support/urom_rig.h"
 #include "ucx_side.h"
@@ -482,7 +483,7 @@ static void a_stop_while_a_worker_reads_nothing(void **state)
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
 	assert_int_equal(send_to(workers[2], ids[3]), DOCA_SUCCESS);
-	assert_int_equal(kill(process, SIGSTOP), 0);
+	process_stop(process);
 	fill_queue(workers[2]);
 	int num = num_under_way;
 	end(domain, &players);
@@ -509,7 +510,7 @@ static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
-	assert_int_equal(kill(process, SIGSTOP), 0);
+	process_stop(process);
 	fill_queue(workers[2]);
 	end(domain, &players);
 	assert_int_equal(kill(process, SIGKILL), 0);

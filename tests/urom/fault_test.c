@@ -16,6 +16,7 @@
 
 #include "fault_rig.h"
 #include "urom_graph.h"
+#include "support/stop.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY
 
@@ -207,7 +208,7 @@ static void idle_and_stopped_workers_are_left_alone(void **state)
 
 	(void)state;
 	assert_true(stopped != NULL && hangs != NULL);
-	kill(urom_rig_process_of(&rig, stopped), SIGSTOP);
+	process_stop(urom_rig_process_of(&rig, stopped));
 	assert_int_equal(fault_ask(&rig, hangs, FAULT_SPIN, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, hangs));
 	kill(urom_rig_process_of(&rig, stopped), SIGCONT);

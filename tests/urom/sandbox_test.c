@@ -13,6 +13,7 @@
 
 #include <doca_buf.h>
 
+#include "support/stop.h"
 #include "support/urom_rig.h"
 #include "urom_sandbox.h"
 
@@ -340,23 +341,6 @@ static void a_worker_that_is_gone(void **state)
 
 /* ---- a worker that dies with much in flight ---- */
 
-static void stop(pid_t pid)
-{
-	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	char name[64], state = 0;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-	kill(pid, SIGSTOP);
-	while (state != 'T' && sf_now_ns() < until) {
-		FILE *file = fopen(name, "r");
-
-		assert_non_null(file);
-		assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-		fclose(file);
-	}
-	assert_int_equal(state, 'T');
-}
-
 static void write_to_itself(int worker)
 {
 	struct end end;
@@ -396,10 +380,10 @@ static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 	(void)state;
 	assert_int_equal(send(0, ids[1], 1, "there", 5), DOCA_SUCCESS);
 	assert_int_equal(send(1, ids[0], 1, "back", 4), DOCA_SUCCESS);
-	stop(victim);
+	process_stop(victim);
 	begin_load(30000);
 	write_to_itself(0); /* completes after the sends were begun, so they are in flight */
-	stop(survivor);
+	process_stop(survivor);
 	for (int i = 0; i < 4; i++)
 		begin_send(1, ids[0], 2, load, 8000, &back[i]);
 	kill(victim, SIGCONT);

@@ -12,6 +12,7 @@
 
 #include <doca_log.h>
 
+#include "support/stop.h"
 #include "support/urom_rig.h"
 #include "support/wait.h"
 
@@ -110,7 +111,7 @@ static void a_stopped_daemon_is_named(void **state)
 	snprintf(cause, sizeof(cause),
 		 "process %d (doca_urom_daemo) is stopped by a signal or a debugger: continue it (kill -CONT %d)",
 		 (int)rig.daemon.pid, (int)rig.daemon.pid);
-	kill(rig.daemon.pid, SIGSTOP);
+	process_stop(rig.daemon.pid);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);
 	while (!has_line("connect of urom worker on ", cause) && sf_now_ns() < end)
 		(void)doca_pe_progress(rig.pe);

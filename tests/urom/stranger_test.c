@@ -14,6 +14,7 @@
 
 #include "raw_client.h"
 #include "support/asan.h"
+#include "support/stop.h"
 #include "support/wait.h"
 
 static struct urom_rig rig;
@@ -324,7 +325,7 @@ static int stop_worker(struct raw_client service)
 	assert_true(program_await(&rig.daemon, "worker 1 runs, process "));
 	assert_true(program_await(&rig.daemon, "\n"));
 	assert_int_equal(sscanf(strstr(rig.daemon.output, "1 runs, process "), "1 runs, process %d", &pid), 1);
-	assert_int_equal(kill(pid, SIGSTOP), 0);
+	process_stop(pid);
 	return pid;
 }
 

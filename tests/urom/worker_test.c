@@ -17,6 +17,7 @@
 #include <doca_buf.h>
 
 #include "base/cpus.h"
+#include "support/stop.h"
 #include "support/urom_rig.h"
 #include "urom_graph.h"
 
@@ -298,7 +299,7 @@ static void a_killed_worker_fails_its_tasks_alone(void **state)
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, victim));
 	assert_true(urom_rig_start_worker(&rig, other));
-	kill(urom_rig_process_of(&rig, victim), SIGSTOP); /* so that the command is in flight when the worker dies */
+	process_stop(urom_rig_process_of(&rig, victim)); /* so that the command is in flight when the worker dies */
 	kill(urom_rig_process_of(&rig, victim), SIGKILL);
 	assert_int_equal(urom_rig_loopback(&rig, victim, 1), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(victim), DOCA_CTX_STATE_IDLE));
@@ -319,7 +320,7 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, worker));
 	pid_t pid = urom_rig_process_of(&rig, worker);
-	kill(pid, SIGSTOP);
+	process_stop(pid);
 	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, GRAPH), &task), DOCA_SUCCESS);
 	doca_urom_worker_cmd_task_set_cb(task, payload_done);
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
@@ -355,7 +356,7 @@ static void a_progress_call_completes_one_command(void **state)
 	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), urom_rig_plugin_version(&rig, GRAPH)), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	pid_t pid = urom_rig_process_of(&rig, worker);
-	kill(pid, SIGSTOP); /* so that it answers all at once */
+	process_stop(pid); /* so that it answers all at once */
 	for (uint32_t i = 0; i < 16; i++)
 		assert_int_equal(urom_graph_task_loopback(worker, (union doca_data){.ptr = &ended}, i, count_answer),
 				 DOCA_SUCCESS);
