@@ -28,6 +28,7 @@
 
 #include "fabric/control/accept.h"
 #include "fabric/control/agent.h"
+#include "fabric/control/alert.h"
 #include "fabric/control/runtime.h"
 #include "fabric/verbs/device.h"
 #include "fabric/control/net.h"
@@ -284,6 +285,8 @@ static void garbage_is_rejected(void **state)
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			bytes[at] = (uint8_t)(random >> 33);
 		}
+		if (sf_alert_asks_for_tls(bytes, len)) /* which would be answered */
+			bytes[0] = 0;
 		if (i % 2 == 0) { /* as far as the head it is a message of ours */
 			struct sf_msg head = sf_msg_head(random % (SF_MSG_OF_VERBS + SF_MSG_KINDS), len, 0);
 
