@@ -82,6 +82,16 @@ run "$install" test && [ ! -s "$work/out" ] && nothing_asked
 ok 'a machine that has all is left alone'
 stand_in dpkg-query <<<'exit 1'
 
+# ---- other systems ----
+machine 0 0 </dev/null
+rm "$work/bin/apt-get"
+run "$install" build && [ "$(grep -c '' "$work/out")" = 1 ] && grep -q 'nothing was installed; needed is what Debian calls gcc ' "$work/out"
+ok 'without apt-get one line names the packages'
+stand_in dnf </dev/null
+run "$install" build && [ "$(grep -c '' "$work/out")" = 1 ] && grep -q 'sudo dnf builddep packaging/rpm/softfield.spec$' "$work/out"
+ok 'with dnf it names the command'
+rm "$work/bin/dnf"
+
 # ---- loopback ----
 if unshare -rn true 2>/dev/null; then
 	machine 0 0 </dev/null
