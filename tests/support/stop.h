@@ -11,8 +11,8 @@
 #include "support/check.h"
 #include "support/wait.h"
 
-/* A thread that has exited counts as stopped. */
-static inline bool thread_is_stopped(pid_t pid, const char *thread)
+/* T: it is stopped. X: it has exited. Otherwise another letter of proc(5). */
+static inline char thread_state(pid_t pid, const char *thread)
 {
 	char path[300], state = 'X';
 	FILE *file;
@@ -20,27 +20,32 @@ static inline bool thread_is_stopped(pid_t pid, const char *thread)
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid, thread);
 	file = fopen(path, "re");
 	if (file == NULL)
-		return true;
+		return state;
 	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
 		state = 'X';
 	fclose(file);
-	return state == 'T' || state == 'X' || state == 'Z';
+	return state;
 }
 
+/* A process that has ended is not stopped. */
 static inline bool process_is_stopped(pid_t pid)
 {
+	bool one_is_stopped = false, one_runs = false;
 	const struct dirent *entry;
-	bool is_stopped = true;
 	char path[64];
 	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	threads = opendir(path);
 	CHECK(threads != NULL);
-	while ((entry = readdir(threads)) != NULL)
-		is_stopped = is_stopped && (entry->d_name[0] == '.' || thread_is_stopped(pid, entry->d_name));
+	while ((entry = readdir(threads)) != NULL) {
+		char state = entry->d_name[0] == '.' ? 'X' : thread_state(pid, entry->d_name);
+
+		one_is_stopped = one_is_stopped || state == 'T';
+		one_runs = one_runs || (state != 'T' && state != 'X' && state != 'Z');
+	}
 	closedir(threads);
-	return is_stopped;
+	return one_is_stopped && !one_runs;
 }
 
 /* Returns when no thread of the process, a child or not, runs any more. */

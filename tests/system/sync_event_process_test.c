@@ -397,7 +397,6 @@ static void owner_stops_under_a_waiting_importer(void **state)
 
 /* ---- stopped ---- */
 
-/* Stops the process, and waits until it is stopped. */
 static void a_stopped_owner_blocks_nobody(void **state)
 {
 	if (!maps())

@@ -356,7 +356,7 @@ static void a_progress_call_completes_one_command(void **state)
 	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, GRAPH), urom_rig_plugin_version(&rig, GRAPH)), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	pid_t pid = urom_rig_process_of(&rig, worker);
-	process_stop(pid); /* so that it answers all at once */
+	process_stop(pid); /* then all the answers arrive together */
 	for (uint32_t i = 0; i < 16; i++)
 		assert_int_equal(urom_graph_task_loopback(worker, (union doca_data){.ptr = &ended}, i, count_answer),
 				 DOCA_SUCCESS);
