@@ -36,8 +36,10 @@ def run(build, tests, reports):
                "--print-errorlogs", "-t", "3"]
     if not tests:
         command += ["--no-suite", "arm64", "--no-suite", "sources"]
-    env = dict(os.environ, SOFTFIELD_VALIDATE="all,file=" + reports)
-    return subprocess.run(command + tests, env=env, check=False).returncode == 0
+    # The suite may run beside it, and the same test has the same names.
+    with tempfile.TemporaryDirectory(prefix="softfield-") as runtime:
+        env = dict(os.environ, SOFTFIELD_VALIDATE="all,file=" + reports, SOFTFIELD_RUNTIME=runtime)
+        return subprocess.run(command + tests, env=env, check=False).returncode == 0
 
 
 def reported_rules(reports):
