@@ -16,6 +16,7 @@
 #include <doca_pe.h>
 
 #include "support/test_dev.h"
+#include "support/wait.h"
 
 #define WAIT_S 60
 #define ok(call) assert_int_equal(call, DOCA_SUCCESS)
@@ -71,8 +72,9 @@ static inline void state_changed(const union doca_data user_data, struct doca_ct
 #define WAIT(f, condition)                                                                                                       \
 	do {                                                                                                                     \
 		time_t deadline = time(NULL) + WAIT_S;                                                                           \
+		uint32_t num_idle = 0;                                                                                           \
 		while (!(condition)) {                                                                                           \
-			(void)doca_pe_progress((f)->pe);                                                                         \
+			turn_end(&num_idle, doca_pe_progress((f)->pe) != 0);                                                     \
 			if (time(NULL) > deadline)                                                                               \
 				fail_msg("timed out: %s", #condition);                                                           \
 		}                                                                                                                \

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/wait.h"
 
 #define ENDS_MAX 16
 #define POLL_BUDGET 64
@@ -27,17 +28,16 @@ static _Atomic uint64_t completions;
 
 void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
 {
+	static __thread uint32_t num_idle;
 	uint32_t ran = 0;
 
 	for (int i = 0; i < ENDS_MAX; i++) {
 		if (ends[i] != NULL)
 			ran += end_poll(ends[i], POLL_BUDGET);
 	}
-	if (ran != 0)
-		return;
-	if (sf_now_ms() > end_ms)
+	turn_end(&num_idle, ran != 0);
+	if (ran == 0 && sf_now_ms() > end_ms)
 		check_failed(file, line, "%s does not hold", what);
-	sched_yield();
 }
 
 static struct end *end_of(const struct sf_ep *ep)

@@ -20,6 +20,7 @@
 #include <doca_pe.h>
 
 #include "base/clock.h"
+#include "support/wait.h"
 
 #define SIDE_WAIT_S 60	   /* only a hang takes longer, even on a busy machine */
 #define SIDE_MSGS_MAX 4096 /* bytes of the last message that are kept */
@@ -70,11 +71,12 @@ extern uint64_t side_wait_s;
 	do {                                                                                                                     \
 		struct doca_pe *side_pes[] = {pe0, pe1, pe2, pe3};                                                               \
 		uint64_t side_end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);                                            \
+		uint32_t side_idle = 0;                                                                                          \
 		while (!(condition)) {                                                                                           \
-			for (int side_i = 0; side_i < 4; side_i++) {                                                             \
-				if (side_pes[side_i] != NULL)                                                                    \
-					doca_pe_progress(side_pes[side_i]);                                                      \
-			}                                                                                                        \
+			bool side_moved = false;                                                                                 \
+			for (int side_i = 0; side_i < 4; side_i++)                                                               \
+				side_moved |= side_pes[side_i] != NULL && doca_pe_progress(side_pes[side_i]) != 0;               \
+			turn_end(&side_idle, side_moved);                                                                        \
 			if (sf_now_ns() > side_end) {                                                                            \
 				print_error("waited too long for " #condition "\n");                                             \
 				fail();                                                                                          \

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "support/test_dev.h"
+#include "support/wait.h"
 
 #define RIG_BUFS 512
 #define RIG_TASKS 64
@@ -105,8 +106,9 @@ static inline void rig_start(struct rig *rig)
 #define RIG_WAIT(rig, condition)                                                                                                 \
 	do {                                                                                                                     \
 		double rig_deadline = sf_now_s() + RIG_WAIT_S;                                                                   \
+		uint32_t rig_idle = 0;                                                                                           \
 		while (!(condition)) {                                                                                           \
-			(void)doca_pe_progress((rig)->pe);                                                                       \
+			turn_end(&rig_idle, doca_pe_progress((rig)->pe) != 0);                                                   \
 			if (sf_now_s() > rig_deadline)                                                                           \
 				fail_msg("timed out: %s", #condition);                                                           \
 		}                                                                                                                \

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "support/check.h"
 #include "support/test_dev.h"
+#include "support/wait.h"
 
 #define RIG_TASKS 64
 #define RIG_WAIT_S 60 /* only a hang takes longer, even on a busy machine */
@@ -177,10 +178,11 @@ static inline bool rdma_rig_late(uint64_t begin_ns)
 	do {                                                                                                                     \
 		uint64_t begin_ = sf_now_ns();                                                                                   \
 		struct rdma_rig *a_ = (a), *b_ = (b);                                                                            \
+		uint32_t idle_ = 0;                                                                                              \
 		while (!(condition)) {                                                                                           \
-			(void)doca_pe_progress(a_->pe);                                                                          \
-			if (b_ != NULL)                                                                                          \
-				(void)doca_pe_progress(b_->pe);                                                                  \
+			bool moved_ = doca_pe_progress(a_->pe) != 0;                                                             \
+			moved_ |= b_ != NULL && doca_pe_progress(b_->pe) != 0;                                                   \
+			turn_end(&idle_, moved_);                                                                                \
 			CHECK(!rdma_rig_late(begin_));                                                                           \
 		}                                                                                                                \
 	} while (0)

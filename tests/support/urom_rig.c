@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "support/urom_rig.h"
 
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "support/program.h"
+#include "support/wait.h"
 #include "urom_graph.h"
 
 #define DEVICE "0000:d8:00.0"
@@ -184,12 +184,11 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 /* Progresses once. False: nothing was due, and the deadline has passed. */
 static bool rig_step(struct urom_rig *rig, uint64_t until)
 {
-	if (doca_pe_progress(rig->pe) != 0)
-		return true;
-	if (sf_now_ns() > until)
-		return false;
-	sched_yield(); /* let the workers run, where cores are few */
-	return true;
+	static __thread uint32_t num_idle;
+	bool moved = doca_pe_progress(rig->pe) != 0;
+
+	turn_end(&num_idle, moved);
+	return moved || sf_now_ns() <= until;
 }
 
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state)

@@ -52,6 +52,19 @@ static inline bool wait_again(struct wait_limit *limit)
 	return true;
 }
 
+#define TURNS_IDLE_MAX 64
+#define TURN_NS 50000
+
+/* For loops that progress engines until a condition holds, and count in num_idle the turns in which nothing moved. After many of
+ * them it sleeps a moment, since the peer that must act now often needs this CPU. */
+static inline void turn_end(uint32_t *num_idle, bool moved)
+{
+	if (moved)
+		*num_idle = 0;
+	else if (++*num_idle > TURNS_IDLE_MAX)
+		time_pass_ns(TURN_NS);
+}
+
 /* For what changes without an event to wait for: a word in shared memory, a value in /proc, a server that does not listen yet.
  * Polls, and returns whether the condition holds. The condition may progress engines. */
 #define WAIT_UNTIL_WITHIN(limit_ms, condition)                                                                                   \

@@ -51,13 +51,17 @@ static void role_connect(message_fn on_msg)
 
 static void role_echo(void)
 {
+	uint32_t num_idle = 0;
+
 	role_connect(echo_message);
 	while (connected())
-		doca_pe_progress(own.pe);
+		turn_end(&num_idle, doca_pe_progress(own.pe) != 0);
 }
 
 static void role_data_echo(size_t memory_len)
 {
+	uint32_t num_idle = 0;
+
 	role_connect(NULL);
 	data_init_consumer(&consumer, &own, NULL, 1, memory_len);
 	data_init_producer(&producer, &own, NULL, 4,
@@ -68,9 +72,11 @@ static void role_data_echo(size_t memory_len)
 	consumer.repost = true;
 	data_post(&consumer, 0, memory_len);
 	while (connected()) {
-		doca_pe_progress(own.pe);
-		doca_pe_progress(consumer.pe);
-		doca_pe_progress(producer.pe);
+		bool moved = doca_pe_progress(own.pe) != 0;
+
+		moved |= doca_pe_progress(consumer.pe) != 0;
+		moved |= doca_pe_progress(producer.pe) != 0;
+		turn_end(&num_idle, moved);
 	}
 }
 
@@ -107,11 +113,13 @@ static void role_busy(void)
 /* A server that echoes until it is killed. */
 static void role_server(void)
 {
+	uint32_t num_idle = 0;
+
 	side_init_server(&own, server_name);
 	own.on_msg = echo_message;
 	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
 	for (;;)
-		doca_pe_progress(own.pe);
+		turn_end(&num_idle, doca_pe_progress(own.pe) != 0);
 }
 
 void sleep_until_due(struct doca_pe *pe)

@@ -89,6 +89,7 @@ void setup_serve(struct setup_end *end, const char *name)
 {
 	struct doca_ctx *ctx;
 	double deadline = sf_now_s() + SETUP_DEADLINE_S;
+	uint32_t num_idle = 0;
 
 	serving = end;
 	end->dev_addr = SERVER_DEV;
@@ -104,7 +105,7 @@ void setup_serve(struct setup_end *end, const char *name)
 	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
 	CHECK_OK(doca_ctx_start(ctx));
 	while (end->connection == NULL && sf_now_s() < deadline)
-		doca_pe_progress(end->pe);
+		turn_end(&num_idle, doca_pe_progress(end->pe) != 0);
 	if (end->connection == NULL)
 		die("no client came");
 }
@@ -113,6 +114,7 @@ static bool try_connect(struct setup_end *end, const char *name)
 {
 	enum doca_ctx_states state = DOCA_CTX_STATE_STARTING;
 	struct doca_ctx *ctx;
+	uint32_t num_idle = 0;
 
 	CHECK_OK(doca_comch_client_create(end->dev, name, &end->client));
 	CHECK_OK(doca_comch_client_task_send_set_conf(end->client, task_done, task_done, CONTROL_TASKS));
@@ -122,7 +124,7 @@ static bool try_connect(struct setup_end *end, const char *name)
 	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
 	CHECK_OK(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 	while (state == DOCA_CTX_STATE_STARTING) {
-		doca_pe_progress(end->pe);
+		turn_end(&num_idle, doca_pe_progress(end->pe) != 0);
 		CHECK_OK(doca_ctx_get_state(ctx, &state));
 	}
 	if (state == DOCA_CTX_STATE_RUNNING)
