@@ -30,7 +30,7 @@ static void send_done(struct sf_op *op)
  */
 static doca_error_t wait_or_reject(struct doca_comch_task_send *task, bool peer_is_full)
 {
-	if (peer_is_full)
+	if (peer_is_full || task->rejects_full_queue)
 		return DOCA_ERROR_AGAIN;
 	comch_connection_wait(task->connection, &task->base);
 	return DOCA_SUCCESS;
@@ -112,6 +112,12 @@ void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size
 	};
 }
 
+doca_error_t sf_comch_task_send_submit_now(struct doca_comch_task_send *task)
+{
+	task->rejects_full_queue = true;
+	return doca_task_submit(&task->base);
+}
+
 static doca_error_t set_conf(struct comch_endpoint *endpoint, doca_comch_task_send_completion_cb_t completed,
 			     doca_comch_task_send_completion_cb_t failed, uint32_t num_tasks)
 {
@@ -177,6 +183,7 @@ static doca_error_t alloc_init(struct comch_endpoint *endpoint, struct doca_comc
 		return result;
 	task = (struct doca_comch_task_send *)base;
 	task->connection = peer;
+	task->rejects_full_queue = false;
 	if (len > 0)
 		memcpy(task->message, msg, len);
 	task->iov = (struct sf_iov){task->message, len};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log_rate.h"
+#include "comch/task_send.h"
 #include "comm_channel/ep.h"
 
 /* ---- callbacks of Comch ---- */
@@ -81,24 +82,21 @@ static doca_error_t state_error(enum peer_state state)
 }
 
 static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
-			      uint32_t len, struct doca_task **task)
+			      uint32_t len, struct doca_comch_task_send **task)
 {
-	struct doca_comch_task_send *send;
 	doca_error_t result = ep->role == EP_SERVICE
-				      ? doca_comch_server_task_send_alloc_init(ep->server, peer->connection, msg, len, &send)
-				      : doca_comch_client_task_send_alloc_init(ep->client, peer->connection, msg, len, &send);
+				      ? doca_comch_server_task_send_alloc_init(ep->server, peer->connection, msg, len, task)
+				      : doca_comch_client_task_send_alloc_init(ep->client, peer->connection, msg, len, task);
 
-	if (result == DOCA_SUCCESS) {
-		*task = doca_comch_task_send_as_task(send);
-		doca_task_set_user_data(*task, (union doca_data){.ptr = peer});
-	}
+	if (result == DOCA_SUCCESS)
+		doca_task_set_user_data(doca_comch_task_send_as_task(*task), (union doca_data){.ptr = peer});
 	return result == DOCA_ERROR_NO_MEMORY ? DOCA_ERROR_AGAIN : result; /* all tasks are in flight: the queue is full */
 }
 
 static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
 			     size_t len)
 {
-	struct doca_task *task;
+	struct doca_comch_task_send *task;
 	doca_error_t result;
 
 	if (ep->num_sending == ep->send_queue_size || peer->state == PEER_CONNECTING)
@@ -110,13 +108,13 @@ static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm
 		result = task_make(ep, peer, msg, (uint32_t)len, &task);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = doca_task_submit(task);
+	result = sf_comch_task_send_submit_now(task);
 	if (result == DOCA_SUCCESS) {
 		ep->num_sending++;
 		peer->num_sending++;
 		return DOCA_SUCCESS;
 	}
-	doca_task_free(task);
+	doca_task_free(doca_comch_task_send_as_task(task));
 	comm_channel_ep_progress(ep); /* detects a peer that exited */
 	if (result == DOCA_ERROR_AGAIN && peer->state == PEER_CONNECTED)
 		return DOCA_ERROR_AGAIN;

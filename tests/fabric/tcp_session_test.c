@@ -335,6 +335,29 @@ static void submit_takes_more_than_may_be_in_flight(void **state)
 	assert_int_equal(num_done, TCP_OPS_MAX + 2);
 }
 
+/* A program that polls no more: its last submit, a failed one, has read what would have had the pending message sent. */
+static void a_failed_submit_that_reads_an_acknowledgement_sends_what_waits_for_it(void **state)
+{
+	static struct sf_op ops[3];
+
+	(void)state;
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = ROOM, .num = 2}}};
+	for (uint32_t i = 0; i < 2; i++) {
+		ops[i] = (struct sf_op){.kind = SF_OP_SEND};
+		assert_int_equal(sf_tcp_session_submit(&session, &ops[i], 0), DOCA_SUCCESS);
+	}
+	assert_int_equal(hear().seq, 0);
+	assert_true(hears_nothing()); /* the second one waits for others, or for the acknowledgement */
+	say(TCP_ACK, 0, 1, NULL, 0);
+	ops[2] = (struct sf_op){.kind = SF_OP_SEND};
+	assert_int_equal(sf_tcp_session_submit(&session, &ops[2], 0), DOCA_ERROR_AGAIN);
+	assert_int_equal(num_done, 1);
+	assert_int_equal(hear().seq, 1);
+	say(TCP_ACK, 0, 2, NULL, 0);
+	progress();
+	assert_int_equal(num_done, 2);
+}
+
 static void nothing_waits_if_the_owner_rejects_it(void **state)
 {
 	(void)state;
@@ -480,6 +503,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_acknowledgement, begin, end),
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_answer, begin, end),
 		cmocka_unit_test_setup_teardown(submit_takes_more_than_may_be_in_flight, begin, end),
+		cmocka_unit_test_setup_teardown(a_failed_submit_that_reads_an_acknowledgement_sends_what_waits_for_it, begin,
+						end),
 		cmocka_unit_test_setup_teardown(nothing_waits_if_the_owner_rejects_it, begin, end),
 		cmocka_unit_test_setup_teardown(a_peer_that_closes, begin, end),
 		cmocka_unit_test_setup_teardown(a_peer_that_resets, begin, end),

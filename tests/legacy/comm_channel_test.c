@@ -363,7 +363,8 @@ static void sizes_are_kept(void **state)
 }
 
 /* A peer that does not receive makes sends return AGAIN, and loses no message. */
-static void a_full_peer_returns_again(void **state)
+/* Each accepted message arrives, though the sender calls nothing more. */
+static void fill_and_drain(void)
 {
 	struct doca_comm_channel_addr_t *from;
 	struct pair p;
@@ -390,7 +391,14 @@ static void a_full_peer_returns_again(void **state)
 	assert_ok(receive(p.service, text, sizeof(text), &from));
 	assert_string_equal(text, "more");
 	pair_close(&p);
+}
+
+/* How many are accepted depends on when the peer's acknowledgements arrive. */
+static void a_full_peer_returns_again(void **state)
+{
 	(void)state;
+	for (int i = 0; i < 30; i++)
+		fill_and_drain();
 }
 
 /* ---- clients come and go ---- */

@@ -312,8 +312,11 @@ static doca_error_t op_submit(struct tcp_conn *conn, struct sf_op *op, uint64_t 
 	if (tcp_session_unsent(&conn->session) || tcp_session_owes_ack(&conn->session) || conn->session.stream.fd < 0 ||
 	    conn->session.changed_num != 0)
 		sf_tcp_conn_busy(conn);
-	if (conn->session.changed_num != 0)
-		sf_control_wake(); /* to wake a thread that sleeps until those bytes change */
+	/* The agent wakes a thread that sleeps until those bytes change. If the program does not poll, the agent also sends what
+	 * this submit has read and left pending, unless an acknowledgement will wake it. */
+	if (conn->session.changed_num != 0 ||
+	    (conn->is_busy && tcp_conn_ep(conn)->is_watched && tcp_session_is_quiet(&conn->session)))
+		sf_control_wake();
 	return error;
 }
 

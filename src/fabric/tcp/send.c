@@ -404,7 +404,6 @@ static doca_error_t may_submit(const struct tcp_session *session, const struct s
 
 doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op, uint64_t len)
 {
-	const bool was_idle = session->first == NULL;
 	doca_error_t error = may_submit(session, op, len);
 
 	/* Credits that have arrived meanwhile count, whether this process polls or not. */
@@ -412,6 +411,8 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 		sf_tcp_session_wait_end(session);
 		if (sf_tcp_session_receive(session))
 			error = may_submit(session, op, len);
+		if (error != DOCA_SUCCESS && session->unsent != NULL && tcp_session_is_quiet(session))
+			sf_tcp_session_send(session); /* it has just read the acknowledgement that they waited for */
 	}
 	if (error == DOCA_ERROR_EMPTY) {
 		op->status = DOCA_ERROR_EMPTY;
@@ -427,7 +428,7 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 	sf_tcp_session_wait_end(session); /* the acknowledgement follows it */
 	if (session->unsent == NULL)
 		session->unsent = op;
-	if (was_idle || len > TCP_SMALL)
+	if (tcp_session_is_quiet(session) || len > TCP_SMALL)
 		sf_tcp_session_send(session);
 	return DOCA_SUCCESS;
 }

@@ -199,6 +199,12 @@ static inline uint32_t tcp_session_credits_left(const struct tcp_session *sessio
 	return left > 0 ? (uint32_t)left : 0;
 }
 
+/* Returns true if no acknowledgement is due from the peer, whose arrival would send what is pending. */
+static inline bool tcp_session_is_quiet(const struct tcp_session *session)
+{
+	return session->first == session->unsent;
+}
+
 /* Returns true if only this is pending: then it can wait for other data in the same direction. */
 static inline bool tcp_session_owes_ack(const struct tcp_session *session)
 {
