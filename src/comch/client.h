@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Comm Channel needs of a client besides the public calls. */
+/* What the Comm Channel needs besides the public calls. */
 #ifndef SF_COMCH_CLIENT_H
 #define SF_COMCH_CLIENT_H
 
@@ -12,5 +12,9 @@
  * report it. Does not wait for the server's program. TIME_OUT: that process does not answer; the client goes on.
  */
 SF_API doca_error_t sf_comch_client_wait(struct doca_comch_client *client);
+
+/* doca_task_submit of a server's or client's message. AGAIN if it would have to wait for a progress call, because the Comm
+ * Channel has none. */
+SF_API doca_error_t sf_comch_task_send_submit_now(struct doca_comch_task_send *task);
 
 #endif

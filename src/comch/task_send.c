@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "comch/client.h"
 #include "comch/connection.h"
 #include "comch/endpoint.h"
 #include "validation/validation.h"
@@ -30,7 +31,7 @@ static void send_done(struct sf_op *op)
  */
 static doca_error_t wait_or_reject(struct doca_comch_task_send *task, bool peer_is_full)
 {
-	if (peer_is_full || task->rejects_full_queue)
+	if (peer_is_full || task->op.must_not_wait)
 		return DOCA_ERROR_AGAIN;
 	comch_connection_wait(task->connection, &task->base);
 	return DOCA_SUCCESS;
@@ -114,7 +115,7 @@ void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size
 
 doca_error_t sf_comch_task_send_submit_now(struct doca_comch_task_send *task)
 {
-	task->rejects_full_queue = true;
+	task->op.must_not_wait = true;
 	return doca_task_submit(&task->base);
 }
 
@@ -183,7 +184,6 @@ static doca_error_t alloc_init(struct comch_endpoint *endpoint, struct doca_comc
 		return result;
 	task = (struct doca_comch_task_send *)base;
 	task->connection = peer;
-	task->rejects_full_queue = false;
 	if (len > 0)
 		memcpy(task->message, msg, len);
 	task->iov = (struct sf_iov){task->message, len};

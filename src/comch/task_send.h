@@ -3,9 +3,6 @@
 #ifndef COMCH_TASK_SEND_H
 #define COMCH_TASK_SEND_H
 
-#include <doca_comch.h>
-
-#include "base/visibility.h"
 #include "comch/control.h"
 #include "core/ctx.h"
 #include "fabric/fabric.h"
@@ -18,17 +15,12 @@ struct doca_comch_task_send {
 	struct sf_op op;
 	struct doca_comch_connection *connection;
 	struct sf_iov iov;
-	bool rejects_full_queue;
 	uint8_t header[COMCH_CONTROL_HEADER_SIZE];
 	uint8_t message[]; /* max_msg_size bytes */
 };
 
 /* Called when the connection is freed: makes submit reject tasks that the program still holds for it. None is in flight. */
 void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_comch_connection *connection);
-
-/* doca_task_submit for a program that may not progress afterwards, as that of the Comm Channel: AGAIN also when our own queue is
- * full. Otherwise the task would wait for a progress call. */
-SF_API doca_error_t sf_comch_task_send_submit_now(struct doca_comch_task_send *task);
 
 void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size);
 

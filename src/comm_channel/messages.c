@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log_rate.h"
-#include "comch/task_send.h"
+#include "comch/client.h"
 #include "comm_channel/ep.h"
 
 /* ---- callbacks of Comch ---- */

@@ -43,6 +43,7 @@
 #define SF_HEADER_MAX 48		    /* header bytes sent with a send or a write, and delivered with the receive */
 #define SF_DESCRIPTOR_MAX 1024		    /* an exported region's descriptor, bytes */
 #define SF_TRANSFER_MAX (UINT32_C(1) << 31) /* bytes of one operation */
+#define SF_SMALL_MAX 4096		    /* bytes of a send that may be required not to wait */
 /* How long a peer's agent may be silent while a call waits for its answer. A live agent that only waits for a processor
  * gets longer: see base/liveness.h. */
 #define SF_SILENCE_LIMIT_NS UINT64_C(1000000000)
@@ -141,6 +142,7 @@ struct sf_op {
 	uint32_t iov_num;	  /* up to sf_fabric_ops.iov_max; 0 for an empty message */
 	const struct sf_iov *iov; /* CAS, FAA: one piece of 8 bytes */
 	uint32_t header_len;	  /* up to SF_HEADER_MAX; SEND and WRITE */
+	bool must_not_wait;	  /* SEND of at most SF_SMALL_MAX bytes: it needs no later poll of ours; AGAIN instead */
 	const void *header;
 	struct sf_region *region; /* one-sided: an imported region (or one of the own domain, with loop) */
 	uint64_t remote_addr;	  /* one-sided: the owner's virtual address inside region */

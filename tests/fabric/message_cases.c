@@ -108,6 +108,47 @@ static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
 	pair_close(&pair);
 }
 
+/* If the sender requires it, it need not even push: accepted messages are complete. */
+static void accepted_messages_that_must_not_wait_arrive(void)
+{
+	enum { NUM = 16, ROUNDS = 20 };
+	static struct send sends[NUM];
+	static struct slot slots[NUM];
+	struct pair pair;
+
+	pair_open(&pair, NUM);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const uint32_t len = round % 2 == 0 ? SF_SMALL_MAX : SF_SMALL_MAX / 2 + 100 * round;
+		const uint64_t end_ms = sf_now_ms() + WAIT_MS;
+		uint32_t num = 0;
+
+		for (uint32_t i = 0; i < NUM; i++) {
+			slot_set(&pair.b, &slots[i], (size_t)i * SF_SMALL_MAX, SF_SMALL_MAX);
+			slots[i].recv.kept = true; /* the sender maps none of it */
+			CHECK_OK(slot_post_set(&slots[i]));
+			fill(pair.a.memory + (size_t)i * SF_SMALL_MAX, len, round + i);
+			send_set(&sends[i], pair.a.memory + (size_t)i * SF_SMALL_MAX, len);
+			sends[i].op.must_not_wait = true;
+		}
+		while (submit(pair.ab, &sends[0]) == DOCA_ERROR_AGAIN)
+			CHECK(sf_now_ms() < end_ms);
+		for (num = 1; num < NUM && submit(pair.ab, &sends[num]) == DOCA_SUCCESS;)
+			num++;
+		while (slots[num - 1].done == 0) {
+			end_poll(&pair.b, 16);
+			CHECK(sf_now_ms() < end_ms);
+		}
+		for (uint32_t i = 0; i < num; i++) {
+			CHECK_OK(slots[i].recv.status);
+			CHECK(slots[i].recv.len == len && filled(pair.b.memory + (size_t)i * SF_SMALL_MAX, len, round + i));
+		}
+		for (; num < NUM; num++)
+			CHECK_OK(submit_wait(pair.ab, &sends[num]));
+		WAIT(sends[0].done == 1 && slots[NUM - 1].done == 1);
+	}
+	pair_close(&pair);
+}
+
 /* Cuts len bytes into pieces of random size, some empty. */
 static uint32_t cut(struct sf_iov *pieces, uint32_t max, char *data, size_t len, uint32_t *seed)
 {
@@ -463,6 +504,7 @@ const struct conformance_case message_cases[] = {
 	CASE(lists_of_uneven_pieces, 0),
 	CASE(order_is_kept_over_random_sizes, 0),
 	CASE(accepted_messages_arrive_without_a_poll_of_the_sender, 0),
+	CASE(accepted_messages_that_must_not_wait_arrive, 0),
 	CASE(again_without_a_posted_receive, 0),
 	CASE(too_big_leaves_the_receive_posted, 0),
 	CASE(malformed_operations_are_rejected, 0),

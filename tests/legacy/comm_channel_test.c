@@ -363,20 +363,24 @@ static void sizes_are_kept(void **state)
 }
 
 /* A peer that does not receive makes sends return AGAIN, and loses no message. */
-/* Each accepted message arrives, though the sender calls nothing more. */
-static void fill_and_drain(void)
+/* Sends until AGAIN. Each accepted message arrives, though the sender calls nothing more. */
+static void fill_and_drain(uint16_t len, uint16_t queue_size)
 {
 	struct doca_comm_channel_addr_t *from;
 	struct pair p;
 	uint32_t sent = 0, got = 0;
-	char text[16];
-	doca_error_t result;
+	char text[4080] = {0};
+	doca_error_t result = DOCA_SUCCESS;
 
-	pair_open(&p, "full", 64, 8);
-	while ((result = doca_comm_channel_ep_sendto(p.client, &sent, sizeof(sent), 0, p.to_service)) == DOCA_SUCCESS)
-		sent++;
+	pair_open(&p, "full", len, queue_size);
+	while (result == DOCA_SUCCESS) {
+		memcpy(text, &sent, sizeof(sent));
+		result = doca_comm_channel_ep_sendto(p.client, text, len, 0, p.to_service);
+		sent += result == DOCA_SUCCESS;
+	}
 	assert_int_equal(result, DOCA_ERROR_AGAIN);
-	assert_true(sent >= 8 && sent < 1000);
+	assert_true(sent >= 1 && sent < 1000);
+	assert_true(sent >= 8 || len > 64);
 	for (uint32_t i = 0; i < sent; i++) {
 		assert_ok(receive(p.service, text, sizeof(text), &from));
 		memcpy(&got, text, sizeof(got));
@@ -398,7 +402,9 @@ static void a_full_peer_returns_again(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 30; i++)
-		fill_and_drain();
+		fill_and_drain(64, 8);
+	for (int i = 0; i < 3; i++)
+		fill_and_drain(4080, 64);
 }
 
 /* ---- clients come and go ---- */

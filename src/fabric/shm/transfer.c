@@ -260,13 +260,24 @@ static bool transfer_run(struct shm_conn *conn)
 	return true;
 }
 
+_Static_assert((SF_SMALL_MAX + SF_HEADER_MAX) / SHM_LINE + 2 * (SF_SMALL_MAX / PART_MAX + 2) < SHM_RING_LINES - SHM_CREDIT_LINES,
+	       "a ring without unread records has room for a small message");
+
+/* The lines of all its records, if it goes through the ring. */
+static uint32_t all_lines(const struct sf_op *op, uint64_t len)
+{
+	return (uint32_t)(len / PART_MAX) * shm_record_lines(0, PART_MAX) + shm_record_lines(0, (uint32_t)(len % PART_MAX)) +
+	       shm_record_lines(op->header_len, 0);
+}
+
 doca_error_t sf_shm_conn_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len)
 {
+	const bool is_whole = op->must_not_wait && len <= SF_SMALL_MAX;
 	struct shm_transfer *t = &conn->transfer;
 	doca_error_t error;
 
 	/* At least the end of the message must find room now, or nothing is claimed. */
-	if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
+	if (!shm_tx_room(&conn->tx, is_whole ? all_lines(op, len) : shm_record_lines(op->header_len, 0)))
 		return DOCA_ERROR_AGAIN;
 	error = sf_shm_conn_claim_recv(conn, len, true, &t->claim);
 	if (error != DOCA_SUCCESS)
