@@ -13,6 +13,7 @@
 
 #include <doca_log.h>
 
+#include "fuzz_folder.h"
 #include "support/check.h"
 #include "support/rdma_pair.h"
 
@@ -138,12 +139,12 @@ static void stop_both(struct pair *pair)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char folder[] = "/tmp/softfield-fuzz-XXXXXX";
 	static struct script script;
 	static bool ready;
 
 	if (!ready) {
-		CHECK(setenv("SOFTFIELD_RUNTIME", mkdtemp(folder), 1) == 0 && setenv("SOFTFIELD_FABRIC", "shm", 1) == 0);
+		(void)fuzz_folder_make();
+		CHECK(setenv("SOFTFIELD_FABRIC", "shm", 1) == 0);
 		doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_DISABLE);
 	}
 	ready = true;

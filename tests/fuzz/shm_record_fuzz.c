@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fabric/shm/conn.h"
+#include "fuzz_folder.h"
 
 #define RECVS 8
 #define SENDS 4
@@ -290,14 +291,13 @@ static void hang_up(struct sf_conn *base)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char folder[] = "/tmp/softfield-fuzz-XXXXXX";
 	static struct end kept[2];
 	static uint64_t inputs;
 
 	if (size < 3)
 		return 0;
 	if (inputs == 0)
-		setenv("SOFTFIELD_RUNTIME", mkdtemp(folder), 1);
+		(void)fuzz_folder_make();
 	if (inputs++ % LIVES == 0) {
 		open_both();
 		use_both(data, size);

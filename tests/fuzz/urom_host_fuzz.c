@@ -22,6 +22,7 @@
 #include "../../plugins/graph/urom_graph.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
 #include "../../plugins/sandbox/urom_sandbox.h"
+#include "fuzz_folder.h"
 #include "support/check.h"
 #include "support/test_dev.h"
 #include "urom/auth.h"
@@ -421,11 +422,10 @@ static void write_file(const char *path, const char *text)
 static void prepare(void)
 {
 	static const char word[] = "0123456789abcdef0123456789abcdef";
-	char folder[] = "/tmp/urom-host-fuzz-XXXXXX", path[64], line[128], address[DOCA_DEVINFO_PCI_ADDR_SIZE];
+	char path[64], line[128], address[DOCA_DEVINFO_PCI_ADDR_SIZE];
+	const char *folder = fuzz_folder_make();
 
-	CHECK(mkdtemp(folder) != NULL);
 	(void)doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_DISABLE);
-	setenv("SOFTFIELD_RUNTIME", folder, 1);
 	snprintf(path, sizeof(path), "%s/secret", folder);
 	write_file(path, word);
 	setenv("UROM_SECRET_FILE", path, 1);
