@@ -313,9 +313,9 @@ static doca_error_t op_submit(struct tcp_conn *conn, struct sf_op *op, uint64_t 
 	    conn->session.changed_num != 0)
 		sf_tcp_conn_busy(conn);
 	/* The agent wakes a thread that sleeps until those bytes change. If the program does not poll, the agent also sends what
-	 * this submit has read and left pending, unless an acknowledgement will wake it. */
+	 * this submit has read and left pending, unless an acknowledgement or room will wake it. */
 	if (conn->session.changed_num != 0 ||
-	    (conn->is_busy && tcp_conn_ep(conn)->is_watched && tcp_session_is_quiet(&conn->session)))
+	    (conn->is_busy && tcp_conn_ep(conn)->is_watched && !conn->session.is_behind && tcp_session_is_quiet(&conn->session)))
 		sf_control_wake();
 	return error;
 }
