@@ -320,7 +320,7 @@ static void a_peer_has_room_for_as_many_messages_as_tasks(void **state)
 	log_lines_open();
 	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, client.connection, "x", 1, &none),
 			 DOCA_ERROR_NO_MEMORY);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	SIDE_WAIT(server.num_msgs == TASKS && num_ended == TASKS, server.pe, client.pe, NULL, NULL);
 	assert_int_equal(num_failed, 0);
 	end_both();

@@ -366,7 +366,7 @@ static void expect_rejected(const char *what, const char *advice)
 	assert_int_equal(doca_dev_open(list[0], &dev), DOCA_ERROR_BAD_CONFIG);
 	log_lines_expect("SOFTFIELD_FAULTS", what, advice);
 	assert_int_equal(doca_dev_open(list[0], &dev), DOCA_ERROR_BAD_CONFIG);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
 }
 

@@ -216,7 +216,7 @@ static void sha_is_supported_or_not(void **state)
 		assert_int_equal(doca_sha_cap_task_hash_get_supported(doca_dev_as_devinfo(dev), algorithm), expected);
 		assert_int_equal(doca_sha_cap_task_partial_hash_get_supported(doca_dev_as_devinfo(dev), algorithm), expected);
 	}
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	assert_int_equal(doca_sha_create(dev, &sha), DOCA_SUCCESS);
 	assert_int_equal(doca_sha_task_hash_set_conf(sha, unused_hash, unused_hash, 1), expected);
 	if (expected != DOCA_SUCCESS)
@@ -224,7 +224,7 @@ static void sha_is_supported_or_not(void **state)
 	assert_int_equal(doca_sha_task_partial_hash_set_conf(sha, unused_partial, unused_partial, 1), expected);
 	if (expected != DOCA_SUCCESS)
 		log_lines_expect("the profile bluefield3 (SOFTFIELD_PROFILE) has no SHA", "", "check the capability");
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_close(dev), DOCA_SUCCESS);
 }

@@ -195,7 +195,7 @@ static void succeeds(enum verb verb, enum missing missing)
 	CHECK_OK(scenario_submit(&s, 0, 0));
 	PAIR_WAIT(pair, pair->a.num_ended == 1);
 	assert_int_equal(pair->a.statuses[0], DOCA_SUCCESS);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	scenario_end(&s);
 }
 

@@ -89,7 +89,7 @@ static void seven_waits_forever(void **state)
 		assert_int_equal(pair.a.num_ended, 0);
 		CHECK_OK(rig_receive(&pair.b, into, 0));
 		PAIR_WAIT(&pair, pair.a.num_good == 1 && pair.b.num_received == 1);
-		assert_int_equal(log_lines_num, 0);
+		assert_int_equal(log_lines_count(), 0);
 		rig_put(into);
 		rig_put(here);
 		rig_put(there);
@@ -198,7 +198,7 @@ static void a_slow_peer_with_receives(void **state)
 	}
 	assert_int_equal(pair.a.num_failed, 0);
 	PAIR_WAIT(&pair, pair.a.num_good == submitted && pair.b.num_received == submitted);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	pair_fini(&pair);
 }
 

@@ -409,7 +409,7 @@ static void a_peer_that_closes(void **state)
 	progress();
 	assert_int_equal(num_done, 1);
 	assert_int_equal(op.status, DOCA_ERROR_CONNECTION_ABORTED);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	peer = -1;
 }
 
@@ -424,7 +424,7 @@ static void a_peer_that_resets(void **state)
 	close(peer);
 	progress();
 	assert_int_equal(num_done, 1);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	peer = -1;
 }
 
@@ -446,12 +446,12 @@ static void a_peer_that_leaves(void **state)
 	say(TCP_BYE, 0, 0, NULL, 0);
 	progress();
 	assert_int_equal(session.ended, DOCA_ERROR_CONNECTION_RESET);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	begin_tcp();
 	close(peer);
 	progress();
 	assert_true(session.stream.fd < 0);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	peer = -1;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TEST_LOG_LINES_H
 #define TEST_LOG_LINES_H
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +13,33 @@
 
 #define LOG_LINES_ROOM 1024
 
-static char log_lines_text[LOG_LINES_ROOM], log_lines_last[LOG_LINES_ROOM];
+static char log_lines_text[LOG_LINES_ROOM];
+static pthread_mutex_t log_lines_lock = PTHREAD_MUTEX_INITIALIZER; /* the libraries' threads log, too */
+static char log_lines_last[LOG_LINES_ROOM];
 static int log_lines_num;
 
 static inline void log_lines_written(char *line)
 {
+	pthread_mutex_lock(&log_lines_lock);
 	snprintf(log_lines_last, sizeof(log_lines_last), "%s", line);
 	log_lines_num++;
+	pthread_mutex_unlock(&log_lines_lock);
+}
+
+/* The number of lines; last: the last one, or NULL. */
+static inline int log_lines_get(char last[LOG_LINES_ROOM])
+{
+	pthread_mutex_lock(&log_lines_lock);
+	int num = log_lines_num;
+	if (last != NULL)
+		memcpy(last, log_lines_last, LOG_LINES_ROOM);
+	pthread_mutex_unlock(&log_lines_lock);
+	return num;
+}
+
+static inline int log_lines_count(void)
+{
+	return log_lines_get(NULL);
 }
 
 /* Keeps errors and warnings from here on. Call it once in a process. */
@@ -43,17 +64,22 @@ static inline int log_lines_setup(void **state)
 static inline void log_lines_forget(void)
 {
 	sf_log_rate_report(true); /* so that the next line is not over the limit of its kind */
+	pthread_mutex_lock(&log_lines_lock);
 	log_lines_num = 0;
 	log_lines_last[0] = '\0';
+	pthread_mutex_unlock(&log_lines_lock);
 }
 
 /* Exactly one line was logged since, and it contains all three texts; a text may be "". */
 static inline void log_lines_expect(const char *what, const char *by, const char *advice)
 {
-	if (log_lines_num != 1)
-		fail_msg("%d lines, the last: %s", log_lines_num, log_lines_last);
-	if (strstr(log_lines_last, what) == NULL || strstr(log_lines_last, by) == NULL || strstr(log_lines_last, advice) == NULL)
-		fail_msg("\"%s\", \"%s\" and \"%s\" expected in: %s", what, by, advice, log_lines_last);
+	char last[LOG_LINES_ROOM];
+	int num = log_lines_get(last);
+
+	if (num != 1)
+		fail_msg("%d lines, the last: %s", num, last);
+	if (strstr(last, what) == NULL || strstr(last, by) == NULL || strstr(last, advice) == NULL)
+		fail_msg("\"%s\", \"%s\" and \"%s\" expected in: %s", what, by, advice, last);
 	log_lines_forget();
 }
 

@@ -172,7 +172,7 @@ static void ends(enum verb verb, enum end end)
 	CHECK_OK(rig_read(rig, side->to_peer, NULL, NULL, 0));
 	WAIT(rig->num_failed == 2);
 	assert_int_equal(rig->statuses[(rig->num_ended - 1) % RIG_LOG], DOCA_ERROR_BAD_STATE);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	/* The other connection, both ways. */
 	CHECK_OK(rig_receive(&side->other, NULL, 0));
 	CHECK_OK(rig_receive(rig, NULL, 0));

@@ -46,7 +46,7 @@ static void comments_blank_lines_and_other_hosts(void **state)
 	assert_string_equal(entry.host, "bf1");
 	assert_string_equal(entry.net_devices, "eth1,eth2");
 	assert_int_equal(entry.port, 18650);
-	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(log_lines_count(), 0);
 	assert_int_equal(find("\xef\xbb\xbfhost1 dpu bf4 d8:00.0 lo", &entry), DOCA_SUCCESS);
 	assert_string_equal(entry.host, "bf4");
 	assert_int_equal(find("\xef\xbb\xbf", &entry), DOCA_ERROR_NOT_FOUND);
@@ -96,7 +96,7 @@ static void a_bad_line_is_passed_over_with_its_number(void **state)
 		snprintf(text, sizeof(text), "# first\n\n%s\nhost1 dpu good d8:00.0 lo\n", cases[i].line);
 		assert_int_equal(find(text, &entry), DOCA_SUCCESS);
 		assert_string_equal(entry.host, "good");
-		assert_int_equal(log_lines_num, 1);
+		assert_int_equal(log_lines_count(), 1);
 		assert_non_null(strstr(log_lines_last, "line 3 of services"));
 		assert_non_null(strstr(log_lines_last, cases[i].said));
 	}
@@ -114,7 +114,7 @@ static void the_first_of_many_bad_lines_are_reported(void **state)
 	strcpy(text + LINES * (sizeof(bad) - 1), good);
 	assert_int_equal(find(text, &entry), DOCA_SUCCESS);
 	assert_string_equal(entry.host, "good");
-	assert_int_equal(log_lines_num, 16);
+	assert_int_equal(log_lines_count(), 16);
 	assert_non_null(strstr(log_lines_last, "line 16 of services"));
 	assert_non_null(strstr(log_lines_last, "further lines are not reported"));
 }
@@ -183,19 +183,19 @@ static void nowhere_to_look(void **state)
 
 	(void)state;
 	assert_int_equal(look_up(NULL, &entry), DOCA_ERROR_NOT_FOUND);
-	assert_int_equal(log_lines_num, 1);
+	assert_int_equal(log_lines_count(), 1);
 	assert_non_null(strstr(log_lines_last, "DOCA_UROM_SERVICE_FILE is not set"));
 	assert_int_equal(look_up("/nowhere/services", &entry), DOCA_ERROR_NOT_FOUND);
-	assert_int_equal(log_lines_num, 1);
+	assert_int_equal(log_lines_count(), 1);
 	assert_non_null(strstr(log_lines_last, "/nowhere/services, which DOCA_UROM_SERVICE_FILE names: No such file"));
 	assert_int_equal(look_up("/", &entry), DOCA_ERROR_NOT_FOUND);
-	assert_int_equal(log_lines_num, 1);
+	assert_int_equal(log_lines_count(), 1);
 	assert_non_null(
 		strstr(log_lines_last, "cannot read the service file /, which DOCA_UROM_SERVICE_FILE names: Is a directory"));
 	close(mkstemp(path));
 	write_file(path, "somebody-else dpu far d8:00.0 lo\n");
 	assert_int_equal(look_up(path, &entry), DOCA_ERROR_NOT_FOUND);
-	assert_int_equal(log_lines_num, 1);
+	assert_int_equal(log_lines_count(), 1);
 	assert_non_null(strstr(log_lines_last, "has no line for this host and the device " PCI));
 	unlink(path);
 }
