@@ -110,7 +110,8 @@ static void in_the_callback_of_a_new_consumer(void **state)
 		assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
 		pid = client_start(name, round % 4 * 16); /* the first messages use up to all of the server's receives */
 		SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
-		SIDE_WAIT(own.num_disconnects == 1 && producer.num_done + producer.num_errors == 1, own.pe, producer.pe, NULL, NULL);
+		SIDE_WAIT(own.num_disconnects == 1 && producer.num_done + producer.num_errors == 1, own.pe, producer.pe, NULL,
+			  NULL);
 		assert_int_equal(producer.num_done, 1);
 		data_fini(&producer);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
