@@ -10,6 +10,7 @@
 #include "answer.h"
 
 #define PROGRESS_MAX 64 /* calls of UCX's progress before the plugin returns to the worker */
+#define REST_MAX 65536	/* of them for the last messages of a peer that has ended */
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT doca_error_t urom_plugin_get_version(uint64_t *version);
@@ -276,6 +277,14 @@ static void check_peers(struct allreduce *allreduce)
 		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
 }
 
+/* A worker that has done its part may end while its last messages are still unread here, and UCX reports the end first. */
+static void receive_rest(struct allreduce *allreduce)
+{
+	for (int i = 0; i < REST_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
+		;
+	messages_handle(allreduce);
+}
+
 /* DOCA_SUCCESS if anything moved: then the worker polls again soon. */
 static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
@@ -286,6 +295,7 @@ static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_lin
 		any = true;
 	messages_handle(allreduce);
 	if (network_lost_any(allreduce)) {
+		receive_rest(allreduce);
 		check_peers(allreduce);
 		any = true;
 	}

@@ -119,28 +119,41 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 	free(endpoint);
 }
 
-static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, uint64_t until_ms)
+static uint64_t own_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+struct flush_limit {
+	uint64_t own_ms, elapsed_ms; /* the times at which it ends */
+};
+
+static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, const struct flush_limit *until)
 {
 	if (!UCS_PTR_IS_PTR(request))
 		return;
-	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until_ms)
+	while (ucp_request_check_status(request) == UCS_INPROGRESS && own_ms() < until->own_ms && sf_now_ms() < until->elapsed_ms)
 		(void)ucp_worker_progress(side->worker);
 	ucp_request_free(request);
 }
 
-/* Flushes for a limited time. The worker's flush covers UCX's internal messages to connecting peers. Only an endpoint's flush
- * waits for sends without room in a peer's shared memory (UCX 1.13). */
+/* Flushes for a limited time: of this thread's own, because on a busy machine a peer takes longer, too. The worker's flush covers
+ * UCX's internal messages to connecting peers. Only an endpoint's flush waits for sends without room in a peer's shared memory
+ * (UCX 1.13). */
 static void endpoints_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
-	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
+	const struct flush_limit until = {own_ms() + UCX_SIDE_FLUSH_MS, sf_now_ms() + UCX_SIDE_FLUSH_MAX_MS};
 	const struct ucx_endpoint *endpoint;
 
 	LIST_FOREACH (endpoint, &side->endpoints, next) {
 		if (!endpoint->failed)
-			request_wait(side, ucp_ep_flush_nbx(endpoint->ep, &param), until);
+			request_wait(side, ucp_ep_flush_nbx(endpoint->ep, &param), &until);
 	}
-	request_wait(side, ucp_worker_flush_nbx(side->worker, &param), until);
+	request_wait(side, ucp_worker_flush_nbx(side->worker, &param), &until);
 }
 
 void ucx_side_close_endpoints(struct ucx_side *side)
