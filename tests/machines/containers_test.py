@@ -20,7 +20,7 @@ try:
 except ImportError:
     yaml = None
 
-LIMIT_S = 60
+LIMIT_S = 240
 NODES = ("host0", "dpu0")
 
 

@@ -33,7 +33,7 @@ def json_file(options):
     return ["--json", path]
 
 
-LIMIT_S = 30
+LIMIT_S = 240
 
 
 def says(pattern):
