@@ -109,10 +109,14 @@ SOFTFIELD_DEVICE void softfield_fence_system(void)
 {
 	__threadfence_system();
 }
-/** Orders earlier writes before later ones. */
+/** Orders earlier writes before later ones, for every CPU and GPU. */
 SOFTFIELD_DEVICE void softfield_fence_release(void)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 13
+	asm volatile("fence.release.sys;" ::: "memory"); /* the multiprocessor's cache keeps its lines */
+#else
 	__threadfence_system();
+#endif
 }
 /** Prefetches a line that will be written soon. No code on a GPU, whose writes are posted. */
 SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)

@@ -59,6 +59,7 @@ enum {
 	SOFTFIELD_RDMA_HAS_IMM = 1 << 8,
 	SOFTFIELD_RDMA_IN_ARENA = 1 << 9,
 	SOFTFIELD_RDMA_IN_COMMAND = 1 << 10,
+	SOFTFIELD_RDMA_WORD = 1 << 11, /**< of a work queue entry: the kernel executes it by one load and one store */
 };
 
 /** Words of an arrival. Word KIND is a doca_rdma_opcode, and IN_COMMAND or IN_ARENA. */
@@ -83,28 +84,40 @@ struct softfield_rdma_arrival {
 /**
  * A work queue entry: an operation, from its post until it is done. In the GPU's memory, the kernels' alone. The last word of
  * each 16-byte slot is its position plus 1, so all of it can be loaded together, and shows by itself whether it is complete.
+ * The other words:
+ *
+ *     slot  operation on memory                            inline operation
+ *     0     kind, flags, number of slots, permissions;     the same
+ *           the remote address
+ *     1     bytes; the local address                       bytes; words 0 and 1
+ *     2     the immediate; the remote memory's id          the same; word 2
+ *     3     the local address for the CPU                  words 3 to 5
+ *     4, 5                                                 words 6 to 11
+ *
+ * Most have only the first two.
  */
 struct softfield_rdma_wqe {
 	struct softfield_slot16 slot16[6];
-	uint32_t ready; /**< its position plus 1, stored before the slots: the poster's earlier writes are visible then */
 	/* since it was executed */
 	uint32_t command;   /**< commands of the connection up to it */
-	uint64_t arena_end; /**< the arena's head after it */
 	uint32_t staged;    /**< its bytes are in the arena */
-	uint32_t reserved[3];
+	uint64_t arena_end; /**< the arena's head after it */
 } __attribute__((aligned(128)));
 
-#define SOFTFIELD_RDMA_WQE_DATA 2 /**< the first slot with the bytes of an inline operation, 12 in each */
+#define SOFTFIELD_RDMA_WQE_SLOTS16 12	  /**< in word 0 of slot 0: where the number of slots is */
+#define SOFTFIELD_RDMA_WQE_PERMISSIONS 16 /**< and the permissions of the remote memory */
+#define SOFTFIELD_RDMA_WQE_WORDS 12	  /**< of an inline operation */
 
 /** A decoded operation. */
 struct softfield_rdma_op {
-	uint32_t kind; /**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in the entry */
+	uint32_t kind; /**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in words */
 	uint32_t imm, len;
 	uint32_t id;	      /**< the host finds the remote memory by it */
 	uint32_t permissions; /**< of the remote memory */
 	uint64_t local;	      /**< an address for kernels */
 	uint64_t local_cpu;   /**< the CPU's, or 0 */
 	uint64_t remote;      /**< an address for kernels; if id is not 0, the owner's */
+	uint32_t words[SOFTFIELD_RDMA_WQE_WORDS];
 	struct softfield_rdma_wqe *wqe;
 };
 
@@ -116,8 +129,8 @@ enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 enum { SOFTFIELD_RDMA_DIRTY_RELAXED = 1, SOFTFIELD_RDMA_DIRTY = 2 };
 
 /**
- * A connection's operations. Fields that every post reads change seldom, so their line stays in a multiprocessor's cache. Fields
- * that change with every post, and those that change under the lock, are in other lines.
+ * A connection's operations. The fields that every post reads do not change while the connection is open, so their line stays in
+ * a multiprocessor's cache. Fields that change with every post, and those that change under the lock, are in other lines.
  */
 struct softfield_rdma_queue {
 	struct softfield_slot16 state; /**< the host writes it */
@@ -128,48 +141,56 @@ struct softfield_rdma_queue {
 	uint32_t size;	       /**< entries, a power of two */
 	uint32_t depth, shift; /**< commands, and the logarithm */
 	uint32_t arena_size;   /**< bytes, a power of two */
-	uint32_t done;	       /**< position: completed up to here */
-	uint32_t reserved_0[11];
 	/* changed by each post */
 	uint32_t reserved __attribute__((aligned(128))); /**< position: the next free one */
 	uint32_t lock;
-	uint32_t reserved_1[30];
-	/* changed under the lock */
-	uint32_t committed __attribute__((aligned(128))); /**< position: committed up to here */
-	uint32_t executed;				  /**< position: begun up to here */
-	uint32_t commits;				  /**< since the last wait_all */
-	uint32_t status;				  /**< a doca_error_t that ended it, or 0 */
-	uint32_t sent, finished;			  /**< commands; finished as last read */
-	uint32_t dirty;					  /**< flags above */
-	uint32_t reading;				  /**< the operation at executed is a read by way of the arena */
-	uint64_t arena_head, arena_tail;
-	uint64_t reserved_2[10];
+	/* changed under the lock: what struct softfield_rdma_held has meanwhile */
+	struct softfield_slot16 held[3] __attribute__((aligned(128)));
+	uint32_t done; /**< position: completed up to here */
 } __attribute__((aligned(128)));
 
-/** A posted receive. */
-struct softfield_rdma_recv_op {
-	uint64_t addr; /**< for kernels */
-	uint32_t len;
-	uint32_t ready;
+/** Words of held[0] that others read, too. */
+enum { SOFTFIELD_RDMA_HELD_COMMITTED, SOFTFIELD_RDMA_HELD_COMMITS = 2 };
+
+/**
+ * A queue whose lock the calling thread has. What the lock guards is in registers meanwhile: each access to the GPU's memory
+ * takes 0.15 us.
+ */
+struct softfield_rdma_held {
+	struct doca_gpu_dev_rdma *rdma;
+	struct softfield_rdma_queue *q;
+	uint32_t given;	   /**< permissions of the peer's instance */
+	uint32_t reserved; /**< the queue's, as it was then */
+	/* held[0] */
+	uint32_t committed; /**< position: committed up to here */
+	uint32_t executed;  /**< position: begun up to here */
+	uint32_t commits;   /**< since the last wait_all */
+	uint32_t status;    /**< a doca_error_t that ended it, or 0 */
+	/* held[1] */
+	uint32_t sent, finished; /**< commands; finished as last read */
+	uint32_t dirty;		 /**< flags above */
+	uint32_t reading;	 /**< the operation at executed is a read by way of the arena */
+	/* held[2] */
+	uint64_t arena_head, arena_tail;
 };
 
 struct doca_gpu_dev_rdma;
 
+/** Words of a receive's positions. */
+enum { SOFTFIELD_RECV_RESERVED, SOFTFIELD_RECV_COMMITTED, SOFTFIELD_RECV_TAKEN, SOFTFIELD_RECV_LOCK };
+
 /** The receives of an instance, for messages of all its connections. */
 struct doca_gpu_dev_rdma_r {
-	uint32_t reserved, committed; /**< positions, as a queue's */
-	uint32_t taken;		      /**< position: consumed up to here */
-	uint32_t lock;
-	/* fixed */
 	struct doca_gpu_dev_rdma *rdma;
-	struct softfield_rdma_recv_op *ops;
+	struct softfield_slot16 *ops; /**< posted receives: address for kernels, length, position plus 1 */
 	struct softfield_slot16 *posts;
 	const struct softfield_rdma_arrival *arrivals;
 	uint32_t *freed; /**< the kernel writes taken there: the arena's bytes up to it are free */
 	const uint8_t *arena;
 	uint32_t size, shift; /**< receives, a power of two, and its logarithm */
 	uint32_t arena_size;
-	uint32_t reserved_0[7];
+	/* what changes: reserved and committed as a queue's, consumed up to taken, and the lock of the last two */
+	struct softfield_slot16 positions __attribute__((aligned(128)));
 } __attribute__((aligned(128)));
 
 /** An RDMA instance. */
@@ -181,8 +202,6 @@ struct doca_gpu_dev_rdma {
 	void (*ring)(void *ring_arg); /**< software GPU: wakes the host's thread, if it sleeps */
 	void *ring_arg;
 	uint32_t *sleeping; /**< whether it sleeps */
-	uint32_t lock;	    /**< of wait_all */
-	uint32_t reserved[13];
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
 

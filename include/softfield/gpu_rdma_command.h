@@ -11,85 +11,152 @@
 #include <softfield/gpu_rdma_copy.h>
 #include <softfield/gpu_rdma_wqe.h>
 
+/* ---- the lock ---- */
+
+/** Takes a queue's lock, and loads what it guards and the connection's state. */
+SOFTFIELD_DEVICE void softfield_queue_hold(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					   struct softfield_rdma_held *h)
+{
+	struct softfield_slot16 state, a, b, c;
+
+	softfield_rdma_lock_uncached(&q->lock);
+	state = softfield_load_slot16(&q->state);
+	a = softfield_load_slot16(&q->held[0]);
+	b = softfield_load_slot16(&q->held[1]);
+	c = softfield_load_slot16(&q->held[2]);
+	h->reserved = softfield_load_word(&q->reserved);
+	h->rdma = rdma;
+	h->q = q;
+	h->given = state.w[SOFTFIELD_RDMA_PERMISSIONS];
+	h->committed = a.w[SOFTFIELD_RDMA_HELD_COMMITTED];
+	h->executed = a.w[1];
+	h->commits = a.w[SOFTFIELD_RDMA_HELD_COMMITS];
+	h->status = a.w[3];
+	h->sent = b.w[0];
+	h->finished = b.w[1];
+	h->dirty = b.w[2];
+	h->reading = b.w[3];
+	h->arena_head = softfield_wqe_pair(c.w[0], c.w[1]);
+	h->arena_tail = softfield_wqe_pair(c.w[2], c.w[3]);
+	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED && h->status == 0) /* the host has ended the connection */
+		h->status = state.w[SOFTFIELD_RDMA_STATUS];
+}
+
+/** Orders earlier writes to the peer, and all others, before all that follows. */
+SOFTFIELD_DEVICE void softfield_queue_fence(uint32_t *dirty)
+{
+	softfield_fence_release();
+	*dirty = 0;
+}
+
+/** Gives the lock back. */
+SOFTFIELD_DEVICE void softfield_queue_let_go(struct softfield_rdma_held *h)
+{
+	struct softfield_rdma_queue *q = h->q;
+	const int must_order = (h->dirty & SOFTFIELD_RDMA_DIRTY) != 0;
+	const struct softfield_slot16 a = {{h->committed, h->executed, h->commits, h->status}};
+	const struct softfield_slot16 b = {{h->sent, h->finished, must_order ? 0 : h->dirty, h->reading}};
+	const struct softfield_slot16 c = {{(uint32_t)h->arena_head, (uint32_t)(h->arena_head >> 32), (uint32_t)h->arena_tail,
+					    (uint32_t)(h->arena_tail >> 32)}};
+
+	softfield_store_slot16(&q->held[0], a);
+	softfield_store_slot16(&q->held[1], b);
+	softfield_store_slot16(&q->held[2], c);
+	if (must_order) /* now, while the caller need not wait, instead of before the next write */
+		softfield_fence_release();
+	softfield_rdma_unlock(&q->lock);
+}
+
 /* ---- completion ---- */
 
 /** Reads how many commands the host has finished. */
-SOFTFIELD_DEVICE void softfield_queue_refresh(struct softfield_rdma_queue *q)
+SOFTFIELD_DEVICE void softfield_queue_refresh(struct softfield_rdma_held *h)
 {
-	struct softfield_slot16 progress = softfield_load_slot16(q->progress);
+	struct softfield_slot16 progress = softfield_load_slot16(h->q->progress);
 
-	softfield_observed(q->progress);
-	q->finished = progress.w[SOFTFIELD_RDMA_STATE];
-	if (progress.w[SOFTFIELD_RDMA_STATUS] != 0 && q->status == 0)
-		q->status = progress.w[SOFTFIELD_RDMA_STATUS];
+	softfield_observed(h->q->progress);
+	h->finished = progress.w[SOFTFIELD_RDMA_STATE];
+	if (progress.w[SOFTFIELD_RDMA_STATUS] != 0 && h->status == 0)
+		h->status = progress.w[SOFTFIELD_RDMA_STATUS];
 }
 
 /** Does the host still have commands of the connection? */
-SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_queue *q)
+SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_held *h)
 {
-	if (q->sent != q->finished)
-		softfield_queue_refresh(q);
-	return q->sent != q->finished;
+	if (h->sent != h->finished)
+		softfield_queue_refresh(h);
+	return h->sent != h->finished;
 }
 
-/** Checks whether the host has ended the connection. @return the permissions of the peer's instance */
-SOFTFIELD_DEVICE uint32_t softfield_queue_look(struct softfield_rdma_queue *q)
+/**
+ * Completes operations that the host has finished or that did not need it, and frees their arena bytes. @return the position up
+ * to which all have ended
+ */
+SOFTFIELD_DEVICE uint32_t softfield_queue_reclaim(struct softfield_rdma_held *h)
 {
-	struct softfield_slot16 state = softfield_load_slot16(&q->state);
+	struct softfield_rdma_queue *q = h->q;
+	uint32_t done = h->executed;
 
-	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED && q->status == 0)
-		q->status = state.w[SOFTFIELD_RDMA_STATUS];
-	return state.w[SOFTFIELD_RDMA_PERMISSIONS];
-}
-
-/** Completes operations that the host has finished or that did not need it, and frees their arena bytes. */
-SOFTFIELD_DEVICE void softfield_queue_reclaim(struct softfield_rdma_queue *q)
-{
-	uint32_t done = q->done;
-
-	if (q->sent == q->finished) {
-		q->arena_tail = q->arena_head;
-		done = q->executed;
-	}
-	while (done != q->executed) {
+	if (h->sent == h->finished)
+		h->arena_tail = h->arena_head;
+	else
+		done = softfield_load_word(&q->done);
+	while (done != h->executed) {
 		const struct softfield_rdma_wqe *wqe = &q->wqes[done & (q->size - 1)];
 
-		if ((int32_t)(wqe->command - q->finished) > 0)
+		if ((int32_t)(softfield_load_word(&wqe->command) - h->finished) > 0)
 			break;
-		if (wqe->staged)
-			q->arena_tail = wqe->arena_end;
+		if (softfield_load_word(&wqe->staged))
+			h->arena_tail = *(const volatile uint64_t *)&wqe->arena_end;
 		done++;
 	}
 	softfield_store_word(&q->done, done);
+	return done;
 }
 
 /* ---- commands ---- */
 
-/** Writes a command: its header, and inline_len bytes of the operation. */
-SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					  const uint32_t header[8], const struct softfield_rdma_op *op, uint32_t inline_len)
+/** Word number i of an operation's bytes. */
+SOFTFIELD_DEVICE uint32_t softfield_queue_data_word(const struct softfield_rdma_op *op, uint32_t inline_len, uint32_t i)
 {
-	struct softfield_slot16 *slots16 = q->cmds[q->sent & (q->depth - 1)].slot16;
-	uint32_t mark = softfield_rdma_mark(q->sent, q->shift), words = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 3) / 4, i, k;
+	if (i * 4 >= inline_len)
+		return 0;
+	if (op->kind & SOFTFIELD_RDMA_IN_COMMAND)
+		return op->words[i % SOFTFIELD_RDMA_WQE_WORDS];
+	return softfield_queue_gather((const uint8_t *)(uintptr_t)op->local, inline_len, i * 4);
+}
+
+/** A command: kind, flags and inline_len; and where its other bytes are. */
+struct softfield_rdma_header {
+	uint32_t kind, inline_len;
+	uint64_t at;
+};
+
+/** Writes a command: of an operation, with inline_len of its bytes. */
+SOFTFIELD_DEVICE void softfield_queue_write(struct softfield_rdma_held *h, struct softfield_rdma_header header,
+					    const struct softfield_rdma_op *op)
+{
+	struct softfield_rdma_queue *q = h->q;
+	struct softfield_slot16 *slots16 = q->cmds[h->sent & (q->depth - 1)].slot16;
+	uint32_t mark = softfield_rdma_mark(h->sent, q->shift), len = header.inline_len, i;
+	const struct softfield_slot16 first = {{header.kind | len << 16, op->imm, op->len, mark}};
+	const struct softfield_slot16 second = {{(uint32_t)header.at, (uint32_t)(header.at >> 32), op->id, mark}};
+	const struct softfield_slot16 third = {
+		{(uint32_t)op->remote, (uint32_t)(op->remote >> 32), softfield_queue_data_word(op, len, 0), mark}};
 
 	softfield_published(slots16);
-	for (i = 0; i * 3 < words; i++) {
-		struct softfield_slot16 slot16 = {{0, 0, 0, mark}};
+	softfield_store_slot16(slots16, first);
+	softfield_store_slot16(slots16 + 1, second);
+	softfield_store_slot16(slots16 + 2, third);
+	for (i = 1; i * 4 < len; i += 3) {
+		const struct softfield_slot16 data = {{softfield_queue_data_word(op, len, i),
+						       softfield_queue_data_word(op, len, i + 1),
+						       softfield_queue_data_word(op, len, i + 2), mark}};
 
-		for (k = 0; k < 3; k++) {
-			uint32_t word = i * 3 + k, at = word * 4 - SOFTFIELD_RDMA_CMD_HEADER;
-
-			if (word < SOFTFIELD_RDMA_CMD_HEADER / 4)
-				slot16.w[k] = header[word];
-			else if (word < words && (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0)
-				slot16.w[k] = softfield_wqe_word(op->wqe, at);
-			else if (word < words)
-				slot16.w[k] = softfield_queue_gather((const uint8_t *)(uintptr_t)op->local, inline_len, at);
-		}
-		softfield_store_slot16(slots16 + i, slot16);
+		softfield_store_slot16(slots16 + 3 + i / 3, data);
 	}
-	q->sent++;
-	softfield_rdma_ring(rdma);
+	h->sent++;
+	softfield_rdma_ring(h->rdma);
 }
 
 /** Where the data of a command is: in it, in the arena, or in memory that the CPU can access. */
@@ -106,69 +173,63 @@ SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct do
 }
 
 /** Sends an operation to the host. @return 0 when there is no room for the command or its bytes now */
-SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					   const struct softfield_rdma_op *op)
+SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
-	enum softfield_rdma_place place = softfield_queue_place(rdma, op);
+	struct softfield_rdma_queue *q = h->q;
+	enum softfield_rdma_place place = softfield_queue_place(h->rdma, op);
 	uint32_t kind = op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM), inline_len = place == SOFTFIELD_PLACE_COMMAND ? op->len : 0,
 		 offset = 0;
 	uint64_t at = op->local_cpu;
 
-	if (q->sent == q->finished) /* the entries of operations that were executed without the host hold nothing to reclaim */
-		softfield_queue_reclaim(q);
-	op->wqe->staged = 0;
-	if (q->sent - q->finished >= q->depth)
-		softfield_queue_refresh(q);
-	if (q->sent - q->finished >= q->depth)
+	if (h->sent == h->finished) /* the entries of operations that were executed without the host hold nothing to reclaim */
+		(void)softfield_queue_reclaim(h);
+	if (h->sent - h->finished >= q->depth)
+		softfield_queue_refresh(h);
+	if (h->sent - h->finished >= q->depth)
 		return 0;
 	if (place == SOFTFIELD_PLACE_ARENA) {
-		softfield_queue_refresh(q);
-		softfield_queue_reclaim(q);
-		if (q->arena_head == q->arena_tail)
-			q->arena_head = q->arena_tail = 0;
-		if (!softfield_rdma_take(&q->arena_head, q->arena_tail, q->arena_size, op->len, &offset))
+		softfield_queue_refresh(h);
+		(void)softfield_queue_reclaim(h);
+		if (h->arena_head == h->arena_tail)
+			h->arena_head = h->arena_tail = 0;
+		if (!softfield_rdma_take(&h->arena_head, h->arena_tail, q->arena_size, op->len, &offset))
 			return 0;
 		if (kind != SOFTFIELD_RDMA_READ)
 			softfield_rdma_copy(q->arena + offset, (const uint8_t *)(uintptr_t)op->local, op->len);
-		op->wqe->staged = 1;
-		op->wqe->arena_end = q->arena_head;
+		*(volatile uint64_t *)&op->wqe->arena_end = h->arena_head;
 		at = offset;
-		q->dirty |= SOFTFIELD_RDMA_DIRTY;
+		h->dirty |= SOFTFIELD_RDMA_DIRTY;
 	}
-	if (q->dirty)
-		softfield_fence_system();
-	q->dirty = 0;
+	softfield_store_word(&op->wqe->staged, place == SOFTFIELD_PLACE_ARENA);
+	softfield_store_word(&op->wqe->command, h->sent + 1);
+	if (h->dirty)
+		softfield_queue_fence(&h->dirty);
 	kind |= place == SOFTFIELD_PLACE_ARENA	   ? SOFTFIELD_RDMA_IN_ARENA
 		: place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND
 						   : 0;
 	{
-		const uint32_t header[8] = {kind | inline_len << 16,
-					    op->imm,
-					    op->len,
-					    (uint32_t)at,
-					    (uint32_t)(at >> 32),
-					    op->id,
-					    (uint32_t)op->remote,
-					    (uint32_t)(op->remote >> 32)};
+		const struct softfield_rdma_header header = {kind, inline_len, at};
 
-		softfield_queue_write(rdma, q, header, op, inline_len);
+		softfield_queue_write(h, header, op);
 	}
-	op->wqe->command = q->sent;
 	return 1;
 }
 
 /** Ends the connection because of an invalid operation; the host logs it. */
-SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					   const struct softfield_rdma_op *op, doca_error_t status)
+SOFTFIELD_COLD void softfield_queue_refuse(struct softfield_rdma_held *h, const struct softfield_rdma_op *op, doca_error_t status)
 {
-	const uint32_t header[8] = {
-		SOFTFIELD_RDMA_REFUSED, (uint32_t)status, op->kind & 0xff, op->permissions, q->state.w[2], 0, 0, 0};
+	const struct softfield_rdma_header header = {SOFTFIELD_RDMA_REFUSED, 0, op->permissions};
+	struct softfield_rdma_op told = *op;
 
-	q->status = status;
-	if (q->sent - q->finished >= q->depth)
-		softfield_queue_refresh(q);
-	if (q->sent - q->finished < q->depth)
-		softfield_queue_write(rdma, q, header, op, 0);
+	told.imm = (uint32_t)status;
+	told.len = op->kind & 0xff;
+	told.id = h->given;
+	told.remote = 0;
+	h->status = status;
+	if (h->sent - h->finished >= h->q->depth)
+		softfield_queue_refresh(h);
+	if (h->sent - h->finished < h->q->depth)
+		softfield_queue_write(h, header, &told);
 }
 
 #endif /* SOFTFIELD_GPU_RDMA_COMMAND_H_ */

@@ -13,26 +13,26 @@
 #include <softfield/gpu_rdma_command.h>
 
 /** Do the peer's instance and its memory permit it? */
-SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_queue *q, const struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
-	uint32_t given = softfield_load_slot16(&q->state).w[SOFTFIELD_RDMA_PERMISSIONS] & op->permissions;
 	uint32_t kind = op->kind & 0xff;
 
 	if (kind == SOFTFIELD_RDMA_SEND || op->len == 0)
 		return 1;
-	return (given & (kind == SOFTFIELD_RDMA_READ ? DOCA_ACCESS_FLAG_RDMA_READ : DOCA_ACCESS_FLAG_RDMA_WRITE)) != 0;
+	return (h->given & op->permissions &
+		(kind == SOFTFIELD_RDMA_READ ? DOCA_ACCESS_FLAG_RDMA_READ : DOCA_ACCESS_FLAG_RDMA_WRITE)) != 0;
 }
 
-SOFTFIELD_DEVICE uint32_t softfield_queue_dirt(uint32_t permissions)
+/** Before a write to the peer: orders it behind earlier ones, unless its memory permits another order. */
+SOFTFIELD_DEVICE void softfield_queue_order(uint32_t *dirty, uint32_t permissions)
 {
-	return permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING ? SOFTFIELD_RDMA_DIRTY_RELAXED : SOFTFIELD_RDMA_DIRTY;
-}
-
-/** Before a write to the peer. */
-SOFTFIELD_DEVICE void softfield_queue_order(const struct softfield_rdma_queue *q, uint32_t permissions)
-{
-	if (q->dirty && (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0)
-		softfield_fence_system();
+	if ((permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) != 0) {
+		*dirty |= SOFTFIELD_RDMA_DIRTY_RELAXED;
+		return;
+	}
+	if (*dirty)
+		softfield_queue_fence(dirty);
+	*dirty |= SOFTFIELD_RDMA_DIRTY;
 }
 
 /** Moves the bytes of an inline write, in words as large as softfield_rdma_copy's. */
@@ -42,12 +42,11 @@ SOFTFIELD_DEVICE void softfield_queue_spill(const struct softfield_rdma_op *op)
 	uint32_t at = 0, b;
 
 	for (; at + 8 <= op->len && (op->remote & 7) == 0; at += 8)
-		*(volatile uint64_t *)(to + at) =
-			softfield_wqe_pair(softfield_wqe_word(op->wqe, at), softfield_wqe_word(op->wqe, at + 4));
+		*(volatile uint64_t *)(to + at) = softfield_wqe_pair(op->words[at / 4], op->words[at / 4 + 1]);
 	for (; at + 4 <= op->len && (op->remote & 3) == 0; at += 4)
-		*(volatile uint32_t *)(to + at) = softfield_wqe_word(op->wqe, at);
+		*(volatile uint32_t *)(to + at) = op->words[at / 4];
 	for (; at < op->len; at += 4) {
-		uint32_t word = softfield_wqe_word(op->wqe, at);
+		uint32_t word = op->words[at / 4];
 
 		if (op->len - at >= 2 && (op->remote & 1) == 0) {
 			*(volatile uint16_t *)(to + at) = (uint16_t)word;
@@ -63,20 +62,18 @@ SOFTFIELD_DEVICE void softfield_queue_spill(const struct softfield_rdma_op *op)
 }
 
 /** A write whose bytes the kernel moves. */
-SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					       const struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_write_out(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
 	struct softfield_rdma_op told;
 
-	if (softfield_queue_waits(q))
+	if (softfield_queue_waits(h))
 		return 0;
-	softfield_queue_order(q, op->permissions);
+	if (op->len != 0)
+		softfield_queue_order(&h->dirty, op->permissions);
 	if (op->kind & SOFTFIELD_RDMA_IN_COMMAND)
 		softfield_queue_spill(op);
 	else
 		softfield_rdma_copy((uint8_t *)(uintptr_t)op->remote, (const uint8_t *)(uintptr_t)op->local, op->len);
-	if (op->len != 0)
-		q->dirty |= softfield_queue_dirt(op->permissions);
 	if ((op->kind & SOFTFIELD_RDMA_HAS_IMM) == 0)
 		return 1;
 	told.kind = SOFTFIELD_RDMA_WRITTEN | SOFTFIELD_RDMA_HAS_IMM;
@@ -84,55 +81,55 @@ SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, s
 	told.len = told.id = told.permissions = 0;
 	told.local = told.local_cpu = told.remote = 0;
 	told.wqe = op->wqe;
-	softfield_queue_command(rdma, q, &told); /* the host has no commands, so there is room */
+	softfield_queue_command(h, &told); /* the host has no commands, so there is room */
 	return 1;
 }
 
-SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
-	if (softfield_queue_waits(q))
+	if (softfield_queue_waits(h))
 		return 0;
-	if (q->dirty)
+	if (h->dirty)
 		softfield_fence_system();
-	q->dirty = 0;
+	h->dirty = 0;
 	softfield_rdma_copy((uint8_t *)(uintptr_t)op->local, (const uint8_t *)(uintptr_t)op->remote, op->len);
 	return 1;
 }
 
 /** A read by the host: copies its data from the arena to the destination once it has arrived. */
-SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-						const struct softfield_rdma_op *op)
+SOFTFIELD_COLD int softfield_queue_read_command(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
-	if (!q->reading) {
-		if (!softfield_queue_command(rdma, q, op))
+	uint64_t end;
+
+	if (!h->reading) {
+		if (!softfield_queue_command(h, op))
 			return 0;
-		q->reading = 1;
+		h->reading = 1;
 	}
-	if (softfield_queue_waits(q))
+	if (softfield_queue_waits(h))
 		return 0;
-	q->reading = 0;
-	if (op->wqe->staged && q->status == 0)
+	h->reading = 0;
+	end = *(const volatile uint64_t *)&op->wqe->arena_end;
+	if (softfield_load_word(&op->wqe->staged) && h->status == 0)
 		softfield_rdma_copy((uint8_t *)(uintptr_t)op->local,
-				    q->arena + ((op->wqe->arena_end - softfield_rdma_room(op->len)) & (q->arena_size - 1)),
-				    op->len);
+				    h->q->arena + ((end - softfield_rdma_room(op->len)) & (h->q->arena_size - 1)), op->len);
 	return 1;
 }
 
 /** @return 0: not now */
-SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					  const struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_step(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
 	uint32_t kind = op->kind & 0xff;
 
-	if (!q->reading && !softfield_queue_permits(q, op)) {
-		softfield_queue_refuse(rdma, q, op, DOCA_ERROR_NOT_PERMITTED);
+	if (!h->reading && !softfield_queue_permits(h, op)) {
+		softfield_queue_refuse(h, op, DOCA_ERROR_NOT_PERMITTED);
 		return 0;
 	}
 	if (kind == SOFTFIELD_RDMA_READ && op->id != 0)
-		return softfield_queue_read_command(rdma, q, op);
+		return softfield_queue_read_command(h, op);
 	if (softfield_rdma_needs_host(op))
-		return softfield_queue_command(rdma, q, op);
-	return kind == SOFTFIELD_RDMA_READ ? softfield_queue_read_in(q, op) : softfield_queue_write_out(rdma, q, op);
+		return softfield_queue_command(h, op);
+	return kind == SOFTFIELD_RDMA_READ ? softfield_queue_read_in(h, op) : softfield_queue_write_out(h, op);
 }
 
 /** Operations whose loads are in flight together. */
@@ -143,178 +140,201 @@ SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct
 #define SOFTFIELD_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/** Is the entry a write of a word, which the kernel executes by one load and one store? */
-SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_slot16 *slots16, uint32_t given)
-{
-	uint32_t kind = slots16[0].w[0] & 0xffff, len = slots16[0].w[1], unaligned = slots16[1].w[0];
+/** The first two slots of an entry: all of an operation that involves neither the host nor an immediate. */
+struct softfield_wqe_pair16 {
+	struct softfield_slot16 what, local;
+};
 
-	if ((kind & SOFTFIELD_RDMA_IN_COMMAND) == 0)
-		unaligned |= slots16[2].w[0];
-	return (kind & ~(uint32_t)SOFTFIELD_RDMA_IN_COMMAND) == SOFTFIELD_RDMA_WRITE && (len == 8 || len == 4) &&
-	       (unaligned & (len - 1)) == 0 && slots16[1].w[2] == 0 &&
-	       (slots16[0].w[0] >> 16 & given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+SOFTFIELD_DEVICE int softfield_wqe_pair_is_there(const struct softfield_wqe_pair16 *pair, uint32_t position)
+{
+	return pair->what.w[3] == position + 1 && pair->local.w[3] == position + 1;
 }
 
-SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_slot16 *slots16)
+SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_wqe_pair16 *pair)
 {
-	uint64_t local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
+	uint64_t local = softfield_wqe_pair(pair->local.w[1], pair->local.w[2]);
 
-	if (slots16[0].w[0] & SOFTFIELD_RDMA_IN_COMMAND)
+	if (pair->what.w[0] & SOFTFIELD_RDMA_IN_COMMAND)
 		return local; /* the bytes themselves */
-	if (slots16[0].w[1] == 4)
+	if (pair->local.w[0] == 4)
 		return *(const volatile uint32_t *)(uintptr_t)local;
 	return *(const volatile uint64_t *)(uintptr_t)local;
 }
 
-SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_slot16 *slots16, uint64_t word)
+SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_wqe_pair16 *pair, uint64_t word)
 {
-	uint64_t remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
+	uint64_t remote = softfield_wqe_pair(pair->what.w[1], pair->what.w[2]);
 
-	if (slots16[0].w[1] == 4)
+	if (pair->local.w[0] == 4)
 		*(volatile uint32_t *)(uintptr_t)remote = (uint32_t)word;
 	else
 		*(volatile uint64_t *)(uintptr_t)remote = word;
 }
 
+/** Committed entries, and the permissions of the peer's instance. */
+struct softfield_queue_span {
+	const struct softfield_rdma_wqe *wqes;
+	uint32_t size, position, num, given;
+};
+
 /**
- * Executes consecutive writes of words in order, with the loads of several in flight. @return how many of the group at position
- * it executed; fewer entries than the group may be complete
+ * Executes up to `group` writes of words in order, with the loads of all in flight together. @return how many of the next ones
+ * were such writes, and complete
  */
-SOFTFIELD_DEVICE uint32_t softfield_queue_words(struct softfield_rdma_queue *q, uint32_t position, uint32_t num, uint32_t given)
+SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_span *span, const uint32_t group, uint32_t *dirty)
 {
-	struct softfield_slot16 slots16[SOFTFIELD_RDMA_GROUP][3];
-	uint32_t ready[SOFTFIELD_RDMA_GROUP], i, k, good = 1, count = 0;
-	uint64_t words[SOFTFIELD_RDMA_GROUP];
+	const uint32_t needed = SOFTFIELD_RDMA_WORD | (uint32_t)DOCA_ACCESS_FLAG_RDMA_WRITE << SOFTFIELD_RDMA_WQE_PERMISSIONS;
+	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
+	uint64_t words[SOFTFIELD_RDMA_GROUP] = {0};
+	uint32_t i, good = span->given & DOCA_ACCESS_FLAG_RDMA_WRITE, count = 0;
 
 	SOFTFIELD_UNROLL
-	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
-		const struct softfield_rdma_wqe *wqe = &q->wqes[(position + i) & (q->size - 1)];
+	for (i = 0; i < group; i++) {
+		const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + i) & (span->size - 1)];
 
-		ready[i] = softfield_load_word(&wqe->ready);
-		SOFTFIELD_UNROLL
-		for (k = 0; k < 3; k++)
-			slots16[i][k] = softfield_load_slot16(&wqe->slot16[k]);
+		pairs[i].what = softfield_load_slot16(&wqe->slot16[0]);
+		pairs[i].local = softfield_load_slot16(&wqe->slot16[1]);
 	}
 	SOFTFIELD_UNROLL
-	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
-		words[i] = 0;
-		good = good && i < num && softfield_wqe_is_there(ready[i], slots16[i], position + i) &&
-		       softfield_wqe_is_word(slots16[i], given);
+	for (i = 0; i < group; i++) {
+		good = good && i < span->num && softfield_wqe_pair_is_there(&pairs[i], span->position + i) &&
+		       (pairs[i].what.w[0] & needed) == needed;
 		if (!good)
 			continue;
-		softfield_observed(&q->wqes[(position + i) & (q->size - 1)]);
+		softfield_observed(&span->wqes[(span->position + i) & (span->size - 1)]);
 		softfield_after_load();
-		words[i] = softfield_wqe_load_word(slots16[i]);
+		words[i] = softfield_wqe_load_word(&pairs[i]);
 		count++;
 	}
 	SOFTFIELD_UNROLL
-	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
+	for (i = 0; i < group; i++) {
 		if (i >= count)
 			continue;
-		softfield_queue_order(q, slots16[i][0].w[0] >> 16);
-		softfield_wqe_store_word(slots16[i], words[i]);
-		q->dirty |= softfield_queue_dirt(slots16[i][0].w[0] >> 16);
+		softfield_queue_order(dirty, pairs[i].what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
+		softfield_wqe_store_word(&pairs[i], words[i]);
 	}
 	return count;
+}
+
+/** Executes consecutive writes of words in order. @return how many */
+SOFTFIELD_COLD uint32_t softfield_queue_words(const struct softfield_queue_span *all, uint32_t *dirty)
+{
+	struct softfield_queue_span span = *all;
+	uint32_t count, now_dirty = *dirty;
+
+	do {
+		count = softfield_queue_group(&span, SOFTFIELD_RDMA_GROUP, &now_dirty);
+		span.position += count;
+		span.num -= count;
+	} while (count == SOFTFIELD_RDMA_GROUP && span.num != 0);
+	*dirty = now_dirty;
+	return all->num - span.num;
 }
 
 #if defined(__CUDACC__)
 /** Committed entries, looked through for large writes. */
 struct softfield_queue_stream {
-	struct softfield_rdma_queue *q;
-	uint32_t position, end;
-	uint32_t given; /**< permissions of the peer's instance */
-	uint32_t dirt;	/**< flags of the writes found */
+	struct softfield_rdma_held *h;
+	uint32_t position;
+	uint32_t dirt; /**< flags of the writes found */
 };
 
 /** Takes the next entry if it is a write that goes by bulk copies. @return 0 if it is not, or not complete */
 SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream *stream, struct softfield_bulk_message *message)
 {
-	const struct softfield_rdma_wqe *wqe = &stream->q->wqes[stream->position & (stream->q->size - 1)];
-	struct softfield_slot16 slots16[3];
-	uint32_t ready, permissions, k;
+	const struct softfield_rdma_queue *q = stream->h->q;
+	const struct softfield_rdma_wqe *wqe = &q->wqes[stream->position & (q->size - 1)];
+	struct softfield_wqe_pair16 pair;
+	uint32_t permissions;
 	uint64_t local, remote;
 
-	if (stream->position == stream->end)
+	if (stream->position == stream->h->committed)
 		return false;
-	ready = softfield_load_word(&wqe->ready);
-	SOFTFIELD_UNROLL
-	for (k = 0; k < 3; k++)
-		slots16[k] = softfield_load_slot16(&wqe->slot16[k]);
-	permissions = slots16[0].w[0] >> 16;
-	remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
-	local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
-	if (!softfield_wqe_is_there(ready, slots16, stream->position) || (slots16[0].w[0] & 0xffff) != SOFTFIELD_RDMA_WRITE ||
-	    slots16[1].w[2] != 0 || (permissions & stream->given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
-	    !softfield_bulk_suits(remote, local, slots16[0].w[1]))
+	pair.what = softfield_load_slot16(&wqe->slot16[0]);
+	pair.local = softfield_load_slot16(&wqe->slot16[1]);
+	permissions = pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
+	remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
+	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
+	/* two slots: not by the host, and without an immediate */
+	if (!softfield_wqe_pair_is_there(&pair, stream->position) ||
+	    (pair.what.w[0] & 0xffff) != (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) ||
+	    (permissions & stream->h->given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
+	    !softfield_bulk_suits(remote, local, pair.local.w[0]))
 		return false;
 	softfield_after_load();
 	softfield_bulk_fence(); /* the poster's writes before the copy's reads */
 	message->to = (uint8_t *)(uintptr_t)remote;
 	message->from = (const uint8_t *)(uintptr_t)local;
-	message->len = slots16[0].w[1];
+	message->len = pair.local.w[0];
 	message->ordered = (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0;
-	stream->dirt |= softfield_queue_dirt(permissions);
+	stream->dirt |= message->ordered ? SOFTFIELD_RDMA_DIRTY : SOFTFIELD_RDMA_DIRTY_RELAXED;
 	stream->position++;
 	return true;
 }
 
 /** Executes consecutive large writes as one stream of bulk copies. @return how many */
-SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_queue *q, uint32_t given)
+SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 {
-	struct softfield_queue_stream stream = {q, q->executed, q->committed, given, 0};
+	struct softfield_queue_stream stream = {h, h->executed, 0};
 	struct softfield_bulk_message message;
 
 	if (!softfield_queue_stream_next(&stream, &message))
 		return 0;
-	if (q->dirty && message.ordered)
-		softfield_fence_system();
+	if (h->dirty && message.ordered)
+		softfield_queue_fence(&h->dirty);
 	if (!softfield_bulk_move(message,
 				 [&](struct softfield_bulk_message *m) { return softfield_queue_stream_next(&stream, m); }))
 		return 0;
-	q->dirty |= stream.dirt;
-	return stream.position - q->executed;
+	h->dirty |= stream.dirt;
+	return stream.position - h->executed;
 }
 #else
-SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_queue *q, uint32_t given)
+SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 {
-	(void)q;
-	(void)given;
+	(void)h;
 	return 0;
 }
 #endif
 
-/** Executes as much as possible now. Called with the lock held. */
-SOFTFIELD_COLD void softfield_queue_run(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q)
+/** Executes one operation by itself, once it is there. @return 0: not now */
+SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 {
-	uint32_t given = softfield_queue_look(q), count;
+	struct softfield_rdma_op op;
 
-	while (q->status == 0 && q->executed != q->committed) {
-		struct softfield_rdma_op op;
+	softfield_wqe_wait(&h->q->wqes[h->executed & (h->q->size - 1)], h->executed, &op);
+	return softfield_queue_step(h, &op);
+}
 
-		if (!q->reading && !softfield_queue_waits(q)) {
-			count = softfield_queue_words(q, q->executed, q->committed - q->executed, given);
-			if (count == 0)
-				count = softfield_queue_large(q, given);
-			q->executed += count;
-			if (count >= SOFTFIELD_RDMA_GROUP || q->executed == q->committed)
-				continue;
+/** Executes the next operations, as far as the kernel moves their bytes itself. @return how many */
+SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
+{
+	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
+	uint32_t dirty = h->dirty, count;
+
+	count = span.num == 1 ? softfield_queue_group(&span, 1, &dirty) : softfield_queue_words(&span, &dirty);
+	h->dirty = dirty;
+	return count != 0 ? count : softfield_queue_large(h);
+}
+
+/** Executes as much as possible now. @return the position up to which all have ended */
+SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
+{
+	while (h->status == 0 && h->executed != h->committed) {
+		if (h->sent == h->finished && !h->reading) {
+			h->executed += softfield_queue_own(h);
+			if (h->executed == h->committed)
+				break;
 		}
-		op = softfield_wqe_wait(&q->wqes[q->executed & (q->size - 1)], q->executed);
-		if (!softfield_queue_step(rdma, q, &op))
+		if (!softfield_queue_one(h))
 			break;
-		q->executed++;
+		h->executed++;
 	}
-	if (q->dirty & SOFTFIELD_RDMA_DIRTY) { /* now, while the caller need not wait, instead of before the next write */
-		softfield_fence_system();
-		q->dirty = 0;
+	if (h->status != 0) { /* all that is left is flushed */
+		h->executed = h->committed;
+		softfield_store_word(&h->q->done, h->committed);
+		return h->committed;
 	}
-	if (q->status != 0) { /* all that is left is flushed */
-		q->executed = q->committed;
-		softfield_store_word(&q->done, q->committed);
-		return;
-	}
-	softfield_queue_reclaim(q);
+	return softfield_queue_reclaim(h);
 }
 
 #endif /* SOFTFIELD_GPU_RDMA_EXECUTE_H_ */

@@ -115,25 +115,34 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 								   : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
 }
 
+/** Executes what was committed and can be executed now. */
+SOFTFIELD_COLD void softfield_queue_advance(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q)
+{
+	struct softfield_rdma_held h;
+
+	softfield_queue_hold(rdma, q, &h);
+	if (h.sent != h.finished)
+		softfield_queue_refresh(&h);
+	(void)softfield_queue_run(&h);
+	softfield_queue_let_go(&h);
+}
+
 /** Posts at the next free position. */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdma *rdma, uint32_t index,
 							 const struct softfield_rdma_request *r)
 {
 	struct softfield_rdma_queue *q;
 	struct softfield_rdma_op op;
-	uint32_t position;
+	uint32_t position, done;
 	doca_error_t result = softfield_rdma_find(rdma, index, &q);
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	done = softfield_rdma_cached_word(&q->done);
 	if (!softfield_rdma_fill(rdma, q, r, &op))
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, q->size, &position)) {
-		softfield_rdma_lock(&q->lock);
-		if (q->sent != q->finished)
-			softfield_queue_refresh(q);
-		softfield_queue_run(rdma, q);
-		softfield_rdma_unlock(&q->lock);
+	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, q->size, &position)) {
+		softfield_queue_advance(rdma, q);
 		if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position))
 			return DOCA_ERROR_AGAIN;
 	}
@@ -153,16 +162,13 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 		return result;
 	if (!softfield_rdma_fill(rdma, q, r, &op))
 		return DOCA_ERROR_INVALID_VALUE;
-	position = softfield_rdma_position(softfield_load_word(&q->committed), q->size, position);
+	position = softfield_rdma_position(softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITTED]), q->size, position);
 	if (position - softfield_load_word(&q->done) >= q->size) { /* its place is still taken */
-		softfield_rdma_lock(&q->lock);
-		if (q->sent != q->finished)
-			softfield_queue_refresh(q);
-		softfield_queue_run(rdma, q);
-		softfield_rdma_unlock(&q->lock);
+		softfield_queue_advance(rdma, q);
 		if (position - softfield_load_word(&q->done) >= q->size)
 			return DOCA_ERROR_AGAIN;
 	}
+	softfield_rdma_fence();
 	softfield_rdma_put(q, &op, r->inl_data, position);
 	return DOCA_SUCCESS;
 }
@@ -171,49 +177,52 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rdma, uint32_t index, int strong, uint32_t num_ops)
 {
 	struct softfield_rdma_queue *q;
+	struct softfield_rdma_held h;
 	doca_error_t result = softfield_rdma_find(rdma, index, &q);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	softfield_rdma_lock(&q->lock);
+	softfield_queue_hold(rdma, q, &h);
 	if (strong)
-		num_ops = softfield_load_word(&q->reserved) - q->committed;
-	if (q->committed + num_ops - q->done > q->size) {
-		softfield_rdma_unlock(&q->lock);
-		return DOCA_ERROR_INVALID_VALUE;
+		num_ops = h.reserved - h.committed;
+	else if (h.committed + num_ops - softfield_load_word(&q->done) > q->size)
+		result = DOCA_ERROR_INVALID_VALUE;
+	if (result == DOCA_SUCCESS) {
+		h.committed += num_ops;
+		h.commits++;
+		if (!strong)
+			softfield_rdma_reserve_to(&q->reserved, h.committed);
+		(void)softfield_queue_run(&h);
 	}
-	softfield_store_word(&q->committed, q->committed + num_ops);
-	if (!strong)
-		softfield_rdma_reserve_to(&q->reserved, q->committed);
-	q->commits++;
-	softfield_queue_run(rdma, q);
-	softfield_rdma_unlock(&q->lock);
-	return DOCA_SUCCESS;
+	softfield_queue_let_go(&h);
+	return result;
 }
 
 /** Progresses one connection. @return whether all committed operations have ended; its commits are counted then */
-SOFTFIELD_DEVICE int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, uint32_t *num_commits,
-					   doca_error_t *result)
+SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, uint32_t *num_commits,
+					 doca_error_t *result)
 {
+	struct softfield_slot16 progress = softfield_load_slot16(&q->held[0]);
+	struct softfield_rdma_held h;
 	int over;
 
-	if (softfield_load_word(&q->committed) == softfield_load_word(&q->done) && softfield_load_word(&q->commits) == 0)
+	if (progress.w[SOFTFIELD_RDMA_HELD_COMMITTED] == softfield_load_word(&q->done) &&
+	    progress.w[SOFTFIELD_RDMA_HELD_COMMITS] == 0)
 		return 1;
-	softfield_rdma_lock(&q->lock);
-	if (q->sent != q->finished)
-		softfield_queue_refresh(q);
-	softfield_queue_run(rdma, q);
-	over = q->done == q->committed;
+	softfield_queue_hold(rdma, q, &h);
+	if (h.sent != h.finished)
+		softfield_queue_refresh(&h);
+	over = softfield_queue_run(&h) == h.committed;
 	if (over) {
-		*num_commits += q->commits;
-		q->commits = 0;
-		if (q->status != 0 && *result == DOCA_SUCCESS)
-			*result = (doca_error_t)q->status;
-		if (q->dirty) /* completion means that the peer can see it */
-			softfield_fence_system();
-		q->dirty = 0;
+		*num_commits += h.commits;
+		h.commits = 0;
+		if (h.status != 0 && *result == DOCA_SUCCESS)
+			*result = (doca_error_t)h.status;
+		/* the peer sees all writes, and this thread all bytes that were read */
+		softfield_fence_system();
+		h.dirty = 0;
 	}
-	softfield_rdma_unlock(&q->lock);
+	softfield_queue_let_go(&h);
 	return over;
 }
 

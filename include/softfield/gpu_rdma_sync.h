@@ -40,9 +40,36 @@ SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock)
 #endif
 }
 
+/**
+ * The same, for what the multiprocessor's cache never holds: what the caller loads while it has the lock, it loads by
+ * softfield_load_word or softfield_load_slot16. The cache keeps what other calls have in it.
+ */
+SOFTFIELD_DEVICE void softfield_rdma_lock_uncached(uint32_t *lock)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	uint32_t before;
+
+	do
+		asm volatile("atom.relaxed.gpu.cas.b32 %0, [%1], 0, 1;" : "=r"(before) : "l"(lock) : "memory");
+	while (before != 0);
+#else
+	softfield_rdma_lock(lock);
+#endif
+}
+
 SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 {
 	softfield_rdma_release_word(lock, 0);
+}
+
+/** Orders the thread's earlier writes before its later ones, for threads of the same GPU. */
+SOFTFIELD_DEVICE void softfield_rdma_fence(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 13
+	asm volatile("fence.release.gpu;" ::: "memory"); /* the cache keeps its lines */
+#else
+	__threadfence();
+#endif
 }
 
 /** A word as this multiprocessor last saw it since its last lock: without a delay, but it may have changed since. */
@@ -76,9 +103,20 @@ SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock)
 {
 	softfield_lock(lock);
 }
+SOFTFIELD_DEVICE void softfield_rdma_lock_uncached(uint32_t *lock)
+{
+	softfield_lock(lock);
+}
 SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 {
 	softfield_unlock(lock);
+}
+
+SOFTFIELD_DEVICE void softfield_rdma_fence(void) {} /* a 16-byte slot is stored after all earlier writes */
+
+SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
+{
+	return softfield_load_word(word);
 }
 
 SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
@@ -134,25 +172,35 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *
 #define SOFTFIELD_RDMA_HINTS 32u
 
 /**
- * The same, but tries the position after the block's last one first, and reads done as the multiprocessor last saw it: one trip
- * to the GPU's second-level cache instead of two. A wrong guess only costs the trip.
+ * The same, and orders the thread's earlier writes before what it stores at the position. Tries the position after the block's
+ * last one first, with done as the caller last saw it: one trip to the GPU's second-level cache instead of two, and the fence
+ * meanwhile. A wrong guess only costs the trip.
  */
-SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
+						 uint32_t *position)
 {
 	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
-	uint32_t *hint = &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS], at = *hint;
+	uint32_t *hint = &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS], at = *hint, before;
+	int is_reserved = 0;
 
-	if (at - softfield_rdma_cached_word(done) >= size || softfield_rdma_swap(reserved, at, at + 1) != at) {
-		if (!softfield_rdma_reserve(reserved, done, size, &at))
-			return 0;
+	if (at - done_seen < size) {
+		before = softfield_rdma_swap(reserved, at, at + 1);
+		softfield_rdma_fence(); /* does not need the result of the swap, so it does not wait for it */
+		is_reserved = before == at;
+	} else {
+		softfield_rdma_fence();
 	}
+	if (!is_reserved && !softfield_rdma_reserve(reserved, done, size, &at))
+		return 0;
 	*hint = at + 1;
 	*position = at;
 	return 1;
 }
 #else
-SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
+						 uint32_t *position)
 {
+	(void)done_seen;
 	return softfield_rdma_reserve(reserved, done, size, position);
 }
 #endif

@@ -16,63 +16,37 @@ SOFTFIELD_DEVICE int softfield_rdma_needs_host(const struct softfield_rdma_op *o
 	return (op->kind & 0xff) == SOFTFIELD_RDMA_SEND || op->id != 0;
 }
 
-/** The bytes at `at` of an inline operation, from its entry. */
-SOFTFIELD_DEVICE uint32_t softfield_wqe_word(const struct softfield_rdma_wqe *wqe, uint32_t at)
-{
-	return softfield_load_word(&wqe->slot16[SOFTFIELD_RDMA_WQE_DATA + at / 12].w[at / 4 % 3]);
-}
-
-/**
- * Are the first three 16-byte slots of the entry at position complete? An operation that does not involve the host has no more.
- */
-SOFTFIELD_DEVICE int softfield_wqe_is_there(uint32_t ready, const struct softfield_slot16 *slots16, uint32_t position)
-{
-	return ready == position + 1 && slots16[0].w[3] == position + 1 && slots16[1].w[3] == position + 1 &&
-	       slots16[2].w[3] == position + 1;
-}
-
 SOFTFIELD_DEVICE uint64_t softfield_wqe_pair(uint32_t low, uint32_t high)
 {
 	return low | (uint64_t)high << 32;
 }
 
-/** Decodes an entry, once the thread that reserved it has filled it in. */
-SOFTFIELD_DEVICE struct softfield_rdma_op softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t position)
+/** Slots of the operation's entry. */
+SOFTFIELD_DEVICE uint32_t softfield_wqe_slots16(const struct softfield_rdma_op *op)
 {
-	struct softfield_slot16 slots16[4];
-	struct softfield_rdma_op op;
-	uint32_t i, num = 3, ready;
+	const int is_inline = (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0, needs_host = softfield_rdma_needs_host(op);
 
-	for (;; softfield_rdma_relax()) {
-		ready = softfield_load_word(&wqe->ready);
-		for (i = 0; i < 3; i++)
-			slots16[i] = softfield_load_slot16(&wqe->slot16[i]);
-		if (softfield_wqe_is_there(ready, slots16, position))
-			break;
-	}
-	op.kind = slots16[0].w[0] & 0xffff;
-	op.permissions = slots16[0].w[0] >> 16;
-	op.len = slots16[0].w[1];
-	op.imm = slots16[0].w[2];
-	op.remote = softfield_wqe_pair(slots16[1].w[0], slots16[1].w[1]);
-	op.id = slots16[1].w[2];
-	op.local = op.local_cpu = 0;
-	op.wqe = wqe;
-	if (op.kind & SOFTFIELD_RDMA_IN_COMMAND)
-		num = SOFTFIELD_RDMA_WQE_DATA + (op.len + 11) / 12;
-	else
-		op.local = softfield_wqe_pair(slots16[2].w[0], slots16[2].w[1]);
-	if ((op.kind & SOFTFIELD_RDMA_IN_COMMAND) == 0 && softfield_rdma_needs_host(&op))
-		num = 4;
-	for (i = 3; i < num; i++) {
-		while (slots16[3] = softfield_load_slot16(&wqe->slot16[i]), slots16[3].w[3] != position + 1)
-			softfield_rdma_relax();
-		if ((op.kind & SOFTFIELD_RDMA_IN_COMMAND) == 0)
-			op.local_cpu = softfield_wqe_pair(slots16[3].w[0], slots16[3].w[1]);
-	}
-	softfield_observed(wqe);
-	softfield_after_load();
-	return op;
+	if (is_inline && op->len > 8)
+		return 3 + op->len / 12 - (op->len % 12 == 0);
+	if (!is_inline && needs_host)
+		return 4;
+	return needs_host || (op->kind & SOFTFIELD_RDMA_HAS_IMM) != 0 ? 3 : 2;
+}
+
+/** Is it a write of a word, which the kernel executes by one load and one store? */
+SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_rdma_op *op)
+{
+	uint64_t unaligned = op->remote | ((op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0 ? 0 : op->local);
+
+	return (op->kind & ~(uint32_t)SOFTFIELD_RDMA_IN_COMMAND) == SOFTFIELD_RDMA_WRITE && (op->len == 8 || op->len == 4) &&
+	       (unaligned & (op->len - 1)) == 0 && op->id == 0;
+}
+
+/** Word 0 of its first slot. */
+SOFTFIELD_DEVICE uint32_t softfield_wqe_first_word(const struct softfield_rdma_op *op)
+{
+	return op->kind | (softfield_wqe_is_word(op) ? (uint32_t)SOFTFIELD_RDMA_WORD : 0) |
+	       softfield_wqe_slots16(op) << SOFTFIELD_RDMA_WQE_SLOTS16 | op->permissions << SOFTFIELD_RDMA_WQE_PERMISSIONS;
 }
 
 /** Loads up to four bytes from an address as a word. */
@@ -87,34 +61,97 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t l
 	return word;
 }
 
-/** Fills in the entry at a position. */
+/** Fills in the slots from the third on. */
+SOFTFIELD_COLD void softfield_wqe_put_rest(struct softfield_rdma_wqe *to, const struct softfield_rdma_op *op,
+					   const uint8_t *inl_data, uint32_t mark, uint32_t num)
+{
+	const int is_inline = (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0;
+	struct softfield_slot16 slot16 = {{op->imm, op->id, is_inline ? softfield_queue_gather(inl_data, op->len, 8) : 0, mark}};
+	uint32_t i, at;
+
+	softfield_store_slot16(&to->slot16[2], slot16);
+	for (i = 3; i < num; i++) {
+		at = 12 + (i - 3) * 12;
+		slot16.w[0] = is_inline ? softfield_queue_gather(inl_data, op->len, at) : (uint32_t)op->local_cpu;
+		slot16.w[1] = is_inline ? softfield_queue_gather(inl_data, op->len, at + 4) : (uint32_t)(op->local_cpu >> 32);
+		slot16.w[2] = is_inline ? softfield_queue_gather(inl_data, op->len, at + 8) : 0;
+		softfield_store_slot16(&to->slot16[i], slot16);
+	}
+}
+
+/**
+ * Fills in the entry at a position. The caller has ordered its earlier writes, such as those of the operation's bytes, before.
+ */
 SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op,
 					 const uint8_t *inl_data, uint32_t position)
 {
 	struct softfield_rdma_wqe *to = &q->wqes[position & (q->size - 1)];
-	const uint32_t mark = position + 1;
-	const struct softfield_slot16 what = {{op->kind | op->permissions << 16, op->len, op->imm, mark}};
-	const struct softfield_slot16 remote = {{(uint32_t)op->remote, (uint32_t)(op->remote >> 32), op->id, mark}};
-	const struct softfield_slot16 local = {{(uint32_t)op->local, (uint32_t)(op->local >> 32), 0, mark}};
-	const struct softfield_slot16 cpu = {{(uint32_t)op->local_cpu, (uint32_t)(op->local_cpu >> 32), 0, mark}};
-	uint32_t i;
+	const int is_inline = (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0;
+	const uint32_t mark = position + 1, first = softfield_wqe_first_word(op), num = first >> SOFTFIELD_RDMA_WQE_SLOTS16 & 7;
+	const struct softfield_slot16 what = {{first, (uint32_t)op->remote, (uint32_t)(op->remote >> 32), mark}};
+	const struct softfield_slot16 local = {
+		{op->len, is_inline ? softfield_queue_gather(inl_data, op->len, 0) : (uint32_t)op->local,
+		 is_inline ? softfield_queue_gather(inl_data, op->len, 4) : (uint32_t)(op->local >> 32), mark}};
 
 	softfield_published(to);
-	softfield_rdma_release_word(&to->ready, mark);
 	softfield_store_slot16(&to->slot16[0], what);
-	softfield_store_slot16(&to->slot16[1], remote);
+	softfield_store_slot16(&to->slot16[1], local);
+	if (num > 2)
+		softfield_wqe_put_rest(to, op, inl_data, mark, num);
+}
+
+/** Slots that are loaded together. Entries with more are those of longer inline operations. */
+#define SOFTFIELD_WQE_TOGETHER 4
+
+/** Loads an entry, once the thread that reserved its position has filled it in. @return the number of slots */
+SOFTFIELD_DEVICE uint32_t softfield_wqe_load(const struct softfield_rdma_wqe *wqe, uint32_t position,
+					     struct softfield_slot16 slots16[6])
+{
+	uint32_t i, num, there;
+
+	do {
+		for (i = 0; i < SOFTFIELD_WQE_TOGETHER; i++)
+			slots16[i] = softfield_load_slot16(&wqe->slot16[i]);
+		num = slots16[0].w[0] >> SOFTFIELD_RDMA_WQE_SLOTS16 & 7;
+		for (; i < 6; i++)
+			slots16[i] = i < num ? softfield_load_slot16(&wqe->slot16[i]) : slots16[0];
+		there = slots16[0].w[3] == position + 1;
+		for (i = 1; i < 6; i++)
+			there &= i >= num || slots16[i].w[3] == position + 1;
+		if (!there)
+			softfield_rdma_relax();
+	} while (!there);
+	softfield_observed(wqe);
+	softfield_after_load();
+	return num;
+}
+
+/** Decodes an entry, once it is there. */
+SOFTFIELD_COLD void softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t position, struct softfield_rdma_op *op)
+{
+	struct softfield_slot16 slots16[6];
+	uint32_t i, num = softfield_wqe_load(wqe, position, slots16), what = slots16[0].w[0];
+
+	op->kind = what & (0xff | SOFTFIELD_RDMA_HAS_IMM | SOFTFIELD_RDMA_IN_COMMAND);
+	op->permissions = what >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
+	op->remote = softfield_wqe_pair(slots16[0].w[1], slots16[0].w[2]);
+	op->len = slots16[1].w[0];
+	op->imm = num > 2 ? slots16[2].w[0] : 0;
+	op->id = num > 2 ? slots16[2].w[1] : 0;
+	op->local = op->local_cpu = 0;
+	op->wqe = wqe;
 	if ((op->kind & SOFTFIELD_RDMA_IN_COMMAND) == 0) {
-		softfield_store_slot16(&to->slot16[2], local);
-		if (softfield_rdma_needs_host(op))
-			softfield_store_slot16(&to->slot16[3], cpu);
+		op->local = softfield_wqe_pair(slots16[1].w[1], slots16[1].w[2]);
+		op->local_cpu = num > 3 ? softfield_wqe_pair(slots16[3].w[0], slots16[3].w[1]) : 0;
 		return;
 	}
-	for (i = 0; i == 0 || i * 12 < op->len; i++) {
-		const struct softfield_slot16 data = {{softfield_queue_gather(inl_data, op->len, i * 12),
-						       softfield_queue_gather(inl_data, op->len, i * 12 + 4),
-						       softfield_queue_gather(inl_data, op->len, i * 12 + 8), mark}};
-
-		softfield_store_slot16(&to->slot16[SOFTFIELD_RDMA_WQE_DATA + i], data);
+	op->words[0] = slots16[1].w[1];
+	op->words[1] = slots16[1].w[2];
+	op->words[2] = num > 2 ? slots16[2].w[2] : 0;
+	for (i = 3; i < 6; i++) {
+		op->words[3 * i - 6] = slots16[i].w[0];
+		op->words[3 * i - 5] = slots16[i].w[1];
+		op->words[3 * i - 4] = slots16[i].w[2];
 	}
 }
 

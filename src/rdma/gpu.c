@@ -122,7 +122,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	gpu->wqes_offset = queues_offset() + page_align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
 	gpu->recv_ops_offset = gpu->wqes_offset + page_align(gpu->num_queues * wqes);
 	doca_error_t result = gpu->device->ops->mem_alloc(
-		gpu->device, gpu->recv_ops_offset + page_align(gpu->recv_size * sizeof(struct softfield_rdma_recv_op)), PAGE,
+		gpu->device, gpu->recv_ops_offset + page_align(gpu->recv_size * sizeof(struct softfield_slot16)), PAGE,
 		DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -147,7 +147,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 		.ring_arg = gpu,
 		.sleeping = (uint32_t *)for_kernels(gpu, gpu->sleeping),
 		.recv = {.rdma = (struct doca_gpu_dev_rdma *)(void *)gpu->handle,
-			 .ops = (struct softfield_rdma_recv_op *)(void *)(gpu->handle + gpu->recv_ops_offset),
+			 .ops = (struct softfield_slot16 *)(void *)(gpu->handle + gpu->recv_ops_offset),
 			 .posts = (struct softfield_slot16 *)for_kernels(gpu, gpu->posts),
 			 .arrivals = (const struct softfield_rdma_arrival *)for_kernels(gpu, gpu->arrivals),
 			 .freed = (uint32_t *)for_kernels(gpu, gpu->freed),
