@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 
-#define ADDRESS_PAD 1024	/* bytes with all bits set, which end the lists of devices and transports */
+#define ADDRESS_PAD 1024 /* bytes with all bits set, which end the lists of devices and transports */
+#define FLUSH_TURNS_IDLE 64
+#define FLUSH_REST_NS 200000
 #define KEY_PAD (64 * 256 + 64) /* a key has at most 64 parts, each preceded by one byte with its size */
 
 doca_error_t ucx_side_error(ucs_status_t status)
@@ -69,7 +71,7 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 	set_unless_given(config, &(struct ucx_side_setting){"ZCOPY_THRESH", "inf"});
 	/* Without it UCX 1.13 does not use shared memory with error handling, which is needed here. */
 	set_unless_given(config, &(struct ucx_side_setting){"MM_ERROR_HANDLING", "y"});
-	set_unless_given(config, &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between checks of the peer */
+	set_unless_given(config, &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "200ms"}); /* between checks of the peer */
 	for (uint32_t i = 0; i < num; i++)
 		set_unless_given(config, &settings[i]);
 	status = ucp_init(&params, config, &side->context);
@@ -119,41 +121,36 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 	free(endpoint);
 }
 
-static uint64_t own_ms(void)
+/* Rests between turns in which nothing moved: the peer that must act may need this CPU. */
+static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, uint64_t until_ms)
 {
-	struct timespec used;
+	const struct timespec rest = {.tv_nsec = FLUSH_REST_NS};
+	uint32_t num_idle = 0;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
-}
-
-struct flush_limit {
-	uint64_t own_ms, elapsed_ms; /* the times at which it ends */
-};
-
-static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, const struct flush_limit *until)
-{
 	if (!UCS_PTR_IS_PTR(request))
 		return;
-	while (ucp_request_check_status(request) == UCS_INPROGRESS && own_ms() < until->own_ms && sf_now_ms() < until->elapsed_ms)
-		(void)ucp_worker_progress(side->worker);
+	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until_ms) {
+		num_idle = ucp_worker_progress(side->worker) != 0 ? 0 : num_idle + 1;
+		if (num_idle > FLUSH_TURNS_IDLE)
+			nanosleep(&rest, NULL);
+	}
 	ucp_request_free(request);
 }
 
-/* Flushes for a limited time: of this thread's own, because on a busy machine a peer takes longer, too. The worker's flush covers
+/* Flushes for a limited time. The worker's flush covers
  * UCX's internal messages to connecting peers. Only an endpoint's flush waits for sends without room in a peer's shared memory
  * (UCX 1.13). */
 static void endpoints_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
-	const struct flush_limit until = {own_ms() + UCX_SIDE_FLUSH_MS, sf_now_ms() + UCX_SIDE_FLUSH_MAX_MS};
+	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
 	const struct ucx_endpoint *endpoint;
 
 	LIST_FOREACH (endpoint, &side->endpoints, next) {
 		if (!endpoint->failed)
-			request_wait(side, ucp_ep_flush_nbx(endpoint->ep, &param), &until);
+			request_wait(side, ucp_ep_flush_nbx(endpoint->ep, &param), until);
 	}
-	request_wait(side, ucp_worker_flush_nbx(side->worker, &param), &until);
+	request_wait(side, ucp_worker_flush_nbx(side->worker, &param), until);
 }
 
 void ucx_side_close_endpoints(struct ucx_side *side)

@@ -15,9 +15,8 @@
 #include <doca_error.h>
 
 #define UCX_SIDE_ENDPOINTS_MAX 4096
-#define UCX_SIDE_ADDRESS_MAX 8192  /* bytes */
-#define UCX_SIDE_FLUSH_MS 500	   /* of own processor time, limit of a close: a worker has two seconds to end */
-#define UCX_SIDE_FLUSH_MAX_MS 5000 /* the same in elapsed time, of which a worker has ten seconds */
+#define UCX_SIDE_ADDRESS_MAX 8192 /* bytes */
+#define UCX_SIDE_FLUSH_MS 1000	  /* limit of a close: a worker has two seconds to end */
 
 struct ucx_side;
 

@@ -53,7 +53,7 @@ static doca_error_t started(struct doca_ctx *ctx)
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
 
 	do {
-		(void)doca_pe_progress(urom.pe);
+		urom_rig_progress(urom.pe);
 		(void)doca_ctx_get_state(ctx, &state);
 	} while (state != DOCA_CTX_STATE_RUNNING && state != DOCA_CTX_STATE_IDLE && sf_now_ns() < until);
 	assert_true(state == DOCA_CTX_STATE_RUNNING || state == DOCA_CTX_STATE_IDLE);

@@ -4,7 +4,6 @@
 #ifndef TEST_UROM_RANKS_H
 #define TEST_UROM_RANKS_H
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/urom_rig.h"
+#include "support/wait.h"
 
 #define RANKS_MAX 8
 #define RANKS_ROUNDS_MAX 8
@@ -75,12 +75,15 @@ static inline bool rank_barrier(struct rank *rank, uint32_t num_more)
 {
 	uint32_t *arrived = &rank->board->at_barrier[rank->barriers++];
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	uint32_t num_idle = 0;
 
 	__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < rank->num + num_more) {
-		if (doca_pe_progress(rank->rig.pe) == 0 && sf_now_ns() > until)
+		bool moved = doca_pe_progress(rank->rig.pe) != 0;
+
+		if (!moved && sf_now_ns() > until)
 			return false;
-		sched_yield();
+		turn_end(&num_idle, moved);
 	}
 	return true;
 }

@@ -181,6 +181,13 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 
 /* ---- waiting ---- */
 
+void urom_rig_progress(struct doca_pe *pe)
+{
+	static __thread uint32_t num_idle;
+
+	turn_end(&num_idle, doca_pe_progress(pe) != 0);
+}
+
 /* Progresses once. False: nothing was due, and the deadline has passed. */
 static bool rig_step(struct urom_rig *rig, uint64_t until)
 {
@@ -222,10 +229,9 @@ bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return false;
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	do {
-		(void)doca_pe_progress(rig->pe);
+	do
 		(void)doca_ctx_get_state(ctx, &state);
-	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
+	while (state == DOCA_CTX_STATE_STARTING && rig_step(rig, until));
 	return state == DOCA_CTX_STATE_RUNNING;
 }
 

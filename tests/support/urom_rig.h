@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "support/program.h"
 
-#define UROM_RIG_WAIT_NS UINT64_C(60000000000) /* only a hang takes longer, even on a busy machine */
+#define UROM_RIG_WAIT_NS UINT64_C(240000000000) /* only a hang takes longer, even on a busy machine */
 
 #define PUBLISHED_VERSION 1 /* of NVIDIA's plugins with the names of ours, whose messages have other forms */
 
@@ -51,6 +51,8 @@ bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker
 bool urom_rig_stop_worker(struct urom_rig *rig, struct doca_urom_worker *worker);
 /* The pid of the worker, from the daemon's log. Fails the test if there is none. */
 pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker);
+/* Progresses once, for loops that wait for something else; rests after many turns in which nothing moved. */
+void urom_rig_progress(struct doca_pe *pe);
 /* Progresses until *flag. */
 bool urom_rig_await_flag(struct urom_rig *rig, const int *flag);
 

@@ -306,7 +306,7 @@ static int survive(struct rank *rank, void *arg)
 	memset(run.args.receive, 0x77, size); /* the vector belongs to this process again */
 	uint64_t until = sf_now_ns() + 100000000;
 	do
-		(void)doca_pe_progress(rank->rig.pe);
+		urom_rig_progress(rank->rig.pe);
 	while (sf_now_ns() < until);
 	memset(copy, 0x77, size);
 	CHECK(memcmp(run.args.receive, copy, size) == 0);

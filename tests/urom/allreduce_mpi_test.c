@@ -6,10 +6,10 @@
  * mpirun -np 4 urom_allreduce_mpi_test [MESSAGE_SIZE]
  */
 #include <math.h>
-#include <sched.h>
 #include <stdint.h>
 
 #include "mpi_rank.h"
+#include "../support/wait.h"
 
 static const size_t counts[] = {1, 777, 4097, 70001};
 static const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T};
@@ -78,14 +78,16 @@ static int is_same(const struct urom_allreduce_args *args, void *theirs)
 {
 	MPI_Request request;
 	int done = 0, there = 0;
+	uint32_t num_idle = 0;
 
 	CHECK(urom_allreduce_task(comm, (union doca_data){.ptr = &done}, args, finished));
 	MPI_Iallreduce(args->send, theirs, (int)args->count, types[args->type], ops[args->op], MPI_COMM_WORLD, &request);
 	while (!done || !there) {
-		(void)doca_pe_progress(pe);
+		bool moved = doca_pe_progress(pe) != 0;
+
 		if (!there)
 			MPI_Test(&request, &there, MPI_STATUS_IGNORE);
-		sched_yield(); /* yields to the workers, for machines with few cores */
+		turn_end(&num_idle, moved); /* for machines with few cores */
 	}
 	if (args->op == UROM_ALLREDUCE_SUM && args->type <= UROM_ALLREDUCE_DOUBLE)
 		return sums_are_near(args->receive, theirs, args->send, args->count, (int)args->type);
@@ -102,8 +104,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
 	open_worker(argc > 1 ? strtoull(argv[1], NULL, 0) : 4096);
-	while (urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_UNKNOWN)
-		(void)doca_pe_progress(pe);
+	for (uint32_t num_idle = 0; urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_UNKNOWN;)
+		turn_end(&num_idle, doca_pe_progress(pe) != 0);
 	int by_memory = urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_MEMORY;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		for (; tag < 48 * (i + 1); tag++) {

@@ -92,7 +92,7 @@ static void await_go(int step)
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 
 	while (board->go < step && sf_now_ns() < until)
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 	must(board->go >= step, 2);
 }
 

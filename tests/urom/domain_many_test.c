@@ -90,7 +90,7 @@ static enum doca_ctx_states start(struct doca_urom_domain *domain)
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 		(void)doca_ctx_get_state(ctx, &state);
 	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
 	return state;
@@ -490,7 +490,7 @@ static void a_stop_while_a_worker_reads_nothing(void **state)
 	assert_int_equal(kill(process, SIGCONT), 0);
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	while (num_under_way != 0 && sf_now_ns() < until)
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 	assert_int_equal(num_not_found, num);
 	assert_int_equal(send_to(workers[2], ids[3]), DOCA_ERROR_NOT_FOUND);
 	deal(&players, 5);
@@ -593,7 +593,7 @@ static bool send_to_forged(const void *address, size_t len)
 	uint64_t until =
 		sf_now_ns() + FORGED_NS; /* a forged address that looks valid may accept the message and never deliver it */
 	while (!end_of_it.done && sf_now_ns() < until)
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 	assert_int_equal(doca_ctx_get_state(doca_urom_worker_as_ctx(workers[2]), &now), DOCA_SUCCESS);
 	bool died = now != DOCA_CTX_STATE_RUNNING;
 	if (died)

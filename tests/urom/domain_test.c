@@ -101,7 +101,7 @@ static enum doca_ctx_states start_domain(struct urom_rig *rig, struct doca_urom_
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
-		(void)doca_pe_progress(rig->pe);
+		urom_rig_progress(rig->pe);
 		(void)doca_ctx_get_state(ctx, &state);
 	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
 	return state;

@@ -373,7 +373,7 @@ static doca_error_t submit_large(struct urom_rig *from, struct doca_urom_worker 
 	doca_error_t result;
 
 	while ((result = fault_submit(from, slow, FAULT_LARGE, FAULT_IN_CMD, ask)) == DOCA_ERROR_AGAIN && sf_now_ns() < until)
-		(void)doca_pe_progress(from->pe);
+		urom_rig_progress(from->pe);
 	return result;
 }
 
@@ -391,7 +391,7 @@ static void a_slow_client_stops_no_other(void **state)
 	assert_int_equal(doca_ctx_start(doca_urom_worker_as_ctx(slow)), DOCA_ERROR_IN_PROGRESS);
 	enum doca_ctx_states now = DOCA_CTX_STATE_STARTING;
 	while (now == DOCA_CTX_STATE_STARTING) { /* the service uses one engine, the worker the other */
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 		(void)doca_pe_progress(apart.pe);
 		(void)doca_ctx_get_state(doca_urom_worker_as_ctx(slow), &now);
 	}
@@ -409,7 +409,7 @@ static void a_slow_client_stops_no_other(void **state)
 	assert_true(urom_rig_stop_worker(&rig, quick));
 	assert_int_equal(doca_ctx_stop(doca_urom_worker_as_ctx(slow)), DOCA_ERROR_IN_PROGRESS);
 	while (now != DOCA_CTX_STATE_IDLE) {
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 		(void)doca_pe_progress(apart.pe);
 		(void)doca_ctx_get_state(doca_urom_worker_as_ctx(slow), &now);
 	}

@@ -166,7 +166,7 @@ static pid_t await_fork(pid_t spawner)
 	while (child == 0 && sf_now_ns() < until) {
 		int status;
 
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 		if (waitpid(spawner, &status, __WALL | WNOHANG) != spawner)
 			continue;
 		assert_true(WIFSTOPPED(status));

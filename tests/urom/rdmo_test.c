@@ -49,7 +49,7 @@ static bool target_sleeps; /* its program no longer calls UCX */
 
 static void progress(void)
 {
-	(void)doca_pe_progress(rig.pe);
+	urom_rig_progress(rig.pe);
 	if (!target_sleeps)
 		(void)ucp_worker_progress(target.worker);
 	for (int i = 0; i < 2; i++) {

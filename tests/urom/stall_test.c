@@ -114,7 +114,7 @@ static void a_stopped_daemon_is_named(void **state)
 	process_stop(rig.daemon.pid);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);
 	while (!has_line("connect of urom worker on ", cause) && sf_now_ns() < end)
-		(void)doca_pe_progress(rig.pe);
+		urom_rig_progress(rig.pe);
 	assert_true(has_line("connect of urom worker on ", cause));
 	kill(rig.daemon.pid, SIGCONT);
 	assert_true(urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING));

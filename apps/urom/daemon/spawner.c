@@ -323,8 +323,12 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 
 	sigfillset(&all); /* signals to end the service are for the daemon */
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* Not SIGKILL: SIGCONT continues a stopped spawner, which then finds its socket closed. */
-	if (order == NULL || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGCONT) != 0)
+	/*
+	 * A group of its own, which a terminal's signals do not reach, but no session of its own: Linux may divide the CPUs among
+	 * sessions first, and then workers were seen to wait for one for up to nine seconds beside busy processes.
+	 * Not SIGKILL: SIGCONT continues a stopped spawner, which then finds its socket closed.
+	 */
+	if (order == NULL || setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGCONT) != 0)
 		_exit(EXIT_FAILURE);
 	(void)prctl(PR_SET_NAME, "urom_spawner");
 	order->daemon = daemon;
