@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -49,6 +50,7 @@ struct order {
 	pid_t daemon_pid;
 	struct urom_spawn spawn;
 	int fds[SPAWNER_FDS];
+	char mark[64]; /* of the workers' environment, and so of what their plugins start: VARIABLE=value */
 };
 
 /* ---- arguments and environment ---- */
@@ -109,19 +111,23 @@ static bool environment_sets(const char *variable, const char *const *env, uint3
 	return false;
 }
 
-/* The daemon's environment, with the client's variables replacing those of the same name. */
-static char **make_env(const struct urom_spawn *spawn)
+/* The spawner's mark, then the daemon's environment, with the client's variables replacing those of the same name. */
+static char **make_env(struct order *order)
 {
+	const struct urom_spawn *spawn = &order->spawn;
 	uint32_t num = 0, kept = 0;
 
 	while (environ[num] != NULL)
 		num++;
-	char **env = (char **)calloc(num + spawn->num_env + 1, sizeof(char *));
-	for (uint32_t i = 0; env != NULL && i < num; i++) {
+	char **env = (char **)calloc(1 + num + spawn->num_env + 1, sizeof(char *));
+	if (env == NULL)
+		return NULL;
+	env[kept++] = order->mark;
+	for (uint32_t i = 0; i < num; i++) {
 		if (!environment_sets(environ[i], spawn->env, spawn->num_env))
 			env[kept++] = environ[i];
 	}
-	for (uint32_t i = 0; env != NULL && i < spawn->num_env; i++)
+	for (uint32_t i = 0; i < spawn->num_env; i++)
 		env[kept++] = (char *)spawn->env[i];
 	return env;
 }
@@ -179,21 +185,20 @@ static void end_with_daemon(pid_t daemon_pid)
 		_exit(SPAWNER_EXIT_FAILED);
 }
 
-static __attribute__((noreturn)) void become_worker(const struct order *order)
+static __attribute__((noreturn)) void become_worker(struct order *order)
 {
 	alignas(cpu_set_t) uint8_t cpus[UROM_CPUSET_SIZE];
 	struct numbers numbers;
 	sigset_t none;
 
 	end_with_daemon(order->daemon_pid);
-	(void)setpgid(0, 0); /* what a plugin starts ends with it */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	memcpy(cpus, order->spawn.cpuset, sizeof(cpus));
 	cpus_map(order->daemon->cpus, cpus);
 	if (order->spawn.has_cpuset && sched_setaffinity(0, sizeof(cpus), (const cpu_set_t *)(const void *)cpus) != 0)
 		child_fail(order, "none of its CPUs can be used", errno);
-	char **args = make_args(order, &numbers), **env = make_env(&order->spawn);
+	char **args = make_args(order, &numbers), **env = make_env(order);
 	if (args == NULL || env == NULL)
 		child_fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
@@ -221,7 +226,7 @@ static void follow_daemon(pid_t daemon_pid)
 }
 
 /* Forks a child of the daemon. The flags are the first argument of clone on all architectures but s390. */
-static void start_child(const struct order *order, struct spawner_answer *answer)
+static void start_child(struct order *order, struct spawner_answer *answer)
 {
 	follow_daemon(order->daemon_pid);
 	answer->pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -270,55 +275,107 @@ static bool request_serve(int fd, struct order *order)
 
 /* ---- shutdown ---- */
 
-/* Returns the session of a process. It follows the name, which may hold any bytes, the state, the parent and the group. */
-static pid_t session_of(const char *pid)
-{
-	char path[300], text[512];
-	int session = -1;
+struct process {
+	pid_t pid, parent, group;
+	bool is_ours;
+};
 
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+static ssize_t proc_read(const char *pid, const char *file, char *text, size_t room)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	ssize_t len = fd >= 0 ? read(fd, text, room - 1) : -1;
 	if (fd >= 0)
 		close(fd);
 	text[len > 0 ? len : 0] = '\0';
-	const char *end = strrchr(text, ')');
-	if (end == NULL || end[1] != ' ' || end[2] == 'Z' || sscanf(end + 3, "%*d %*d %d", &session) != 1)
-		return -1;
-	return session;
+	return len;
 }
 
-/* Returns true if there were any. */
-static bool children_sweep(pid_t self)
+/* Ours are a child that has not become a worker, which is in the spawner's group, and all whose environment has the mark. */
+static bool process_read(const struct order *order, const char *pid, struct process *process)
+{
+	char text[512];
+
+	/* Parent and group follow the name, which may hold any bytes, and the state. */
+	(void)proc_read(pid, "stat", text, sizeof(text));
+	const char *end = strrchr(text, ')');
+	if (end == NULL || end[1] != ' ' || end[2] == 'Z' || sscanf(end + 3, "%d %d", &process->parent, &process->group) != 2)
+		return false;
+	(void)proc_read(pid, "environ", text, sizeof(text)); /* the mark is its first string */
+	process->is_ours = process->group == getpid() || strcmp(text, order->mark) == 0;
+	return true;
+}
+
+/* Reads all processes but the caller. The caller frees *all. */
+static size_t processes_read(const struct order *order, struct process **all)
 {
 	DIR *folder = opendir("/proc");
-	bool any = false;
+	size_t num = 0, room = 0;
 
+	*all = NULL;
 	for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct process process = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
 
-		if (pid <= 0 || pid == self || session_of(entry->d_name) != self)
+		if (process.pid <= 0 || process.pid == getpid() || !process_read(order, entry->d_name, &process))
 			continue;
-		kill(pid, SIGKILL);
-		any = true;
+		if (num == room) {
+			struct process *more = (struct process *)reallocarray(*all, room = 2 * room + 64, sizeof(*more));
+
+			if (more == NULL)
+				break;
+			*all = more;
+		}
+		(*all)[num++] = process;
 	}
 	if (folder != NULL)
 		closedir(folder);
+	return num;
+}
+
+/* What ours have started is ours, too. Returns true if there is more now. */
+static bool ours_extend(struct process *all, size_t num)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < num; i++) {
+		for (size_t k = 0; k < num && !all[i].is_ours; k++) {
+			if (all[k].is_ours && all[k].pid == all[i].parent)
+				any = all[i].is_ours = true;
+		}
+	}
+	return any;
+}
+
+/* Returns true if there were any. */
+static bool processes_sweep(const struct order *order)
+{
+	struct process *all;
+	size_t num = processes_read(order, &all);
+	bool any = false;
+
+	while (ours_extend(all, num))
+		;
+	for (size_t i = 0; i < num; i++) {
+		if (all[i].is_ours)
+			any |= kill(all[i].pid, SIGKILL) == 0;
+	}
+	free(all);
 	return any;
 }
 
 /* Repeats, because a process may fork before it is found. */
-static void end_session(void)
+static void end_processes(const struct order *order)
 {
-	pid_t self = getpid();
-
-	for (int i = 0; i < SWEEPS_MAX && children_sweep(self); i++)
+	for (int i = 0; i < SWEEPS_MAX && processes_sweep(order); i++)
 		(void)poll(NULL, 0, SWEEP_MS);
 }
 
 void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 {
 	struct order *order = (struct order *)calloc(1, sizeof(*order));
+	uint64_t random = 0;
 	sigset_t all;
 
 	sigfillset(&all); /* signals to end the service are for the daemon */
@@ -333,8 +390,10 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 	(void)prctl(PR_SET_NAME, "urom_spawner");
 	order->daemon = daemon;
 	order->daemon_pid = daemon_pid;
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	snprintf(order->mark, sizeof(order->mark), "SOFTFIELD_UROM_SERVICE=%d-%016" PRIx64, getpid(), random);
 	while (request_serve(fd, order))
 		;
-	end_session();
+	end_processes(order);
 	_exit(EXIT_SUCCESS);
 }

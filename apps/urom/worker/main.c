@@ -208,7 +208,8 @@ int main(int argc, char **argv)
 	if (argc == 2 && is_word(argv[1], "--version", "-v"))
 		return printf("doca_urom_worker %s, DOCA API %s\n", SOFTFIELD_VERSION, doca_version_runtime()) < 0 ? EXIT_FAILURE
 														   : EXIT_SUCCESS;
-	opterr = 0; /* getopt's own message would be a second line, with the whole path */
+	(void)setpgid(0, 0); /* what a plugin starts ends with it */
+	opterr = 0;	     /* getopt's own message would be a second line, with the whole path */
 	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker))
 		return arguments_refuse(argv);
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
