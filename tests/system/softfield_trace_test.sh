@@ -18,6 +18,13 @@ runs() {
 	[ "$("$softfield" ps --json | grep -c own_pid)" = "$1" ]
 }
 
+# starts PID: a context of the process is STARTING.
+starts() {
+	"$softfield" ps --json | python3 -c 'import json, sys
+assert any(p["own_pid"] == int(sys.argv[1]) and any(c.get("state") == "STARTING" for c in p["contexts"]) for p in json.load(sys.stdin)["processes"])' \
+		"$1" 2>>"$work/starts.err"
+}
+
 # shown WHAT FILE: what Perfetto would show of the file, for json_has.
 shown() {
 	expect "$1" 0 python3 "$perfetto" "$protoc" "$2"
@@ -121,7 +128,7 @@ json_has 't["names"].get("BEGIN comch client: STARTING") == 1 and "BEGIN comch c
 # A timeline that begins while a process hangs shows in which operation it hangs.
 "$peer" client 'a name' >"$work/hung.out" 2>&1 </dev/null 3>&- 4>&- &
 hung=$!
-await 'a client waits for the server' wait_until runs 3
+await 'a client waits for the server' wait_until starts "$hung"
 expect 'a timeline that begins now' 0 "$softfield" trace "$hung" "$server" -t 2 -o "$work/hung.pftrace"
 out_has "^process $hung \(status_peer\): comch client is in STARTING for [0-9.]+ s\$"
 shown 'it can be read' "$work/hung.pftrace"
