@@ -137,9 +137,8 @@ static void request_wait(struct ucx_side *side, ucs_status_ptr_t request, uint64
 	ucp_request_free(request);
 }
 
-/* Flushes for a limited time. The worker's flush covers
- * UCX's internal messages to connecting peers. Only an endpoint's flush waits for sends without room in a peer's shared memory
- * (UCX 1.13). */
+/* Flushes for a limited time. The worker's flush covers UCX's internal messages to connecting peers. Only an endpoint's flush
+ * waits for sends without room in a peer's shared memory (UCX 1.13). */
 static void endpoints_flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};

@@ -44,7 +44,7 @@ extern const struct conformance_case connect_cases[], message_cases[], receive_c
 /* The provider under test. */
 extern const struct sf_fabric_ops *fabric;
 
-#define WAIT_MS 240000u /* only a hang takes longer, even on a busy machine */
+#define WAIT_MS 60000u /* only a hang takes longer, even on a busy machine */
 /* Polls every end of this thread until the condition holds; fails after ms milliseconds. */
 #define WAIT_WITHIN(ms, condition)                                                                                               \
 	do {                                                                                                                     \

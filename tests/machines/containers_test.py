@@ -20,7 +20,7 @@ try:
 except ImportError:
     yaml = None
 
-LIMIT_S = 240
+LIMIT_S = 60
 NODES = ("host0", "dpu0")
 
 

@@ -11,7 +11,7 @@ from waiting import time_pass
 
 LIMIT_S = 1.0  # in which a dead, silent or partitioned peer is noticed
 SLACK_S = 10.0  # what a busy machine may add
-WAIT_S = 600.0 if os.environ.get("SOFTFIELD_TEST_SLOW") else 240.0  # only a hang takes longer
+WAIT_S = 600.0 if os.environ.get("SOFTFIELD_TEST_SLOW") else 60.0  # only a hang takes longer
 ADDRESSES = {"IPv4": {"host0": "10.77.1.2", "dpu0": "10.77.2.2"}, "IPv6": {"host0": "fd77:1::2", "dpu0": "fd77:2::2"}}
 GATEWAYS = {"IPv4": {"host0": "10.77.1.1", "dpu0": "10.77.2.1"}, "IPv6": {"host0": "fd77:1::1", "dpu0": "fd77:2::1"}}
 PREFIX = {"IPv4": ("/24", "/32"), "IPv6": ("/64", "/128")}

@@ -15,7 +15,7 @@ import tempfile
 import machines
 from waiting import await_line, wait_until
 
-LIMIT_S = 240
+LIMIT_S = 60
 NODES = {"IPv4": {"host0": "10.78.0.1", "dpu0": "10.78.0.2"}, "IPv6": {"host0": "fd78::1", "dpu0": "fd78::2"}}
 SERVICE = {"IPv4": ("10.79.0.1", "10.79.0.2"), "IPv6": ("fd79::1", "fd79::2")}  # the client's end, the DPU's
 PREFIX = {"IPv4": "/24", "IPv6": "/64"}

@@ -22,7 +22,7 @@ import time
 from machines import SKIPPED, Emulation, Machine, Skip, address_add, cable, enter, write_topology
 from waiting import time_pass
 
-LIMIT_S = 240
+LIMIT_S = 120
 PROCESSES_LIMIT_S = 300  # a message of a gibibyte is among their cases, and memory may be slow to come
 # For the same reason; and so that a failure says why a connection ended.
 PROCESSES_ENVIRONMENT = {"SOFTFIELD_PEER_TIMEOUT": "10000", "SOFTFIELD_LOG": "warning"}

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #define PROGRAM_OUTPUT_MAX 16384
-#define PROGRAM_DEADLINE_MS 240000 /* only a hang takes longer, even on a busy machine */
+#define PROGRAM_DEADLINE_MS 60000 /* only a hang takes longer, even on a busy machine */
 
 struct program {
 	pid_t pid;

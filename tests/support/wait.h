@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-#define WAIT_LIMIT_MS 240000 /* only a hang takes longer, even on a busy machine */
+#define WAIT_LIMIT_MS 60000 /* only a hang takes longer, even on a busy machine */
 #define WAIT_STEP_MIN_NS 100000
 #define WAIT_STEP_MAX_NS 250000
 

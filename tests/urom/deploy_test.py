@@ -44,7 +44,7 @@ def expect_to_listen(command, environment, where, found):
     path = os.path.join(work, "out")
     with open(path, "w") as out:
         process = subprocess.Popen(command, env={**own, **environment, "UROM_PORT": "0"}, stdout=out, stderr=subprocess.STDOUT)
-    await_line(path, "listening on .* plugins$", process.pid)
+    await_line(path, "listening on .* plugins$", process.pid, limit_s=30)
     process.send_signal(signal.SIGTERM)
     try:
         code = process.wait(30)

@@ -21,7 +21,6 @@
 #include <cmocka.h>
 
 #include "support/urom_rig.h"
-#include "support/wait.h"
 #include "urom_graph.h"
 
 #define GRAPH "worker_graph"
@@ -100,18 +99,6 @@ static bool sleep_till_event(struct loop *loop, int ms)
 	return num == 1;
 }
 
-/* Returns false if a wake-up was lost: none came, but progress finds something. On a busy machine it may just take longer. */
-static bool sleep_till_due(struct loop *loop)
-{
-	for (uint32_t ms = 0; ms < WAIT_LIMIT_MS; ms += LOST_MS) {
-		if (sleep_till_event(loop, LOST_MS))
-			return true;
-		if (doca_pe_progress(loop->pe) != 0)
-			return false;
-	}
-	return false;
-}
-
 static bool turn(struct loop *loop, int ms)
 {
 	do_what_is_due(loop);
@@ -127,7 +114,7 @@ static void loop_until_state(struct loop *loop, struct doca_ctx *ctx, enum doca_
 		assert_int_equal(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
 		if (state == wanted)
 			return;
-		if (!sleep_till_due(loop))
+		if (!sleep_till_event(loop, LOST_MS))
 			fail_msg("no wake-up for %d ms, in state %d, not %d", LOST_MS, (int)state, (int)wanted);
 	}
 }
@@ -138,7 +125,7 @@ static void loop_until(struct loop *loop, const uint32_t *count, uint32_t wanted
 		do_what_is_due(loop);
 		if (*count >= wanted)
 			return;
-		if (!sleep_till_due(loop))
+		if (!sleep_till_event(loop, LOST_MS))
 			fail_msg("no wake-up for %d ms, %u of %u have ended", LOST_MS, *count, wanted);
 	}
 }
@@ -339,7 +326,7 @@ static void a_stop_of_one_that_starts_wakes(void **state)
 			assert_int_equal(doca_ctx_get_state(ctx, &now), DOCA_SUCCESS);
 			if (now == DOCA_CTX_STATE_RUNNING)
 				break; /* a busy machine needs fewer wake-ups, and no more are due */
-			assert_true(sleep_till_due(&loop));
+			assert_true(sleep_till_event(&loop, LOST_MS));
 		}
 		assert_int_equal(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
 		loop_until_state(&loop, ctx, DOCA_CTX_STATE_IDLE);

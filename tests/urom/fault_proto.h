@@ -17,6 +17,7 @@ enum fault_what {
 	FAULT_TOO_LARGE,    /* send an answer that is larger than a message */
 	FAULT_PRINT,	    /* print to standard error, with each progress call from now on */
 	FAULT_CHILD,	    /* start a process that stays; the answer's value is its process id */
+	FAULT_ORPHAN,	    /* the same, by a shell that ends */
 	FAULT_FILES,	    /* open files until that fails; the answer's value is their number */
 	FAULT_MEMORY,	    /* allocate memory until that fails, and free it; the answer's value is the size in MiB */
 	FAULT_MEMORY_CRASH, /* allocate memory, and crash when that fails */

@@ -124,15 +124,18 @@ static void a_stopped_worker_ends_with_the_daemon(void **state)
 static void what_a_plugin_started_ends_with_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
-	uint64_t child;
+	uint64_t child, orphan;
 
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CHILD, FAULT_IN_CMD, &child), DOCA_SUCCESS);
-	assert_true(process_is_there((pid_t)child));
+	assert_int_equal(fault_ask(&rig, worker, FAULT_ORPHAN, FAULT_IN_CMD, &orphan), DOCA_SUCCESS);
+	assert_true(process_is_there((pid_t)child) && process_is_there((pid_t)orphan));
 	kill((pid_t)child, SIGSTOP);
+	kill((pid_t)orphan, SIGSTOP);
 	kill_daemon();
 	await_end_of((pid_t)child);
+	await_end_of((pid_t)orphan);
 	assert_true(fault_await_end(&rig, worker));
 }
 

@@ -33,7 +33,7 @@ def json_file(options):
     return ["--json", path]
 
 
-LIMIT_S = 240
+LIMIT_S = 30
 
 
 def says(pattern):

@@ -131,6 +131,18 @@ static uint64_t start_child(void)
 		pause();
 }
 
+static uint64_t start_orphan(void)
+{
+	FILE *shell = popen("sleep 600 >/dev/null 2>&1 & echo $!", "r");
+	int child = 0;
+
+	if (shell == NULL || fscanf(shell, "%d", &child) != 1)
+		child = 0;
+	if (shell != NULL)
+		pclose(shell);
+	return (uint64_t)child;
+}
+
 static uint64_t attack_heartbeat(void)
 {
 	uint64_t *page = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, HEARTBEAT_FD, 0);
@@ -235,6 +247,9 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 		break;
 	case FAULT_CHILD:
 		value = start_child();
+		break;
+	case FAULT_ORPHAN:
+		value = start_orphan();
 		break;
 	case FAULT_FILES:
 		value = open_files();

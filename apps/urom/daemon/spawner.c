@@ -39,6 +39,7 @@
 #define HEARTBEAT_FD 4
 #define DOOR_FD 5
 #define NUMBERS 8
+#define MARK "SOFTFIELD_UROM_SERVICE="
 #define SWEEPS_MAX 100
 #define SWEEP_MS 10
 
@@ -111,6 +112,12 @@ static bool environment_sets(const char *variable, const char *const *env, uint3
 	return false;
 }
 
+/* A service that a plugin of another service has started has that one's mark in its environment. */
+static bool is_mark(const char *variable)
+{
+	return strncmp(variable, MARK, strlen(MARK)) == 0;
+}
+
 /* The spawner's mark, then the daemon's environment, with the client's variables replacing those of the same name. */
 static char **make_env(struct order *order)
 {
@@ -124,11 +131,13 @@ static char **make_env(struct order *order)
 		return NULL;
 	env[kept++] = order->mark;
 	for (uint32_t i = 0; i < num; i++) {
-		if (!environment_sets(environ[i], spawn->env, spawn->num_env))
+		if (!is_mark(environ[i]) && !environment_sets(environ[i], spawn->env, spawn->num_env))
 			env[kept++] = environ[i];
 	}
-	for (uint32_t i = 0; i < spawn->num_env; i++)
-		env[kept++] = (char *)spawn->env[i];
+	for (uint32_t i = 0; i < spawn->num_env; i++) {
+		if (!is_mark(spawn->env[i]))
+			env[kept++] = (char *)spawn->env[i];
+	}
 	return env;
 }
 
@@ -280,31 +289,39 @@ struct process {
 	bool is_ours;
 };
 
-static ssize_t proc_read(const char *pid, const char *file, char *text, size_t room)
+/* A shell may have sorted the variables anew. */
+static bool is_marked(const struct order *order, const char *pid)
 {
-	char path[300];
+	char path[300], *variable = NULL;
+	bool found = false;
+	size_t room = 0;
 
-	snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd >= 0 ? read(fd, text, room - 1) : -1;
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = '\0';
-	return len;
+	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && !found && getdelim(&variable, &room, '\0', file) > 0)
+		found = strcmp(variable, order->mark) == 0;
+	free(variable);
+	if (file != NULL)
+		fclose(file);
+	return found;
 }
 
 /* Ours are a child that has not become a worker, which is in the spawner's group, and all whose environment has the mark. */
 static bool process_read(const struct order *order, const char *pid, struct process *process)
 {
-	char text[512];
+	char path[300], text[512];
 
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
 	/* Parent and group follow the name, which may hold any bytes, and the state. */
-	(void)proc_read(pid, "stat", text, sizeof(text));
 	const char *end = strrchr(text, ')');
 	if (end == NULL || end[1] != ' ' || end[2] == 'Z' || sscanf(end + 3, "%d %d", &process->parent, &process->group) != 2)
 		return false;
-	(void)proc_read(pid, "environ", text, sizeof(text)); /* the mark is its first string */
-	process->is_ours = process->group == getpid() || strcmp(text, order->mark) == 0;
+	process->is_ours = process->group == getpid() || is_marked(order, pid);
 	return true;
 }
 
@@ -391,7 +408,7 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 	order->daemon = daemon;
 	order->daemon_pid = daemon_pid;
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	snprintf(order->mark, sizeof(order->mark), "SOFTFIELD_UROM_SERVICE=%d-%016" PRIx64, getpid(), random);
+	snprintf(order->mark, sizeof(order->mark), MARK "%d-%016" PRIx64, getpid(), random);
 	while (request_serve(fd, order))
 		;
 	end_processes(order);

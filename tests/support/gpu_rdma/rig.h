@@ -18,7 +18,7 @@
 #include "steps.h"
 
 #define GPU_RIG_ADDRESS "b5:00.0"
-#define GPU_RIG_DEADLINE_MS 240000
+#define GPU_RIG_DEADLINE_MS 60000
 
 struct gpu_rig {
 	struct doca_dev *dev;

@@ -22,7 +22,7 @@ import threading
 import time
 import unittest
 
-DEADLINE_S = float(os.environ.get("REMOTE_OFFLOAD_DEADLINE_S", "240"))
+DEADLINE_S = float(os.environ.get("REMOTE_OFFLOAD_DEADLINE_S", "30"))
 CPUS = sorted(os.sched_getaffinity(0))  # the CPUs that the server may use
 PROGRAMS = os.environ.get("REMOTE_OFFLOAD_PROGRAMS", ".")
 
