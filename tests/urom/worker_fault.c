@@ -133,7 +133,10 @@ static uint64_t start_child(void)
 
 static uint64_t start_orphan(void)
 {
-	FILE *shell = popen("sleep 600 >/dev/null 2>&1 & echo $!", "r");
+	/* as some shells do, it has the variables in another order */
+	FILE *shell = popen("env -u SOFTFIELD_UROM_SERVICE SOFTFIELD_UROM_SERVICE=\"$SOFTFIELD_UROM_SERVICE\" sleep 600 "
+			    ">/dev/null 2>&1 & echo $!",
+			    "r");
 	int child = 0;
 
 	if (shell == NULL || fscanf(shell, "%d", &child) != 1)
