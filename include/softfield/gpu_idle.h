@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_idle.h
- * How a thread of the software GPU waits: it spins for a while, then yields, then sleeps until the peer writes, 20 ms at most. A
- * CUDA GPU just polls. Internal to doca_gpunetio_dev_comch.cuh.
+ * How a thread of the software GPU waits: it spins for a while, then yields, then sleeps until the peer writes: 20 ms at
+ * first, 100 ms at most, since the kernel may also wait for a word that wakes nobody. A CUDA GPU just polls. Internal to
+ * doca_gpunetio_dev_comch.cuh.
  */
 #ifndef SOFTFIELD_GPU_IDLE_H_
 #define SOFTFIELD_GPU_IDLE_H_
@@ -12,7 +13,8 @@
 
 #if !defined(__CUDACC__)
 
-#define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one object */
+#define SOFTFIELD_SLEEP_US 20000 /**< of a thread that waits for one object: the first sleep, and the growth of the next ones */
+#define SOFTFIELD_SLEEP_MAX_US 100000
 #define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several objects */
 #define SOFTFIELD_YIELD_EVERY 4		/**< polls */
 
@@ -29,13 +31,19 @@ SOFTFIELD_DEVICE void softfield_busy(void)
 SOFTFIELD_DEVICE uint32_t softfield_idle(const void *what)
 {
 	struct softfield_thread *self = softfield_self();
+	uint32_t sleeps;
 
 	if (self->idle_on != what) {
 		self->idle_several |= self->idle_on != NULL;
 		self->idle_on = what;
 	}
-	if (++self->idle_polls >= self->spin_polls)
-		return self->idle_several ? SOFTFIELD_SLEEP_SEVERAL_US : SOFTFIELD_SLEEP_US;
+	if (++self->idle_polls >= self->spin_polls) {
+		if (self->idle_several)
+			return SOFTFIELD_SLEEP_SEVERAL_US;
+		sleeps = self->idle_polls - self->spin_polls;
+		return sleeps < SOFTFIELD_SLEEP_MAX_US / SOFTFIELD_SLEEP_US ? (sleeps + 1) * SOFTFIELD_SLEEP_US
+									    : SOFTFIELD_SLEEP_MAX_US;
+	}
 	if (self->idle_polls % SOFTFIELD_YIELD_EVERY == 0)
 		softfield_soft_sleep(NULL, 0);
 	else
