@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <doca_error.h>
 
@@ -63,20 +64,19 @@ void sf_cell_page_release(struct sf_cell_page *page);
 doca_error_t sf_cell_ask(struct sf_cell *cell);
 doca_error_t sf_cell_owner_lives(struct sf_region *page_region);
 
-#define SF_CELL_ASK_AGAIN 1000000 /* ticks of the clock; up to a millisecond */
+#define SF_CELL_ASK_AGAIN UINT64_C(1000000) /* ns */
 
-/* A cheap clock. */
+/* The time of the system's last tick. It costs a few loads; to read the processor's counter takes much longer. */
 static inline uint64_t sf_cell_clock(void)
 {
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#else
-	return sf_now_ns();
-#endif
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. A check for death costs
- * more than an update, so this makes one at most every SF_CELL_ASK_AGAIN ticks; a stop is seen immediately. */
+ * more than an update, so this makes at most one every SF_CELL_ASK_AGAIN; a stop is seen immediately. */
 static inline doca_error_t sf_cell_alive(struct sf_cell *cell)
 {
 	if (cell->page_region == NULL)
