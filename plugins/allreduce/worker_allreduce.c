@@ -280,7 +280,7 @@ static void check_peers(struct allreduce *allreduce)
 /* A worker that has done its part may end while its last messages are still unread here, and UCX reports the end first. */
 static void receive_rest(struct allreduce *allreduce)
 {
-	for (int i = 0; i < REST_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
+	for (int i = 0; i < REST_MAX && ucx_side_progress(&allreduce->network.side) != 0; i++)
 		;
 	messages_handle(allreduce);
 }
@@ -291,7 +291,7 @@ static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_lin
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	bool any = false;
 
-	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
+	for (int i = 0; i < PROGRESS_MAX && ucx_side_progress(&allreduce->network.side) != 0; i++)
 		any = true;
 	messages_handle(allreduce);
 	if (network_lost_any(allreduce)) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ucx_watch.h"
 
 #define ADDRESS_PAD 1024 /* bytes with all bits set, which end the lists of devices and transports */
 #define FLUSH_TURNS_IDLE 64
@@ -105,20 +106,36 @@ no_worker:
 	return ucx_side_error(status);
 }
 
+/* Closes what UCX has open; the endpoint itself remains. */
+static void close_connections(struct ucx_side *side, struct ucx_endpoint *endpoint)
+{
+	const ucp_ep_h watch = endpoint->watch, ep = endpoint->ep;
+
+	if (endpoint->dead)
+		LIST_REMOVE(endpoint, in_dead);
+	endpoint->dead = false;
+	endpoint->watch = endpoint->ep = NULL;
+	ucx_endpoint_close_now(side->worker, watch);
+	ucx_endpoint_close_now(side->worker, ep);
+}
+
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
-	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-
 	if (!endpoint->replaced)
 		LIST_REMOVE(endpoint, next);
 	assert(side->num_endpoints > 0);
 	side->num_endpoints--;
-	ucs_status_ptr_t closing = ucp_ep_close_nbx(endpoint->ep, &param);
-	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* a forced close needs no peer */
-		(void)ucp_worker_progress(side->worker);
-	if (UCS_PTR_IS_PTR(closing))
-		ucp_request_free(closing);
+	close_connections(side, endpoint);
 	free(endpoint);
+}
+
+unsigned ucx_side_progress(struct ucx_side *side)
+{
+	unsigned moved = ucp_worker_progress(side->worker);
+
+	for (; !LIST_EMPTY(&side->dead); moved++)
+		close_connections(side, LIST_FIRST(&side->dead));
+	return moved;
 }
 
 /* Rests between turns in which nothing moved: the peer that must act may need this CPU. */
@@ -180,13 +197,30 @@ doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, s
 	return DOCA_SUCCESS;
 }
 
+static void endpoint_fail(struct ucx_endpoint *endpoint)
+{
+	endpoint->failed = true;
+	endpoint->side->num_failures++;
+}
+
 static void endpoint_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
 	(void)ep;
 	(void)status;
+	endpoint_fail((struct ucx_endpoint *)arg);
+}
+
+static void peer_died(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
 	struct ucx_endpoint *endpoint = (struct ucx_endpoint *)arg;
-	endpoint->failed = true;
-	endpoint->side->num_failures++;
+
+	(void)ep;
+	(void)status;
+	if (endpoint->failed)
+		return;
+	endpoint->dead = true;
+	LIST_INSERT_HEAD(&endpoint->side->dead, endpoint, in_dead);
+	endpoint_fail(endpoint);
 }
 
 static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
@@ -254,6 +288,12 @@ static doca_error_t open_endpoint(struct ucx_side *side, const void *address, ui
 	endpoint->side = side;
 	ucs_status_t status = ucp_ep_create(side->worker, &params, &endpoint->ep);
 	if (status != UCS_OK) {
+		free(endpoint);
+		return ucx_side_error(status);
+	}
+	status = ucx_watch_open(side->worker, endpoint->ep, params.address, peer_died, endpoint, &endpoint->watch);
+	if (status != UCS_OK) {
+		ucx_endpoint_close_now(side->worker, endpoint->ep);
 		free(endpoint);
 		return ucx_side_error(status);
 	}

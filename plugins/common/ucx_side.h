@@ -24,7 +24,10 @@ struct ucx_endpoint {
 	LIST_ENTRY(ucx_endpoint) next;
 	struct ucx_side *side;
 	uint64_t peer; /* UCX's unique id of the other worker */
-	ucp_ep_h ep;
+	ucp_ep_h ep;   /* NULL: closed, because only the watch has seen the peer's death */
+	ucp_ep_h watch;
+	LIST_ENTRY(ucx_endpoint) in_dead;
+	bool dead;     /* reported by the watch, and still open */
 	bool failed;   /* unusable; the next search replaces it */
 	bool replaced; /* not in the list any more: the last holder closes it */
 	uint32_t holders;
@@ -36,6 +39,7 @@ struct ucx_side {
 	ucp_address_t *address;
 	size_t address_len;
 	LIST_HEAD(, ucx_endpoint) endpoints;
+	LIST_HEAD(, ucx_endpoint) dead;
 	uint32_t num_endpoints;
 	uint32_t num_failures; /* failed endpoints so far: if it grows, the plugin must look for them */
 };
@@ -52,6 +56,10 @@ doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const 
 void ucx_side_close_endpoints(struct ucx_side *side);
 /* Does the same first. Objects of endpoints (keys) must be destroyed before. */
 void ucx_side_close(struct ucx_side *side);
+
+/* Progresses UCX, and completes what is pending on endpoints whose peer's death UCX does not report there: as cancelled, with
+ * callbacks. Keys of such endpoints remain valid. */
+unsigned ucx_side_progress(struct ucx_side *side);
 
 /* Implements urom_plugin_iface.addr. */
 doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, size_t *len);

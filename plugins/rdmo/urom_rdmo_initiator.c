@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "rdmo_proto.h"
+#include "ucx_watch.h"
 #include "urom_rdmo.h"
 
 struct flush {
@@ -17,7 +18,7 @@ struct flush {
 struct urom_rdmo_queue {
 	LIST_ENTRY(urom_rdmo_queue) next;
 	struct urom_rdmo_initiator *initiator;
-	ucp_ep_h ep;
+	ucp_ep_h ep, watch;
 	bool failed;
 	uint64_t client, number;
 	uint64_t last_request;
@@ -152,12 +153,15 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	queue->number = number;
 	TAILQ_INIT(&queue->flushes);
 	ucs_status_t status = ucp_ep_create(initiator->worker, &params, &queue->ep);
-	if (status ==
-	    UCS_ERR_UNREACHABLE) { /* shared memory without MM_ERROR_HANDLING: UCX does not detect the end of the worker */
+	if (status == UCS_OK)
+		status = ucx_watch_open(initiator->worker, queue->ep, params.address, endpoint_failed, queue, &queue->watch);
+	else if (status == UCS_ERR_UNREACHABLE) {
+		/* shared memory without MM_ERROR_HANDLING: UCX does not detect the end of the worker */
 		params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
 		status = ucp_ep_create(initiator->worker, &params, &queue->ep);
 	}
 	if (status != UCS_OK) {
+		ucx_endpoint_close_now(initiator->worker, queue->ep);
 		free(queue);
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
@@ -168,15 +172,10 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 
 void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 {
-	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-
 	LIST_REMOVE(queue, next);
 	queue->failed = true; /* a flush's callback may send more requests */
-	ucs_status_ptr_t closing = ucp_ep_close_nbx(queue->ep, &param);
-	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* a forced close needs no peer */
-		(void)ucp_worker_progress(queue->initiator->worker);
-	if (UCS_PTR_IS_PTR(closing))
-		ucp_request_free(closing);
+	ucx_endpoint_close_now(queue->initiator->worker, queue->watch);
+	ucx_endpoint_close_now(queue->initiator->worker, queue->ep);
 	end_flushes(queue);
 	free(queue);
 }

@@ -250,7 +250,7 @@ static doca_error_t sandbox_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_lin
 static doca_error_t sandbox_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
 	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;
-	bool moved = ucp_worker_progress(sandbox->ucx.worker) != 0;
+	bool moved = ucx_side_progress(&sandbox->ucx) != 0;
 
 	return answers_hand_over(&sandbox->answers, notif_list) == DOCA_SUCCESS || moved ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;
 }

@@ -454,6 +454,53 @@ static void a_worker_that_dies_while_much_is_under_way(void **state)
 		assert_int_equal(ranks_run(2, &run), 0);
 }
 
+/* ---- a worker that dies before it has answered another one for the first time ---- */
+
+static int unanswered(struct rank *rank, void *arg)
+{
+	struct urom_allreduce_comm *comm;
+	struct run run;
+
+	(void)arg;
+	CHECK(open_comm(rank, &comm));
+	CHECK(rank_barrier(rank, 1));
+	if (rank->index == 0) {
+		CHECK(rank_barrier(rank, 1));
+		CHECK(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(rank->worker), DOCA_CTX_STATE_IDLE));
+	} else {
+		fill(&run, rank->index, 1, 30001, UROM_ALLREDUCE_DOUBLE, UROM_ALLREDUCE_MAX, UROM_ALLREDUCE_TREE);
+		CHECK(begin(comm, &run) == DOCA_SUCCESS);
+		CHECK(rank_barrier(rank, 1));
+		CHECK(urom_rig_await_flag(&rank->rig, &run.done));
+		CHECK(run.result == DOCA_ERROR_CONNECTION_ABORTED);
+		free(run.vector);
+	}
+	CHECK(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	return 0;
+}
+
+/* Rank 0's worker is stopped before rank 1 begins, and never runs again. */
+static void stop_and_kill(struct urom_rig *host, struct ranks_board *board, void *arg)
+{
+	(void)arg;
+	assert_true(WAIT_UNTIL(__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) >= board->num));
+	pid_t victim = worker_process(host, board, 0), survivor = worker_process(host, board, 1);
+	process_stop(victim);
+	__atomic_fetch_add(&board->at_barrier[0], 1, __ATOMIC_ACQ_REL);
+	assert_true(WAIT_UNTIL(__atomic_load_n(&board->at_barrier[1], __ATOMIC_ACQUIRE) >= board->num));
+	let_run(survivor, LET_RUN_MAX_MS * UINT64_C(1000000));
+	kill(victim, SIGKILL);
+	__atomic_fetch_add(&board->at_barrier[1], 1, __ATOMIC_ACQ_REL);
+}
+
+static void a_worker_that_dies_before_it_answers(void **state)
+{
+	const struct ranks_run run = {.process = unanswered, .parent = stop_and_kill, .plugin = PLUGIN};
+
+	(void)state;
+	assert_int_equal(ranks_run(2, &run), 0);
+}
+
 /* The argument: which tests, as a pattern. */
 int main(int argc, char **argv)
 {
@@ -470,6 +517,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_worker_that_does_not_run_yet),
 		cmocka_unit_test(a_worker_that_dies),
 		cmocka_unit_test(a_worker_that_dies_while_much_is_under_way),
+		cmocka_unit_test(a_worker_that_dies_before_it_answers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include <doca_buf.h>
 
+#include "support/stop.h"
 #include "support/urom_rig.h"
 #include "ucx_side.h"
 #include "urom_rdmo.h"
@@ -692,10 +693,31 @@ static void a_worker_that_ends(void **state)
 	assert_int_equal(result, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+/* It never answers the initiator's first message. */
+static void a_worker_that_dies_before_it_answers(void **state)
+{
+	uint8_t bytes[1000] = {0};
+	struct end end = {0};
+	pid_t process = urom_rig_process_of(&rig, worker);
+
+	(void)state;
+	process_stop(process);
+	append(&initiators[0], 0, bytes, sizeof(bytes));
+	assert_int_equal(urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed), DOCA_SUCCESS);
+	kill(process, SIGKILL);
+	assert_true(await(&end.done));
+	assert_int_equal(end.result, DOCA_ERROR_CONNECTION_ABORTED);
+	assert_int_equal(urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed),
+			 DOCA_ERROR_CONNECTION_ABORTED);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
-int main(void)
+/* The argument: which tests, as a pattern. */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		WITH_RIG(appends_follow_each_other),
 		WITH_RIG(two_initiators_share_a_pointer),
@@ -714,6 +736,7 @@ int main(void)
 		WITH_RIG(a_region_is_removed_when_all_has_landed),
 		WITH_RIG(a_queue_that_closes_takes_no_more),
 		WITH_RIG(a_worker_that_ends),
+		WITH_RIG(a_worker_that_dies_before_it_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

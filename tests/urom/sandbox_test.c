@@ -99,18 +99,24 @@ static int open_rig(void **state)
 	return urom_rig_open(&rig, NULL) ? open_workers(2 * MANY) : -1;
 }
 
-/* A rig whose workers are connected only by TCP, as on two machines, and messages of 64 KiB. */
-static int open_tcp_rig(void **state)
+/* A rig with messages of 64 KiB. */
+static int open_long_rig(void **state)
 {
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
 
 	(void)state;
-	setenv("UCX_TLS", "tcp", 1);
 	if (!urom_rig_start_daemon(&rig, args) || (rig.service = urom_rig_service(&rig)) == NULL ||
 	    doca_urom_service_set_max_comm_msg_size(rig.service, LOAD_MESSAGE_MAX) != DOCA_SUCCESS ||
 	    doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
 		return -1;
 	return open_workers(2 * LOAD_MANY);
+}
+
+/* The same, with workers connected only by TCP, as on two machines. */
+static int open_tcp_rig(void **state)
+{
+	setenv("UCX_TLS", "tcp", 1);
+	return open_long_rig(state);
 }
 
 static int open_eager_rig(void **state)
@@ -427,6 +433,20 @@ static void a_worker_that_dies_while_it_sends_much(void **state)
 					   in[i].result == DOCA_ERROR_BAD_STATE));
 }
 
+/* It never answers the other's first message. */
+static void a_worker_that_dies_before_it_answers(void **state)
+{
+	pid_t victim = urom_rig_process_of(&rig, workers[1]);
+
+	(void)state;
+	process_stop(victim);
+	begin_send(0, ids[1], 2, load, 60000, &out[0]);
+	write_to_itself(0); /* completes after the send was begun */
+	kill(victim, SIGKILL);
+	assert_int_equal(await(&out[0]), DOCA_ERROR_CONNECTION_ABORTED);
+	write_to_itself(0);
+}
+
 static void a_stop_while_receives_wait(void **state)
 {
 	struct end end;
@@ -526,6 +546,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_worker_that_dies_in_the_middle_of_a_send, open_eager_rig, close_rig),
 		WITH_TCP(a_worker_that_dies_while_it_receives_much),
 		WITH_TCP(a_worker_that_dies_while_it_sends_much),
+		cmocka_unit_test_setup_teardown(a_worker_that_dies_before_it_answers, open_long_rig, close_rig),
 		WITH_RIG(a_stop_while_receives_wait),
 		WITH_RIG(a_client_that_leaves_takes_its_receives_along),
 		WITH_RIG(what_is_no_command),
