@@ -71,7 +71,7 @@ void networks_prepare(struct daemon *daemon)
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);
 		(void)setenv("UCX_MM_ERROR_HANDLING", "y", 0);
-		(void)setenv("UCX_KEEPALIVE_INTERVAL", "500ms", 0);
+		(void)setenv("UCX_KEEPALIVE_INTERVAL", "200ms", 0);
 		return;
 	}
 	if (networks_listen_address(daemon, &address, &len) != DOCA_SUCCESS)
