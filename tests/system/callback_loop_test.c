@@ -239,7 +239,7 @@ static void behind_long_messages(void **state)
 	own.on_msg = send_long_and_loop;
 	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
 	still = client_start(name, UINT32_MAX - 1);
-	SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
+	SIDE_WAIT(num_delivered >= 1, own.pe, NULL, NULL, NULL); /* one turn may bring both messages */
 	SIDE_WAIT(num_delivered == 2, own.pe, producer.pe, NULL, NULL);
 	SIDE_WAIT(own.num_disconnects == 1, own.pe, producer.pe, NULL, NULL);
 	assert_int_equal(own.num_sent, LONG_MESSAGES);
