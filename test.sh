@@ -70,11 +70,12 @@ configure() { # NAME COMPILER ARGS...
 	}
 }
 
+runner=() # a command that runs the test runner
 run_tests() { # NAME ARGS...
 	local build=$root/$1
 	shift
 	# More than there are CPUs, because many tests wait.
-	meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $((2 * $(nproc) + 1)) "$@" >"$build.test.log" 2>&1
+	"${runner[@]}" meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $((2 * $(nproc) + 1)) "$@" >"$build.test.log" 2>&1
 	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
 	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
 	count "$build"
@@ -117,7 +118,18 @@ if ! $quick; then
 	else
 		tests/arm64/build.sh "$root/arm64"
 		case $? in
-		0) SOFTFIELD_TEST_ARM64=$root/arm64 run_tests "$gcc" --suite arm64 ;;
+		0)
+			SOFTFIELD_TEST_ARM64=$root/arm64 run_tests "$gcc" --suite arm64
+			title 'tests of arm64, by the emulator alone'
+			if tests/arm64/emulate.sh "$root/arm64" true; then
+				runner=(tests/arm64/emulate.sh "$root/arm64") build_all=false
+				SOFTFIELD_TEST_SLOW=1 run_tests arm64/build --suite api --no-suite slow --no-suite sources --timeout-multiplier 4
+				runner=() build_all=true
+			else
+				echo 'skipped: it takes a user namespace with binfmt_misc, of Linux 6.7 or later'
+				skipped=$((skipped + 1))
+			fi
+			;;
 		77) skipped=$((skipped + 1)) ;;
 		*) broken 'build for arm64' ;;
 		esac

@@ -48,7 +48,7 @@ c = '$triple-gcc'
 ar = '$triple-ar'
 strip = '$triple-strip'
 pkgconfig = 'pkg-config'
-exe_wrapper = ['qemu-aarch64-static', '-L', '$folder/root']
+exe_wrapper = ['qemu-aarch64-static', '-L', '/usr/aarch64-linux-gnu']
 [properties]
 sys_root = '$folder/root'
 pkg_config_libdir = '$usr/lib/$triple/pkgconfig'

@@ -251,7 +251,7 @@ static void use_odd_folder(bool by_file)
 	snprintf(none, sizeof(none), "/not there;;%s;", plugins);
 	snprintf(flags, sizeof(flags), "%s/fl ags", rig.folder);
 	if (by_file) {
-		char json[1024], odd[512] = "";
+		char json[1280], odd[512] = "";
 
 		for (const char *at = rig.folder; *at != '\0'; at++)
 			snprintf(odd + strlen(odd), sizeof(odd) - strlen(odd), *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
