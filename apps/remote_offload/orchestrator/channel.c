@@ -183,14 +183,6 @@ void channel_fini(struct channel *channel)
 
 /* Use */
 
-int channel_fd(const struct channel *channel)
-{
-	doca_notification_handle_t fd = -1;
-
-	doca_pe_get_notification_handle(channel->pe, &fd);
-	return fd;
-}
-
 void channel_progress(struct channel *channel)
 {
 	while (channel->message_head - channel->message_tail < CHANNEL_MESSAGES_MAX / 2 && doca_pe_progress(channel->pe))

@@ -43,7 +43,6 @@ enum channel_status channel_status(struct channel *channel);
 void channel_close(struct channel *channel);
 void channel_fini(struct channel *channel);
 
-int channel_fd(const struct channel *channel);
 void channel_progress(struct channel *channel);
 bool channel_next_message(struct channel *channel, struct control_message *message);
 bool channel_has_consumer(const struct channel *channel, uint32_t id);

@@ -340,15 +340,20 @@ static void take_signal(struct orchestrator *orchestrator)
 
 /* Main loop */
 
+/* The queues too: a kernel can wake the server only when its producer's connection is complete. */
 static void wait_for_events(struct orchestrator *orchestrator)
 {
+	struct doca_pe *channel_pe = orchestrator->channel.pe, *queue_pe = orchestrator->queue_pe;
 	bool running = orchestrator->state == ORCHESTRATOR_RUNNING || orchestrator->state == ORCHESTRATOR_CLOSING;
-	bool armed = running && doca_pe_request_notification(orchestrator->channel.pe) == DOCA_SUCCESS;
+	bool armed = running && doca_pe_request_notification(channel_pe) == DOCA_SUCCESS &&
+		     doca_pe_request_notification(queue_pe) == DOCA_SUCCESS;
 	struct epoll_event events[4];
 	int count = epoll_wait(orchestrator->epoll_fd, events, 4, armed ? WATCH_MS : CONNECT_POLL_MS);
 
-	if (armed)
-		doca_pe_clear_notification(orchestrator->channel.pe, 0);
+	if (armed) {
+		doca_pe_clear_notification(channel_pe, 0);
+		doca_pe_clear_notification(queue_pe, 0);
+	}
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.fd == orchestrator->signal_fd)
 			take_signal(orchestrator);
@@ -408,6 +413,14 @@ static void counters_report(const struct orchestrator *orchestrator)
 		fclose(file);
 }
 
+static int pe_fd(const struct doca_pe *pe)
+{
+	doca_notification_handle_t fd = -1;
+
+	doca_pe_get_notification_handle(pe, &fd);
+	return fd;
+}
+
 static bool fd_watch(struct orchestrator *orchestrator, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
@@ -438,7 +451,8 @@ static doca_error_t open_all(struct orchestrator *orchestrator)
 	if (result == DOCA_SUCCESS)
 		result = channel_init(&orchestrator->channel, orchestrator->dev, orchestrator->gpu);
 	if (result == DOCA_SUCCESS &&
-	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, channel_fd(&orchestrator->channel))))
+	    !(fd_watch(orchestrator, orchestrator->signal_fd) && fd_watch(orchestrator, pe_fd(orchestrator->channel.pe)) &&
+	      fd_watch(orchestrator, pe_fd(orchestrator->queue_pe))))
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	return result;
 }
