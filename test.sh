@@ -123,7 +123,7 @@ if ! $quick; then
 			title 'tests of arm64, by the emulator alone'
 			if tests/arm64/emulate.sh "$root/arm64" true; then
 				runner=(tests/arm64/emulate.sh "$root/arm64") build_all=false
-				SOFTFIELD_TEST_SLOW=1 run_tests arm64/build --suite api --no-suite slow --no-suite sources --timeout-multiplier 4
+				run_tests arm64/build --suite api --no-suite slow --no-suite sources --timeout-multiplier 4
 				runner=() build_all=true
 			else
 				echo 'skipped: it takes a user namespace with binfmt_misc, of Linux 6.7 or later'

@@ -14,7 +14,7 @@
 #if !defined(__CUDACC__)
 
 #define SOFTFIELD_SLEEP_US 20000 /**< of a thread that waits for one object: the first sleep, and the growth of the next ones */
-#define SOFTFIELD_SLEEP_MAX_US 100000
+#define SOFTFIELD_SLEEP_MAX_US 100000	/**< the longest of these */
 #define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several objects */
 #define SOFTFIELD_YIELD_EVERY 4		/**< polls */
 

@@ -133,6 +133,8 @@ unsigned ucx_side_progress(struct ucx_side *side)
 {
 	unsigned moved = ucp_worker_progress(side->worker);
 
+	if (moved != 0) /* first what the peer sent before it died: a closed endpoint drops the rest of a long message */
+		return moved;
 	for (; !LIST_EMPTY(&side->dead); moved++)
 		close_connections(side, LIST_FIRST(&side->dead));
 	return moved;

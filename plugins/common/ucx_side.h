@@ -57,8 +57,8 @@ void ucx_side_close_endpoints(struct ucx_side *side);
 /* Does the same first. Objects of endpoints (keys) must be destroyed before. */
 void ucx_side_close(struct ucx_side *side);
 
-/* Progresses UCX, and completes what is pending on endpoints whose peer's death UCX does not report there: as cancelled, with
- * callbacks. Keys of such endpoints remain valid. */
+/* Progresses UCX. Once nothing is left to receive, it also completes what is pending on endpoints whose peer's death only the
+ * watch reported: as cancelled, with callbacks. Their ep is NULL from then on, so destroy their keys before. */
 unsigned ucx_side_progress(struct ucx_side *side);
 
 /* Implements urom_plugin_iface.addr. */

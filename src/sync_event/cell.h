@@ -27,7 +27,6 @@
 
 #include <doca_error.h>
 
-#include "base/clock.h"
 #include "fabric/fabric.h"
 
 #define SF_CELL_PAGE_SIZE 4096

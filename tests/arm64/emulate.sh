@@ -10,7 +10,8 @@ magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
 mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 export SOFTFIELD_EMULATOR=":arm64:M::$magic:$mask:$(command -v qemu-aarch64-static):F"
-export LD_LIBRARY_PATH=$folder/root/usr/lib/aarch64-linux-gnu # the programs of this machine skip libraries of another one
+export LD_LIBRARY_PATH=$folder/root/usr/lib/aarch64-linux-gnu # programs of another architecture skip its libraries
+export SOFTFIELD_TEST_SLOW=1
 # shellcheck disable=SC2016
 exec unshare --user --map-root-user --mount bash -c '
 	mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null || exit 77

@@ -350,7 +350,7 @@ static void wait_for_events(struct orchestrator *orchestrator)
 	struct epoll_event events[4];
 	int count = epoll_wait(orchestrator->epoll_fd, events, 4, armed ? WATCH_MS : CONNECT_POLL_MS);
 
-	if (armed) {
+	if (running) { /* one may be armed though the other could not be */
 		doca_pe_clear_notification(channel_pe, 0);
 		doca_pe_clear_notification(queue_pe, 0);
 	}
