@@ -205,6 +205,11 @@ doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const 
 	return ucx_side_open(side, features);
 }
 
+unsigned ucx_side_progress(struct ucx_side *side)
+{
+	return ucp_worker_progress(side->worker);
+}
+
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
 	LIST_REMOVE(endpoint, next);
