@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
+#include "support/slow.h"
 #include "sync_event/remote_net.h"
 #include "sync_event_fixture.h"
 
@@ -631,7 +632,7 @@ static void a_sleeping_wait_costs_nothing(void **state)
 	struct rusage before, after;
 	bool is_calm = false;
 
-	if (getenv("SOFTFIELD_TEST_SLOW") != NULL) /* an emulator uses the processor too */
+	if (slow_machine()) /* an emulator uses the processor too */
 		skip();
 	import_far(t);
 	CHECK_OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));

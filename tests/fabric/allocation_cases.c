@@ -4,18 +4,12 @@
 
 #include <stdlib.h>
 
-#include "support/asan.h"
+#include "support/sanitizers.h"
 
 #define ROUNDS 200
 #define LONG ((size_t)1 << 20)
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN 1
-#endif
-#endif
-
-#if !HAS_ASAN && !defined(__SANITIZE_THREAD__) && !defined(HAS_TSAN) && defined(__GLIBC__)
+#if !HAS_SANITIZER && defined(__GLIBC__)
 #define COUNTS 1
 
 void *__libc_malloc(size_t size);

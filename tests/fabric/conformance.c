@@ -16,24 +16,6 @@
 const struct sf_fabric_ops *fabric;
 static const char *provider_name;
 
-bool slow_machine(void)
-{
-	return getenv("SOFTFIELD_TEST_SLOW") != NULL;
-}
-
-bool slow_build(void)
-{
-	if (slow_machine())
-		return true;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return true;
-#elif defined(__has_feature)
-	return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-	return false;
-#endif
-}
-
 uint32_t rounds_of(uint32_t rounds)
 {
 	if (slow_build())

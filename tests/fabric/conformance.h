@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "fabric/fabric.h"
 #include "support/check.h"
+#include "support/slow.h"
 
 /* Runs the suite on a provider; returns the exit status of a test. */
 int conformance_run(const char *provider);
@@ -166,8 +167,6 @@ const char *name_address(const char *name);		       /* for sf_conn_connect; NULL
 
 int fds_open(void);
 int mappings_num(void);
-bool slow_build(void);	 /* a sanitizer build, or slow_machine() */
-bool slow_machine(void); /* SOFTFIELD_TEST_SLOW is set: the machine is emulated */
 /* The rounds of a stress: fewer where each is a system call, or in a slow build. */
 uint32_t rounds_of(uint32_t rounds);
 

@@ -22,13 +22,10 @@
 #include "fabric/shm/guard.h"
 #include "fabric/shm/maps.h"
 #include "support/check.h"
+#include "support/slow.h"
 #include "support/stop.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROUNDS 200 /* each round takes much longer */
-#else
-#define ROUNDS 1000
-#endif
+#define ROUNDS (slow_build() ? 200 : 1000)
 
 /* Each counter belongs to one thread; the last value that it wrote must still be there afterwards. */
 struct writer {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/rdma_rig.h"
+#include "support/sanitizers.h"
 
 #define CM_EVENTS 4096
 #define CM_CONNECTIONS 1024
@@ -156,18 +157,10 @@ static inline uint32_t cm_num_fds(void)
 	return num;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define CM_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CM_SANITIZED 1
-#endif
-#endif
-
 /* KiB of memory that this process uses; 0 with a sanitizer, which keeps freed memory and finds leaks itself. */
 static inline uint64_t cm_resident_kib(void)
 {
-#ifdef CM_SANITIZED
+#if HAS_SANITIZER
 	return 0;
 #else
 	FILE *file = fopen("/proc/self/statm", "r");

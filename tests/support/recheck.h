@@ -9,21 +9,12 @@
 #include <poll.h>
 #include <stdint.h>
 
+#include "support/slow.h"
+
 #define RECHECK_LOST_MS 10000 /* nothing else ends a sleep: after this time the wake-up is lost */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RECHECK_SLOW_BUILD 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RECHECK_SLOW_BUILD 1
-#endif
-#endif
-
-#ifdef RECHECK_ROUNDS /* a thin layer over code that has a test of its own */
-#elif defined(RECHECK_SLOW_BUILD)
-#define RECHECK_ROUNDS 20000u
-#else
-#define RECHECK_ROUNDS 1000000u
+#ifndef RECHECK_ROUNDS /* defined for a thin layer over code that has a test of its own */
+#define RECHECK_ROUNDS (slow_build() ? 20000u : 1000000u)
 #endif
 
 static inline void recheck_wait(int fd, uint32_t round)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "support/asan.h"
+#include "support/sanitizers.h"
 #include "support/comch_side.h"
 
 #define CLIENTS (HAS_ASAN ? 64 : 512) /* AddressSanitizer's shadow needs memory for each byte */

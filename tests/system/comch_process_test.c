@@ -18,8 +18,9 @@
 #include <cmocka.h>
 
 #include "comch_roles.h"
-#include "support/asan.h"
 #include "support/log_lines.h"
+#include "support/sanitizers.h"
+#include "support/slow.h"
 #include "support/stop.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -149,8 +150,7 @@ static void one_message_of_a_gibibyte(void **state)
 
 	(void)state;
 	/* With AddressSanitizer it takes half a minute for two machines, and shows nothing that a megabyte does not show. */
-	if (is_by_tcp() || HAS_ASAN || getenv("SOFTFIELD_TEST_SLOW") != NULL ||
-	    sysconf(_SC_AVPHYS_PAGES) < (6L << 30) / sysconf(_SC_PAGESIZE)) {
+	if (is_by_tcp() || HAS_ASAN || slow_machine() || sysconf(_SC_AVPHYS_PAGES) < (6L << 30) / sysconf(_SC_PAGESIZE)) {
 		skip();
 		return;
 	}

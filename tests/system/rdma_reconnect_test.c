@@ -16,6 +16,7 @@
 #include "support/rdma_peer.h"
 
 #include "support/rdma_pair.h"
+#include "support/sanitizers.h"
 
 #define ROUNDS 300  /* by default */
 #define WARM_UP 100 /* after so many rounds the process has allocated all that it keeps */
@@ -256,14 +257,7 @@ static size_t resident_bytes(void)
 /* False with a sanitizer, which keeps freed memory for a while. */
 static bool counts_memory(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	return false;
-#endif
-#endif
-	return true;
+	return !HAS_SANITIZER;
 }
 
 struct left {

@@ -24,22 +24,14 @@
 
 #include "core/ctx.h"
 #include "support/comch_side.h"
+#include "support/slow.h"
 
 #define LOST_MS 5000
 #define BURST_MAX 8
 #define TASKS 64 /* receives posted, or tasks in flight: enough for a burst that is seen in two parts */
 #define SPINS_MAX 2000
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TOTAL 50000u
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TOTAL 50000u
-#endif
-#endif
-#ifndef TOTAL
-#define TOTAL 1000000u
-#endif
+static uint32_t total; /* completions */
 
 /* Shared memory of the sleeping and the completing side. */
 struct window {
@@ -97,7 +89,7 @@ static void sleeper_round(struct sleeper *sleeper, const uint32_t *done)
 
 	while (doca_pe_progress(sleeper->pe))
 		;
-	if (*done == TOTAL)
+	if (*done == total)
 		return;
 	sleeper->round++;
 	atomic_store_explicit(&sleeper->window->open, sleeper->round, memory_order_release);
@@ -148,18 +140,18 @@ static int sender(const char *name, struct window *window)
 	sent++;
 	SIDE_WAIT(data.num_done == 1, data.pe, NULL, NULL,
 		  NULL); /* it leaves once the connection is up; later ones leave from submit */
-	for (uint32_t round = 1; sent < TOTAL; round++) {
+	for (uint32_t round = 1; sent < total; round++) {
 		uint32_t burst = 1 + random_next(&seed) % BURST_MAX;
 
 		wait_for_round(&window->open, round);
 		if (round % 2 != 0)
 			spin(random_next(&seed) % 1000);
-		for (; burst != 0 && sent < TOTAL; burst--, sent++)
+		for (; burst != 0 && sent < total; burst--, sent++)
 			send_one(own.new_consumer_id);
 		atomic_store_explicit(&window->filled, round, memory_order_release);
 	}
 	atomic_store_explicit(&window->filled, UINT32_MAX, memory_order_release);
-	SIDE_WAIT(data.num_done == TOTAL, data.pe, own.pe, NULL, NULL);
+	SIDE_WAIT(data.num_done == total, data.pe, own.pe, NULL, NULL);
 	data_fini(&data);
 	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_IDLE, own.pe, NULL, NULL, NULL); /* the server ends the connection */
 	side_fini(&own, NULL);
@@ -205,9 +197,9 @@ static void comch_completions_around_the_request_wake(void **state)
 	for (size_t i = 0; i < TASKS; i++)
 		data_post(&data, i * 64, 64);
 	sleeper_init(&sleeper, data.pe, window);
-	while (data.num_done < TOTAL)
+	while (data.num_done < total)
 		sleeper_round(&sleeper, &data.num_done);
-	assert_int_equal(data.num_done, TOTAL);
+	assert_int_equal(data.num_done, total);
 	assert_int_equal(data.num_errors, 0);
 	assert_true(sleeper.in_window >= sleeper.round / 2);
 	data.repost = false;
@@ -337,7 +329,7 @@ static void late_completed(struct doca_task *task, union doca_data task_data, un
 
 	(void)task_data;
 	(void)ctx_data;
-	if (++late->completed + TASKS <= TOTAL)
+	if (++late->completed + TASKS <= total)
 		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	else
 		doca_task_free(task);
@@ -363,9 +355,9 @@ static void deferred_completions_around_the_request_wake(void **state)
 		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	}
 	sleeper_init(&sleeper, pe, &late.window);
-	while (late.completed < TOTAL)
+	while (late.completed < total)
 		sleeper_round(&sleeper, &late.completed);
-	assert_int_equal(late.completed, TOTAL);
+	assert_int_equal(late.completed, total);
 	assert_true(sleeper.in_window >= sleeper.round / 2);
 	assert_int_equal(doca_ctx_stop(&late.base), DOCA_SUCCESS);
 	assert_int_equal(sf_ctx_fini(&late.base), DOCA_SUCCESS);
@@ -379,6 +371,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(deferred_completions_around_the_request_wake),
 	};
 
+	total = slow_build() ? 50000 : 1000000;
 	if (argc == 3) {
 		struct window *window = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[2]), 0);
 

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "support/slow.h"
 #include "support/urom_rig.h"
 #include "urom_graph.h"
 
@@ -31,16 +32,7 @@
 #define CYCLES 12
 #define THREADS 3
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWER 10
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWER 10
-#endif
-#endif
-#ifndef SLOWER
-#define SLOWER 1
-#endif
+#define SLOWER (slow_build() ? 10 : 1)
 
 static struct urom_rig rig;
 

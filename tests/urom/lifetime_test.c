@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "fault_rig.h"
-#include "support/asan.h"
+#include "support/sanitizers.h"
 #include "support/wait.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "raw_client.h"
-#include "support/asan.h"
+#include "support/sanitizers.h"
 #include "support/stop.h"
 #include "support/wait.h"
 

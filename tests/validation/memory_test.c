@@ -11,7 +11,8 @@
 #include <doca_dev.h>
 #include <doca_mmap.h>
 
-#include "support/asan.h"
+#include "support/sanitizers.h"
+#include "support/slow.h"
 #include "support/test_dev.h"
 
 #define BYTES 4096
@@ -426,8 +427,7 @@ int main(void)
 {
 	dpu = test_dev_open_pci("03:00.0");
 	host = test_dev_open_pci("d8:00.0");
-	const bool has_heap =
-		!HAS_ASAN && getenv("SOFTFIELD_TEST_SLOW") == NULL; /* glibc's, in a mapping that the kernel names */
+	const bool has_heap = !HAS_ASAN && !slow_machine(); /* glibc's, in a mapping that the kernel names */
 	int failed = scenarios_run("memory", scenarios, sizeof(scenarios) / sizeof(scenarios[0]) - (has_heap ? 0 : 2));
 
 	CHECK_OK(doca_dev_close(dpu));
