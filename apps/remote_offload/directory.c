@@ -7,6 +7,7 @@
 #include <doca_log.h>
 
 #include "remote_offload/clock.h"
+#include "remote_offload/context.h"
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::DIRECTORY);
 
@@ -14,24 +15,6 @@ DOCA_LOG_REGISTER(REMOTE_OFFLOAD::DIRECTORY);
 #define SENDS_MAX 8
 #define ASK_TIMEOUT_MS 300
 #define STOP_TIMEOUT_MS 2000
-
-static enum doca_ctx_states state_of(struct doca_ctx *ctx)
-{
-	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-
-	doca_ctx_get_state(ctx, &state);
-	return state;
-}
-
-static void ctx_stop_and_wait(struct doca_ctx *ctx, struct doca_pe *pe)
-{
-	uint64_t deadline = clock_ms() + STOP_TIMEOUT_MS;
-
-	if (state_of(ctx) == DOCA_CTX_STATE_RUNNING || state_of(ctx) == DOCA_CTX_STATE_STARTING)
-		doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
-		doca_pe_progress(pe);
-}
 
 static void task_sent(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
 {
@@ -110,7 +93,7 @@ void directory_close(struct directory *directory)
 {
 	if (!directory->server)
 		return;
-	ctx_stop_and_wait(doca_comch_server_as_ctx(directory->server), directory->pe);
+	(void)context_stop(doca_comch_server_as_ctx(directory->server), directory->pe, STOP_TIMEOUT_MS);
 	if (doca_comch_server_destroy(directory->server) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel %s did not close in order", DIRECTORY_CHANNEL);
 	directory->server = NULL;
@@ -159,9 +142,9 @@ static void question_send(struct doca_comch_client *client, struct doca_pe *pe, 
 		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = question});
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(ctx);
-	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
+	while (!question->answered && context_state(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
-	ctx_stop_and_wait(ctx, pe);
+	(void)context_stop(ctx, pe, STOP_TIMEOUT_MS);
 }
 
 bool directory_ask(struct doca_dev *dev, char *channel_name, size_t size)

@@ -2,16 +2,17 @@
 #include "channel.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <doca_ctx.h>
 #include <doca_log.h>
 
+#include "remote_offload/clock.h"
+#include "remote_offload/context.h"
 #include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR::CHANNEL);
 
-#define STOP_TIMEOUT_S 5
+#define STOP_TIMEOUT_MS 5000
 
 /* Callbacks */
 
@@ -136,11 +137,7 @@ doca_error_t channel_connect(struct channel *channel, const char *channel_name)
 
 static enum doca_ctx_states client_state(const struct channel *channel)
 {
-	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-
-	if (channel->client)
-		doca_ctx_get_state(doca_comch_client_as_ctx(channel->client), &state);
-	return state;
+	return channel->client ? context_state(doca_comch_client_as_ctx(channel->client)) : DOCA_CTX_STATE_IDLE;
 }
 
 enum channel_status channel_status(struct channel *channel)
@@ -157,16 +154,13 @@ enum channel_status channel_status(struct channel *channel)
 
 void channel_close(struct channel *channel)
 {
-	time_t deadline = time(NULL) + STOP_TIMEOUT_S;
+	uint64_t deadline = clock_ms() + STOP_TIMEOUT_MS;
 
 	if (!channel->client)
 		return;
-	while (channel->sending > 0 && client_state(channel) == DOCA_CTX_STATE_RUNNING && time(NULL) < deadline)
+	while (channel->sending > 0 && client_state(channel) == DOCA_CTX_STATE_RUNNING && clock_ms() < deadline)
 		doca_pe_progress(channel->pe);
-	if (client_state(channel) == DOCA_CTX_STATE_RUNNING || client_state(channel) == DOCA_CTX_STATE_STARTING)
-		doca_ctx_stop(doca_comch_client_as_ctx(channel->client));
-	while (client_state(channel) != DOCA_CTX_STATE_IDLE && time(NULL) < deadline)
-		doca_pe_progress(channel->pe);
+	(void)context_stop(doca_comch_client_as_ctx(channel->client), channel->pe, STOP_TIMEOUT_MS);
 	if (doca_comch_client_destroy(channel->client) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel did not close in order");
 	channel->client = NULL;

@@ -2,7 +2,6 @@
 #include "queue.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <doca_buf_array.h>
 #include <doca_comch_consumer.h>
@@ -12,11 +11,13 @@
 #include <doca_log.h>
 #include <doca_mmap.h>
 
+#include "remote_offload/context.h"
+
 DOCA_LOG_REGISTER(ORCHESTRATOR::QUEUE);
 
 #define BUFFER_ALIGN 64
 #define MEMORY_ALIGN 65536
-#define STOP_TIMEOUT_S 3
+#define STOP_TIMEOUT_MS 3000
 
 /* The kernel runs the data path: the host's tasks are configured, never used. */
 static void send_cb(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
@@ -132,19 +133,11 @@ doca_error_t queue_open(struct queue *queue, const struct queue_setup *setup, st
 	return result;
 }
 
-static enum doca_ctx_states state_of(struct doca_ctx *ctx)
-{
-	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-
-	doca_ctx_get_state(ctx, &state);
-	return state;
-}
-
 bool queue_is_running(const struct queue *queue)
 {
 	return queue->consumer && queue->producer &&
-	       state_of(doca_comch_consumer_as_ctx(queue->consumer)) == DOCA_CTX_STATE_RUNNING &&
-	       state_of(doca_comch_producer_as_ctx(queue->producer)) == DOCA_CTX_STATE_RUNNING;
+	       context_state(doca_comch_consumer_as_ctx(queue->consumer)) == DOCA_CTX_STATE_RUNNING &&
+	       context_state(doca_comch_producer_as_ctx(queue->producer)) == DOCA_CTX_STATE_RUNNING;
 }
 
 doca_error_t queue_describe(const struct queue *queue, struct kernel_queue *description)
@@ -167,13 +160,8 @@ doca_error_t queue_describe(const struct queue *queue, struct kernel_queue *desc
 
 static void stop_ctx(struct queue *queue, struct doca_ctx *ctx)
 {
-	time_t deadline = time(NULL) + STOP_TIMEOUT_S;
-
-	doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && time(NULL) < deadline)
-		doca_pe_progress(queue->pe);
-	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
-		DOCA_LOG_WARN("a queue did not stop within %d s", STOP_TIMEOUT_S);
+	if (!context_stop(ctx, queue->pe, STOP_TIMEOUT_MS))
+		DOCA_LOG_WARN("a queue did not stop within %d ms", STOP_TIMEOUT_MS);
 }
 
 void queue_close(struct queue *queue)

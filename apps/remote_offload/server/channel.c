@@ -2,17 +2,17 @@
 #include "channel.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <doca_ctx.h>
 #include <doca_log.h>
 
+#include "remote_offload/context.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::CHANNEL);
 
-#define STOP_TIMEOUT_S 5
+#define STOP_TIMEOUT_MS 5000
 
 static void push_event(struct channel *channel, const struct channel_event *event)
 {
@@ -173,18 +173,7 @@ doca_error_t channel_open(struct channel *channel, const char *device_id, const 
 
 static void stop_server(struct channel *channel)
 {
-	struct doca_ctx *ctx = doca_comch_server_as_ctx(channel->server);
-	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-	time_t deadline = time(NULL) + STOP_TIMEOUT_S;
-
-	doca_ctx_get_state(ctx, &state);
-	if (state != DOCA_CTX_STATE_IDLE)
-		doca_ctx_stop(ctx);
-	doca_ctx_get_state(ctx, &state);
-	while (state != DOCA_CTX_STATE_IDLE && time(NULL) < deadline) {
-		doca_pe_progress(channel->pe);
-		doca_ctx_get_state(ctx, &state);
-	}
+	(void)context_stop(doca_comch_server_as_ctx(channel->server), channel->pe, STOP_TIMEOUT_MS);
 	if (doca_comch_server_destroy(channel->server) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel did not close in order");
 	channel->server = NULL;

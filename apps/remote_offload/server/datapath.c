@@ -14,6 +14,7 @@
 #include <doca_mmap.h>
 
 #include "remote_offload/clock.h"
+#include "remote_offload/context.h"
 #include "remote_offload/log_limit.h"
 
 DOCA_LOG_REGISTER(SERVER::DATAPATH);
@@ -219,18 +220,10 @@ doca_error_t datapath_open(struct datapath *dp, struct doca_comch_connection *co
 	return result;
 }
 
-static enum doca_ctx_states state_of(struct doca_ctx *ctx)
-{
-	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
-
-	doca_ctx_get_state(ctx, &state);
-	return state;
-}
-
 bool datapath_is_running(struct datapath *dp)
 {
-	return state_of(doca_comch_consumer_as_ctx(dp->consumer)) == DOCA_CTX_STATE_RUNNING &&
-	       state_of(doca_comch_producer_as_ctx(dp->producer)) == DOCA_CTX_STATE_RUNNING;
+	return context_state(doca_comch_consumer_as_ctx(dp->consumer)) == DOCA_CTX_STATE_RUNNING &&
+	       context_state(doca_comch_producer_as_ctx(dp->producer)) == DOCA_CTX_STATE_RUNNING;
 }
 
 static doca_error_t make_send(struct datapath *dp, struct datapath_send *send, uint8_t *bytes, uint32_t remote_consumer_id)
@@ -334,9 +327,7 @@ static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_cou
 		doca_pe_progress(dp->pe);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_task_free(dp->ending_tasks[i]);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
-		doca_pe_progress(dp->pe);
-	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
+	if (!context_wait_idle(ctx, dp->pe, deadline))
 		LIMITED_LOG_WARN("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_buf_dec_refcount(dp->ending_bufs[i], NULL);
