@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "rdma_fixture.h"
-#include "support/descriptors.h"
 
 static void states_of_a_connection(void **state)
 {
@@ -55,66 +54,6 @@ static void altered_details_are_rejected(void **state)
 		assert_int_equal(doca_rdma_connect(f->a.rdma, copy, len, f->ab), DOCA_ERROR_INVALID_VALUE);
 	}
 	CHECK_OK(doca_rdma_connect(f->a.rdma, copy, f->b_size, f->ab));
-}
-
-/* A message in each direction. */
-static void exchange_one(struct rdma_fixture *f)
-{
-	const uint32_t good = f->a.num_good + f->b.num_good;
-
-	CHECK_OK(rig_receive(&f->a, NULL, 0));
-	CHECK_OK(rig_receive(&f->b, NULL, 0));
-	CHECK_OK(rig_send_imm(&f->a, f->ab, NULL, 0, 0));
-	CHECK_OK(rig_send_imm(&f->b, f->ba, NULL, 0, 0));
-	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_good + f->b.num_good == good + 4);
-}
-
-/* By TCP, where an acknowledgement needs no packet of its own if the answer takes the same connection. */
-static void two_connections_become_one(void **state)
-{
-	struct rdma_fixture *f = *state;
-	const char *provider = getenv("SOFTFIELD_FABRIC");
-	uint32_t num;
-
-	if (provider == NULL || strcmp(provider, "tcp") != 0)
-		skip();
-	rdma_rig_start(&f->a);
-	rdma_rig_start(&f->b);
-	export_both(f);
-	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
-	CHECK_OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
-	num = num_descriptors();
-	RDMA_RIG_WAIT(&f->a, &f->b, num_descriptors() == num - 2); /* both ends of one */
-	for (int i = 0; i < 10; i++)
-		exchange_one(f);
-	assert_int_equal(num_descriptors(), num - 2);
-}
-
-/* A side that has always something in flight keeps its own connection, until it pauses. */
-static void a_side_that_sends_changes_over_later(void **state)
-{
-	struct rdma_fixture *f = *state;
-	const char *provider = getenv("SOFTFIELD_FABRIC");
-	uint32_t num;
-
-	if (provider == NULL || strcmp(provider, "tcp") != 0)
-		skip();
-	rdma_rig_start(&f->a);
-	rdma_rig_start(&f->b);
-	connect_both(f);
-	num = num_descriptors();
-	CHECK_OK(rig_send_imm(&f->a, f->ab, NULL, 0, 0)); /* no receive is posted, so it stays */
-	CHECK_OK(rig_send_imm(&f->b, f->ba, NULL, 0, 0));
-	for (int i = 0; i < 1000; i++) {
-		doca_pe_progress(f->a.pe);
-		doca_pe_progress(f->b.pe);
-	}
-	assert_int_equal(num_descriptors(), num);
-	exchange_one(f);
-	CHECK_OK(rig_receive(&f->a, NULL, 0));
-	CHECK_OK(rig_receive(&f->b, NULL, 0));
-	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_good + f->b.num_good == 8 && num_descriptors() == num - 2);
-	exchange_one(f);
 }
 
 /* The next statement submits tasks, although the peer connects only later. */
@@ -174,8 +113,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(states_of_a_connection, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(altered_details_are_rejected, rdma_prepare, rdma_teardown),
-		cmocka_unit_test_setup_teardown(two_connections_become_one, rdma_prepare, rdma_teardown),
-		cmocka_unit_test_setup_teardown(a_side_that_sends_changes_over_later, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(one_side_connects_long_before, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(several_connections, rdma_prepare, rdma_teardown),
 	};

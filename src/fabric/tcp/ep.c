@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
@@ -19,8 +18,7 @@
 #include "fabric/tcp/conn.h"
 #include "fabric/tcp/drive.h"
 
-#define BUSY_POLLS 64	    /* in LOOK_NS: the program polls, so the agent need not */
-#define LOOK_NS 4000000	    /* less than an interval of fast ticks */
+#define BUSY_POLLS 64	    /* of a tick: the program polls, so the agent need not */
 #define CREDIT_CONNS_MAX 32 /* connections that are checked with every post */
 
 static LIST_HEAD(, tcp_ep) eps GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(eps);
@@ -54,31 +52,20 @@ static void channel_watch(struct tcp_ep *far, bool on)
 	epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, far->epoll, &event);
 }
 
-/* Returns true if the program has polled often of late. Not only since the last message: messages may come so fast that it polls
- * only a few times for each. */
-static bool is_polled(struct tcp_ep *far)
-{
-	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed), now = sf_now_ns();
-	const bool is_busy = polls - far->polls_seen > BUSY_POLLS;
-
-	if (is_busy || now - far->polls_seen_ns >= LOOK_NS) {
-		far->polls_seen = polls;
-		far->polls_seen_ns = now;
-	}
-	return is_busy;
-}
-
 /* Something has arrived. A program that polls finds it itself. */
 static void channel_readable(struct sf_channel *channel)
 {
 	struct tcp_ep *far = channel->owner;
+	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 	struct tcp_changes changes = {0};
 
 	pthread_mutex_lock(&far->lock);
-	if (!far->queue.armed && is_polled(far)) {
+	if (!far->queue.armed && polls - far->polls_seen > BUSY_POLLS) {
+		far->polls_seen = polls;
 		channel_watch(far, false);
 		sf_control_wake(); /* to look again */
 	} else {
+		far->polls_seen = polls;
 		(void)sf_tcp_drive(far, true, &changes);
 	}
 	sf_tcp_ep_unlock(far);
@@ -90,19 +77,15 @@ bool sf_tcp_eps_tick(uint64_t now)
 	struct tcp_ep *far;
 	bool timed = false;
 
+	(void)now;
 	assert(sf_is_locked(&sf_control_lock));
 	LIST_FOREACH (far, &eps, entry) {
 		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 		struct tcp_changes changes = {0};
 
 		pthread_mutex_lock(&far->lock);
-		/* The agent ticks after each event, too: between two ticks the program may have had no time for a poll. */
-		if (now - far->polls_seen_ns >= LOOK_NS) {
-			if (!far->is_watched && polls == far->polls_seen)
-				channel_watch(far, true);
-			far->polls_seen = polls;
-			far->polls_seen_ns = now;
-		}
+		if (!far->is_watched && polls == far->polls_seen)
+			channel_watch(far, true);
 		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
 			sf_tcp_drive_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
@@ -111,6 +94,7 @@ bool sf_tcp_eps_tick(uint64_t now)
 		if (far->is_watched &&
 		    !LIST_EMPTY(&far->busy)) /* for connections that wait for an end, or for an acknowledgement */
 			sf_tcp_drive_busy(far, true);
+		far->polls_seen = polls;
 		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
 		sf_tcp_ep_unlock(far);
 		sf_tcp_changes_ring(&changes);

@@ -27,7 +27,7 @@ struct tcp_ep {
 	struct sf_channel *channel; /* the same, in the agent's set. Guarded by sf_control_lock */
 	_Atomic bool is_due;	    /* the queue is not empty */
 	_Atomic uint64_t polls;
-	uint64_t polls_seen, polls_seen_ns; /* the agent's: so many at that time */
+	uint64_t polls_seen; /* the agent's */
 	/* guarded by lock */
 	struct sf_ep_queue queue;
 	bool is_watched; /* set by the agent: it drives the sessions */
