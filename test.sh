@@ -12,7 +12,7 @@ quick=false
 [ "${1:-}" = --quick ] && quick=true
 root=${BUILD_ROOT:-$PWD/build-test}
 fuzz_seconds=${FUZZ_SECONDS:-6}
-latest=4200 # seconds
+latest=4200 # seconds after the start; a step of the last ones that would begin later is skipped
 passed=0 failed=0 skipped=0
 failures=() # printed again at the end, because the log is long
 SOFTFIELD_RUNTIME=$(mktemp -d)

@@ -18,11 +18,11 @@ bool context_wait_idle(const struct doca_ctx *ctx, struct doca_pe *pe, uint64_t 
 	return context_state(ctx) == DOCA_CTX_STATE_IDLE;
 }
 
-bool context_stop(struct doca_ctx *ctx, struct doca_pe *pe, uint32_t limit_ms)
+bool context_stop(struct doca_ctx *ctx, struct doca_pe *pe, uint64_t deadline)
 {
 	enum doca_ctx_states state = context_state(ctx);
 
 	if (state == DOCA_CTX_STATE_RUNNING || state == DOCA_CTX_STATE_STARTING)
 		doca_ctx_stop(ctx);
-	return context_wait_idle(ctx, pe, clock_ms() + limit_ms);
+	return context_wait_idle(ctx, pe, deadline);
 }

@@ -10,9 +10,9 @@
 #include <doca_pe.h>
 
 enum doca_ctx_states context_state(const struct doca_ctx *ctx);
-/* Progresses until the context is idle. deadline: of clock_ms(). Returns whether it is idle. */
+/* Progresses until the context is idle, or until the deadline, of clock_ms(). Returns whether it is idle. */
 bool context_wait_idle(const struct doca_ctx *ctx, struct doca_pe *pe, uint64_t deadline);
-/* Stops the context, unless it is stopped already, and waits for a limited time. Returns whether it is idle. */
-bool context_stop(struct doca_ctx *ctx, struct doca_pe *pe, uint32_t limit_ms);
+/* Stops the context first, unless it is stopped already. */
+bool context_stop(struct doca_ctx *ctx, struct doca_pe *pe, uint64_t deadline);
 
 #endif

@@ -93,7 +93,7 @@ void directory_close(struct directory *directory)
 {
 	if (!directory->server)
 		return;
-	(void)context_stop(doca_comch_server_as_ctx(directory->server), directory->pe, STOP_TIMEOUT_MS);
+	(void)context_stop(doca_comch_server_as_ctx(directory->server), directory->pe, clock_ms() + STOP_TIMEOUT_MS);
 	if (doca_comch_server_destroy(directory->server) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel %s did not close in order", DIRECTORY_CHANNEL);
 	directory->server = NULL;
@@ -144,7 +144,7 @@ static void question_send(struct doca_comch_client *client, struct doca_pe *pe, 
 		result = doca_ctx_start(ctx);
 	while (!question->answered && context_state(ctx) != DOCA_CTX_STATE_IDLE && clock_ms() < deadline)
 		doca_pe_progress(pe);
-	(void)context_stop(ctx, pe, STOP_TIMEOUT_MS);
+	(void)context_stop(ctx, pe, clock_ms() + STOP_TIMEOUT_MS);
 }
 
 bool directory_ask(struct doca_dev *dev, char *channel_name, size_t size)

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "support/sanitizers.h"
 #include "support/comch_side.h"
+#include "support/sanitizers.h"
 
 #define CLIENTS (HAS_ASAN ? 64 : 512) /* AddressSanitizer's shadow needs memory for each byte */
 #define CLIENT_TASKS 8192

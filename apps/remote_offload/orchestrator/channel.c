@@ -160,7 +160,7 @@ void channel_close(struct channel *channel)
 		return;
 	while (channel->sending > 0 && client_state(channel) == DOCA_CTX_STATE_RUNNING && clock_ms() < deadline)
 		doca_pe_progress(channel->pe);
-	(void)context_stop(doca_comch_client_as_ctx(channel->client), channel->pe, STOP_TIMEOUT_MS);
+	(void)context_stop(doca_comch_client_as_ctx(channel->client), channel->pe, deadline);
 	if (doca_comch_client_destroy(channel->client) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel did not close in order");
 	channel->client = NULL;

@@ -11,6 +11,7 @@
 #include <doca_log.h>
 #include <doca_mmap.h>
 
+#include "remote_offload/clock.h"
 #include "remote_offload/context.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR::QUEUE);
@@ -160,7 +161,7 @@ doca_error_t queue_describe(const struct queue *queue, struct kernel_queue *desc
 
 static void stop_ctx(struct queue *queue, struct doca_ctx *ctx)
 {
-	if (!context_stop(ctx, queue->pe, STOP_TIMEOUT_MS))
+	if (!context_stop(ctx, queue->pe, clock_ms() + STOP_TIMEOUT_MS))
 		DOCA_LOG_WARN("a queue did not stop within %d ms", STOP_TIMEOUT_MS);
 }
 

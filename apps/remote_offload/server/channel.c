@@ -6,6 +6,7 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 
+#include "remote_offload/clock.h"
 #include "remote_offload/context.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/log_limit.h"
@@ -173,7 +174,7 @@ doca_error_t channel_open(struct channel *channel, const char *device_id, const 
 
 static void stop_server(struct channel *channel)
 {
-	(void)context_stop(doca_comch_server_as_ctx(channel->server), channel->pe, STOP_TIMEOUT_MS);
+	(void)context_stop(doca_comch_server_as_ctx(channel->server), channel->pe, clock_ms() + STOP_TIMEOUT_MS);
 	if (doca_comch_server_destroy(channel->server) != DOCA_SUCCESS)
 		DOCA_LOG_WARN("the channel did not close in order");
 	channel->server = NULL;
