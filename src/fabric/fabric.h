@@ -102,8 +102,9 @@ enum sf_conn_state {
 struct sf_conn {
 	const struct sf_fabric_ops *ops;
 	struct sf_ep *ep;
-	void *user;			/* for the library */
-	enum sf_conn_state state;	/* as last reported by a handler */
+	void *user;		  /* for the library */
+	enum sf_conn_state state; /* as last reported by a handler */
+	bool is_stale; /* set by the library: another connection has used receives of the peer that this one counts on */
 	struct sf_handshake *handshake; /* with the peer's agent; NULL: none */
 };
 
@@ -262,6 +263,7 @@ enum sf_caps {
 	SF_CAP_MAP = 1 << 4,	    /* sf_region_map of an imported region can succeed */
 	SF_CAP_UNATTENDED = 1 << 6, /* receives of a stopped process are filled, and its memory is accessible, without it */
 	SF_CAP_ATOMIC_CPU = 1 << 5, /* atomic with respect to the processor's own atomics too, not only to each other */
+	SF_CAP_PIGGYBACK = 1 << 7,  /* acknowledgements travel with messages of the other direction of their connection */
 };
 
 #define SF_PROVIDER_NAME_MAX 32 /* a provider's name, with its NUL */

@@ -51,6 +51,29 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 	slots->last = connection;
 }
 
+/* ---- one of two ---- */
+
+static bool is_one_enough(const struct doca_rdma_connection *connection)
+{
+	const struct sf_conn *in = connection->in, *out = connection->out;
+
+	return in != NULL && out != NULL && in != out && connection->rdma->gpu == NULL &&
+	       (in->ops->caps & out->ops->caps & SF_CAP_PIGGYBACK) != 0;
+}
+
+void rdma_connection_join(struct doca_rdma_connection *connection)
+{
+	if (!is_one_enough(connection) || memcmp(connection->token, connection->peer.token, RDMA_TOKEN_SIZE) < 0)
+		return;
+	connection->joins = true;
+	connection->rdma->num_joins++;
+}
+
+bool rdma_connection_peer_joins(const struct doca_rdma_connection *connection)
+{
+	return is_one_enough(connection) && memcmp(connection->token, connection->peer.token, RDMA_TOKEN_SIZE) < 0;
+}
+
 /* ---- the end of one ---- */
 
 void rdma_connection_mark_changed(struct doca_rdma_connection *connection)

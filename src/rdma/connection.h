@@ -37,6 +37,7 @@ struct doca_rdma_connection {
 	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];   /* for the program to read */
 	struct sf_conn *in;			   /* from the peer, or NULL */
 	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* the token of in */
+	bool joins;				   /* `out` is to be closed, and `in` used instead */
 	struct doca_rdma_connection *next_waiting; /* of connections with waiting tasks */
 	uint64_t not_ready_since;		   /* since when the first waiting task has had no receive, ns; or 0 */
 	/* by address */
@@ -68,6 +69,11 @@ const char *rdma_connection_loss(const struct doca_rdma_connection *connection);
  * has. sender names the operation if only a send can fail so, operation if any can. */
 doca_error_t rdma_connection_send_failure(const struct doca_rdma_connection *connection, const char *sender,
 					  const char *operation, uint64_t len, doca_error_t why);
+/* Call when both `in` and `out` are there. If acknowledgements can travel with messages, one connection is better than two: the
+ * side with the larger token closes its own when nothing is in flight, and sends by the peer's. */
+void rdma_connection_join(struct doca_rdma_connection *connection);
+/* Returns true if the peer may close `in` for that reason. */
+bool rdma_connection_peer_joins(const struct doca_rdma_connection *connection);
 /* Makes progress check the connection. */
 void rdma_connection_mark_changed(struct doca_rdma_connection *connection);
 /* Returns true if it is connecting by address, or connected. For the status page. */

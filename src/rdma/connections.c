@@ -33,7 +33,9 @@ static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
 
 	rdma_cm_report_accepted(connection);
-	if (conn == connection->in || conn == connection->out) {
+	if (conn == connection->in && reason == DOCA_ERROR_CONNECTION_RESET && rdma_connection_peer_joins(connection)) {
+		connection->in = NULL; /* if the peer has left, it has closed `out`, too */
+	} else if (conn == connection->in || conn == connection->out) {
 		if (connection->in == conn)
 			connection->in = NULL;
 		if (connection->out == conn)
@@ -51,6 +53,29 @@ const struct sf_ep_handler rdma_ep_handler = {
 	.connected = conn_connected,
 	.closed = conn_closed,
 };
+
+/* ---- one of two ---- */
+
+/* Messages stay in order: those by the closed connection have arrived. */
+void rdma_connections_join(struct doca_rdma *rdma)
+{
+	rdma->num_joins = 0;
+	for (uint32_t i = 0; i < rdma->num_connections; i++) {
+		struct doca_rdma_connection *connection = &rdma->connections[i];
+
+		if (!connection->joins)
+			continue;
+		connection->joins =
+			connection->state == RDMA_CONNECTION_CONNECTED && connection->in != NULL && connection->out != NULL;
+		if (connection->joins && connection->num_out == 0 && connection->waiting == NULL) {
+			sf_conn_close(connection->out);
+			connection->out = connection->in;
+			connection->out->is_stale = true;
+			connection->joins = false;
+		}
+		rdma->num_joins += connection->joins;
+	}
+}
 
 /* ---- the end ---- */
 

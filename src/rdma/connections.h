@@ -7,6 +7,8 @@
 
 extern const struct sf_ep_handler rdma_ep_handler;
 
+/* Continues rdma_connection_join. Not during a poll. */
+void rdma_connections_join(struct doca_rdma *rdma);
 /* Begins to close all connections. */
 void rdma_connections_cancel(struct doca_rdma *rdma);
 /* Closes their fabric connections. Nothing is in flight. */

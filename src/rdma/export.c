@@ -57,6 +57,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const vo
 	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
 		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
+		rdma_connection_join(connection);
 	} else if (connection == NULL || !rdma_guest_add(connection, conn)) {
 		SF_LOG_WARN_LIMITED("rdma: rejected a peer that matches no exported connection");
 		sf_conn_close(conn);
@@ -200,6 +201,7 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;
+	rdma_connection_join(rdma_connection);
 	rdma_connection_show(rdma_connection);
 	return DOCA_SUCCESS;
 }

@@ -231,6 +231,8 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 
 	if (rdma->waiting != NULL)
 		moved |= rdma_requests_pump(rdma);
+	if (rdma->num_joins != 0)
+		rdma_connections_join(rdma);
 	if (rdma->one.due) {
 		rdma_one_run(rdma);
 		moved = true;
@@ -272,7 +274,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 		return true;
 	rdma->not_polled = 0;
 	uint32_t polled = sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET);
-	if (polled != 0 && has_more(rdma))
+	if (polled != 0 && (has_more(rdma) || rdma->num_joins != 0))
 		(void)progress_after(rdma);
 	return ran + polled != 0;
 }

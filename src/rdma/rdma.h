@@ -17,8 +17,9 @@
  *
  * An instance has one endpoint and one listener for its exports. A connection has two of the fabric's: its own, by which it
  * sends, reads and writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other,
- * and the descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A
- * connection by address is one connection, which is both.
+ * and the descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. Where
+ * acknowledgements can travel with messages, the two then become one (rdma_connection_join), as a connection by address is from
+ * the beginning.
  *
  * Tasks of a connection are sent in order. A task that the fabric does not accept now (no receive posted, not connected yet, a
  * queue full) waits in the connection with all later ones, and progress retries it.
@@ -97,6 +98,7 @@ struct doca_rdma {
 	uint32_t num_calls;
 	struct rdma_guest *guests;
 	uint32_t num_guests;
+	uint32_t num_joins;  /* connections that joins */
 	uint32_t not_polled; /* consecutive progress calls that skipped the endpoint */
 	struct doca_task *completed_inline,
 		*completed_inline_last; /* succeeded inside their submits, to be completed by progress; by next */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "rdma_fixture.h"
+#include "support/descriptors.h"
 
 static void states_of_a_connection(void **state)
 {
@@ -54,6 +55,98 @@ static void altered_details_are_rejected(void **state)
 		assert_int_equal(doca_rdma_connect(f->a.rdma, copy, len, f->ab), DOCA_ERROR_INVALID_VALUE);
 	}
 	CHECK_OK(doca_rdma_connect(f->a.rdma, copy, f->b_size, f->ab));
+}
+
+/* A message in each direction. */
+static void exchange_one(struct rdma_fixture *f)
+{
+	const uint32_t good = f->a.num_good + f->b.num_good;
+
+	CHECK_OK(rig_receive(&f->a, NULL, 0));
+	CHECK_OK(rig_receive(&f->b, NULL, 0));
+	CHECK_OK(rig_send_imm(&f->a, f->ab, NULL, 0, 0));
+	CHECK_OK(rig_send_imm(&f->b, f->ba, NULL, 0, 0));
+	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_good + f->b.num_good == good + 4);
+}
+
+/* By TCP, where an acknowledgement needs no packet of its own if the answer takes the same connection. */
+static void two_connections_become_one(void **state)
+{
+	struct rdma_fixture *f = *state;
+	const char *provider = getenv("SOFTFIELD_FABRIC");
+	uint32_t num;
+
+	if (provider == NULL || strcmp(provider, "tcp") != 0)
+		skip();
+	rdma_rig_start(&f->a);
+	rdma_rig_start(&f->b);
+	export_both(f);
+	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
+	CHECK_OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
+	num = num_descriptors();
+	RDMA_RIG_WAIT(&f->a, &f->b, num_descriptors() == num - 2); /* both ends of one */
+	for (int i = 0; i < 10; i++)
+		exchange_one(f);
+	assert_int_equal(num_descriptors(), num - 2);
+}
+
+/* A side that has always something in flight keeps its own connection, until it pauses. */
+static void a_side_that_sends_changes_over_later(void **state)
+{
+	struct rdma_fixture *f = *state;
+	const char *provider = getenv("SOFTFIELD_FABRIC");
+	uint32_t num;
+
+	if (provider == NULL || strcmp(provider, "tcp") != 0)
+		skip();
+	rdma_rig_start(&f->a);
+	rdma_rig_start(&f->b);
+	connect_both(f);
+	num = num_descriptors();
+	CHECK_OK(rig_send_imm(&f->a, f->ab, NULL, 0, 0)); /* no receive is posted, so it stays */
+	CHECK_OK(rig_send_imm(&f->b, f->ba, NULL, 0, 0));
+	for (int i = 0; i < 1000; i++) {
+		doca_pe_progress(f->a.pe);
+		doca_pe_progress(f->b.pe);
+	}
+	assert_int_equal(num_descriptors(), num);
+	exchange_one(f);
+	CHECK_OK(rig_receive(&f->a, NULL, 0));
+	CHECK_OK(rig_receive(&f->b, NULL, 0));
+	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_good + f->b.num_good == 8 && num_descriptors() == num - 2);
+	exchange_one(f);
+}
+
+/* A receive that was reported on both connections, and used by one, does not count for the other: a longer message takes the
+ * next. */
+static void a_used_receive_is_used_on_both_connections(void **state)
+{
+	struct rdma_fixture *f = *state;
+	struct doca_buf *shorter = rig_source(&f->a, 0, 8), *longer = rig_source(&f->a, 64, 4000);
+	struct doca_buf *first = rig_room(&f->b, 0, 8), *second = rig_room(&f->b, 64, 4000);
+
+	rdma_rig_start(&f->a);
+	rdma_rig_start(&f->b);
+	CHECK_OK(rig_receive(&f->b, first, 0));
+	connect_both(f);
+	CHECK_OK(rig_send(&f->a, f->ab, shorter, 0));
+	RDMA_RIG_WAIT(&f->a, &f->b, f->b.num_received == 1 && f->a.num_good == 1);
+	for (int i = 0; i < 2000; i++) {
+		doca_pe_progress(f->a.pe);
+		doca_pe_progress(f->b.pe);
+	}
+	CHECK_OK(rig_receive(&f->a, NULL, 0));
+	/* It arrives while both sides poll, so that the agents do nothing now. */
+	CHECK_OK(rig_send_imm(&f->b, f->ba, NULL, 0, 0));
+	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_received == 1 && f->b.num_good == 2);
+	CHECK_OK(rig_receive(&f->b, second, 0));
+	CHECK_OK(rig_send(&f->a, f->ab, longer, 0));
+	RDMA_RIG_WAIT(&f->a, &f->b, f->b.num_received == 2 || f->a.num_failed != 0);
+	assert_int_equal(f->a.num_failed, 0);
+	rig_put(shorter);
+	rig_put(longer);
+	rig_put(first);
+	rig_put(second);
 }
 
 /* The next statement submits tasks, although the peer connects only later. */
@@ -113,6 +206,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(states_of_a_connection, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(altered_details_are_rejected, rdma_prepare, rdma_teardown),
+		cmocka_unit_test_setup_teardown(two_connections_become_one, rdma_prepare, rdma_teardown),
+		cmocka_unit_test_setup_teardown(a_side_that_sends_changes_over_later, rdma_prepare, rdma_teardown),
+		cmocka_unit_test_setup_teardown(a_used_receive_is_used_on_both_connections, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(one_side_connects_long_before, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(several_connections, rdma_prepare, rdma_teardown),
 	};

@@ -100,11 +100,16 @@ static void say_message(uint32_t seq, uint32_t ack)
 	say(TCP_SEND, seq, ack, message, sizeof(message));
 }
 
-static void say_receives(uint32_t num, uint32_t ack)
+static void say_receives_after(uint32_t asks, uint32_t num, uint32_t ack)
 {
 	const struct tcp_receives list = {.num = 1, .runs = {{.len = ROOM, .num = num}}};
 
-	say(TCP_RECEIVES, 0, ack, &list, sizeof(list));
+	say(TCP_RECEIVES, asks, ack, &list, sizeof(list));
+}
+
+static void say_receives(uint32_t num, uint32_t ack)
+{
+	say_receives_after(0, num, ack);
 }
 
 /* The head of the next frame that the session sends. */
@@ -229,6 +234,40 @@ static void receives_are_listed_from_the_next_message_on(void **state)
 	progress();
 	assert_int_equal(recv(peer, &listed, sizeof(listed), MSG_DONTWAIT), sizeof(listed));
 	assert_int_equal(listed.list.from, 1);
+}
+
+/* The peer's receives were used by messages of another connection: a report that was sent before it heard of that does not count.
+ */
+static void receives_are_unknown_until_the_peer_has_answered(void **state)
+{
+	(void)state;
+	op = (struct sf_op){.kind = SF_OP_SEND};
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = ROOM, .num = 1}}};
+	sf_tcp_session_ask(&session);
+	assert_int_equal(hear().kind, TCP_ASK);
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_ERROR_AGAIN);
+	assert_int_equal(op.status, DOCA_SUCCESS); /* not EMPTY */
+	say_receives(1, 0);
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_ERROR_AGAIN);
+	say_receives_after(1, 1, 0);
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_SUCCESS);
+	assert_int_equal(hear().kind, TCP_SEND);
+	assert_true(hears_nothing()); /* it asks once */
+}
+
+static void a_peer_that_asks_gets_the_receives(void **state)
+{
+	(void)state;
+	for (uint32_t asks = 1; asks <= 2; asks++) {
+		struct tcp_head head;
+
+		say(TCP_ASK, 0, 0, NULL, 0);
+		progress();
+		head = hear();
+		assert_int_equal(head.kind, TCP_RECEIVES);
+		assert_int_equal(head.seq, asks);
+		assert_true(hears_nothing());
+	}
 }
 
 static void after_a_rejection_later_frames_are_read(void **state)
@@ -498,6 +537,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_message_waits_for_a_receive, begin, end),
 		cmocka_unit_test_setup_teardown(a_long_message_waits_in_its_socket, begin, end),
 		cmocka_unit_test_setup_teardown(receives_are_listed_from_the_next_message_on, begin, end),
+		cmocka_unit_test_setup_teardown(receives_are_unknown_until_the_peer_has_answered, begin, end),
+		cmocka_unit_test_setup_teardown(a_peer_that_asks_gets_the_receives, begin, end),
 		cmocka_unit_test_setup_teardown(after_a_rejection_later_frames_are_read, begin, end),
 		cmocka_unit_test_setup_teardown(a_submit_reads_past_a_waiting_message, begin, end),
 		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_acknowledgement, begin, end),

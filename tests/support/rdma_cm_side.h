@@ -4,10 +4,10 @@
 #define TEST_RDMA_CM_SIDE_H
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "support/descriptors.h"
 #include "support/rdma_rig.h"
 #include "support/sanitizers.h"
 
@@ -143,18 +143,6 @@ static inline void cm_call_device(struct cm_side *side, struct doca_dev *dev, ui
 
 	cm_text(dev, DOCA_RDMA_ADDR_TYPE_IPv6, text);
 	CHECK_OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv6, text, CM_PORT, data));
-}
-
-static inline uint32_t cm_num_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	uint32_t num = 0;
-
-	CHECK(dir != NULL);
-	while (readdir(dir) != NULL)
-		num++;
-	closedir(dir);
-	return num;
 }
 
 /* KiB of memory that this process uses; 0 with a sanitizer, which keeps freed memory and finds leaks itself. */

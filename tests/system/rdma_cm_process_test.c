@@ -69,7 +69,7 @@ static void obey(struct cm_side *side, int socket, char command)
 		peer_say(socket, descriptor, len);
 		break;
 	case 'N':
-		use[0] = cm_num_fds();
+		use[0] = num_descriptors();
 		use[1] = cm_resident_kib();
 		peer_say(socket, use, sizeof(use));
 		break;
@@ -361,7 +361,7 @@ static void killed_at_any_moment(void **state)
 		int turns = rand_r(&seed) % 60;
 
 		if (i == 5)
-			fds = cm_num_fds();
+			fds = num_descriptors();
 		peer_notify(p->peer.socket, 'C');
 		if (i % 2 == 0)
 			call(p);
@@ -371,7 +371,7 @@ static void killed_at_any_moment(void **state)
 		WAIT(p->side.num_ended == p->side.num_established);
 		open_peer(p);
 	}
-	WAIT(cm_num_fds() <= fds + 2);
+	WAIT(num_descriptors() <= fds + 2);
 	uint32_t before = p->side.num_established;
 	call(p);
 	WAIT(p->side.num_established == before + 1);
@@ -457,12 +457,12 @@ static void a_thousand_rounds(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		a_round(p, i);
 	ask_use(p, there);
-	uint32_t fds = cm_num_fds();
+	uint32_t fds = num_descriptors();
 	uint64_t memory = cm_resident_kib();
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		a_round(p, i);
 	ask_use(p, later);
-	CHECK(cm_num_fds() <= fds + 8);
+	CHECK(num_descriptors() <= fds + 8);
 	CHECK(cm_resident_kib() <= memory + 1024);
 	CHECK(later[0] <= there[0] + 8);
 	CHECK(later[1] <= there[1] + 1024);

@@ -196,6 +196,8 @@ static doca_error_t submit_inner(struct faulty_conn *conn, struct sf_op *op)
 		wrapped->inner.region = ((struct faulty_region *)op->region)->inner;
 	wrapped->op = op;
 	op->conn = &conn->base;
+	conn->inner->is_stale |= conn->base.is_stale;
+	conn->base.is_stale = false;
 	result = sf_conn_submit(conn->inner, &wrapped->inner);
 	if (result == DOCA_SUCCESS) {
 		conn->in_flight++;

@@ -305,6 +305,10 @@ static doca_error_t op_submit(struct tcp_conn *conn, struct sf_op *op, uint64_t 
 	if (!conn->is_up)
 		return conn->is_asking ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
 	op->conn = &conn->base;
+	if (conn->base.is_stale) {
+		conn->base.is_stale = false;
+		sf_tcp_session_ask(&conn->session);
+	}
 	if (tcp_conn_ep(conn)->has_posted)
 		sf_tcp_conn_send_credits(conn, true); /* with the request */
 	error = sf_tcp_session_submit(&conn->session, op, len);

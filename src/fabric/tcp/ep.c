@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/fork.h"
 #include "base/log.h"
@@ -18,8 +19,11 @@
 #include "fabric/tcp/conn.h"
 #include "fabric/tcp/drive.h"
 
-#define BUSY_POLLS 64	    /* of a tick: the program polls, so the agent need not */
-#define CREDIT_CONNS_MAX 32 /* connections that are checked with every post */
+#define BUSY_POLLS 64		/* in LOOK_NS: the program polls, so the agent need not */
+#define LOOK_NS 4000000		/* less than an interval of fast ticks */
+#define DOUBT_NS 200000000	/* for so long, the agent drives for a program that had left data unread; */
+#define DOUBT_MAX_NS 5000000000 /* twice as long each time, up to this */
+#define CREDIT_CONNS_MAX 32	/* connections that are checked with every post */
 
 static LIST_HEAD(, tcp_ep) eps GUARDED_BY(sf_control_lock) = LIST_HEAD_INITIALIZER(eps);
 
@@ -52,20 +56,46 @@ static void channel_watch(struct tcp_ep *far, bool on)
 	epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, far->epoll, &event);
 }
 
+/* Returns true if the program has polled often of late. Not only since the last message: messages may come so fast that it polls
+ * only a few times for each. */
+static bool is_polled(struct tcp_ep *far)
+{
+	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed), now = sf_now_ns();
+	const bool is_busy = polls - far->polls_seen > BUSY_POLLS;
+
+	if (is_busy || now - far->polls_seen_ns >= LOOK_NS) {
+		far->polls_seen = polls;
+		far->polls_seen_ns = now;
+	}
+	return is_busy && now >= far->doubted_until_ns;
+}
+
+/* The program no longer polls. If data has waited for it, it polls only at times, for its own operations for example. */
+static void take_back(struct tcp_ep *far, uint64_t now, struct tcp_changes *changes)
+{
+	const bool was_long = now - far->left_ns > far->doubt_ns;
+
+	channel_watch(far, true);
+	if (!sf_tcp_drive(far, true, changes))
+		return;
+	far->doubt_ns = was_long ? DOUBT_NS : far->doubt_ns * 2;
+	if (far->doubt_ns > DOUBT_MAX_NS)
+		far->doubt_ns = DOUBT_MAX_NS;
+	far->doubted_until_ns = now + far->doubt_ns;
+}
+
 /* Something has arrived. A program that polls finds it itself. */
 static void channel_readable(struct sf_channel *channel)
 {
 	struct tcp_ep *far = channel->owner;
-	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 	struct tcp_changes changes = {0};
 
 	pthread_mutex_lock(&far->lock);
-	if (!far->queue.armed && polls - far->polls_seen > BUSY_POLLS) {
-		far->polls_seen = polls;
+	if (!far->queue.armed && is_polled(far)) {
 		channel_watch(far, false);
+		far->left_ns = far->polls_seen_ns;
 		sf_control_wake(); /* to look again */
 	} else {
-		far->polls_seen = polls;
 		(void)sf_tcp_drive(far, true, &changes);
 	}
 	sf_tcp_ep_unlock(far);
@@ -77,15 +107,19 @@ bool sf_tcp_eps_tick(uint64_t now)
 	struct tcp_ep *far;
 	bool timed = false;
 
-	(void)now;
 	assert(sf_is_locked(&sf_control_lock));
 	LIST_FOREACH (far, &eps, entry) {
 		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 		struct tcp_changes changes = {0};
 
 		pthread_mutex_lock(&far->lock);
-		if (!far->is_watched && polls == far->polls_seen)
-			channel_watch(far, true);
+		/* The agent ticks after each event, too: between two ticks the program may have had no time for a poll. */
+		if (now - far->polls_seen_ns >= LOOK_NS) {
+			if (!far->is_watched && polls == far->polls_seen)
+				take_back(far, now, &changes);
+			far->polls_seen = polls;
+			far->polls_seen_ns = now;
+		}
 		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
 			sf_tcp_drive_waiting(far, &changes);
 		if (far->is_watched && far->has_posted)
@@ -94,7 +128,6 @@ bool sf_tcp_eps_tick(uint64_t now)
 		if (far->is_watched &&
 		    !LIST_EMPTY(&far->busy)) /* for connections that wait for an end, or for an acknowledgement */
 			sf_tcp_drive_busy(far, true);
-		far->polls_seen = polls;
 		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
 		sf_tcp_ep_unlock(far);
 		sf_tcp_changes_ring(&changes);
@@ -189,6 +222,18 @@ NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_lock(struct tcp_ep *far)
 		pthread_mutex_lock(&far->lock);
 }
 
+/* Returns true if a peer has used all its credits. */
+static bool has_starved(const struct tcp_ep *far)
+{
+	const struct tcp_conn *conn;
+
+	LIST_FOREACH (conn, &far->conns, entry) {
+		if (conn->is_up && tcp_session_credits_left(&conn->session) == 0)
+			return true;
+	}
+	return false;
+}
+
 NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_posted(struct tcp_ep *far)
 {
 	const bool is_first = !far->has_posted;
@@ -198,7 +243,7 @@ NO_THREAD_SAFETY_ANALYSIS void sf_tcp_ep_posted(struct tcp_ep *far)
 	far->posts++;
 	far->has_posted = true;
 	/* Credits go out with the next submit or poll, or by the agent if the program does neither. */
-	if (far->is_watched && !far->is_polling && far->conn_num <= CREDIT_CONNS_MAX) {
+	if (!far->is_polling && far->conn_num <= CREDIT_CONNS_MAX && (far->is_watched || has_starved(far))) {
 		sf_tcp_drive_credits(far, true);
 		sf_tcp_drive_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {

@@ -27,7 +27,10 @@ struct tcp_ep {
 	struct sf_channel *channel; /* the same, in the agent's set. Guarded by sf_control_lock */
 	_Atomic bool is_due;	    /* the queue is not empty */
 	_Atomic uint64_t polls;
-	uint64_t polls_seen; /* the agent's */
+	/* the agent's */
+	uint64_t polls_seen, polls_seen_ns;  /* so many at that time */
+	uint64_t left_ns;		     /* since when it has left the sessions to the program */
+	uint64_t doubt_ns, doubted_until_ns; /* until then it does not, and for how long it last did not */
 	/* guarded by lock */
 	struct sf_ep_queue queue;
 	bool is_watched; /* set by the agent: it drives the sessions */

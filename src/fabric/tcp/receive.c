@@ -101,6 +101,8 @@ static void frame_rejected(struct tcp_session *session)
 
 static void receives_update(struct tcp_session *session)
 {
+	if (session->reading.head.seq != session->asked)
+		return; /* out of date */
 	memcpy(&session->room, session->reading.fixed, sizeof(session->room));
 	if (session->room.num > TCP_RUNS_MAX)
 		sf_tcp_session_break(session, "receives");
@@ -151,6 +153,10 @@ static void frame_end(struct tcp_session *session)
 	case TCP_RING:
 		if (session->ops->rung != NULL)
 			session->ops->rung(session);
+		break;
+	case TCP_ASK:
+		session->asks++;
+		session->credits_due = session->ops->receives != NULL;
 		break;
 	case TCP_BYE:
 		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_RESET);

@@ -247,7 +247,7 @@ static void put_receives(struct tcp_session *session)
 
 	sf_tcp_session_receives(session, &receives, TCP_RUNS_MAX);
 	session->credits_due = false;
-	put_head(session, TCP_RECEIVES, 0, 0, sizeof(receives));
+	put_head(session, TCP_RECEIVES, 0, session->asks, sizeof(receives));
 	bytes_put(session, &receives, sizeof(receives));
 }
 
@@ -272,6 +272,8 @@ static void frames_compose(struct tcp_session *session)
 		put_receives(session);
 	if (session->bulk.left == 0)
 		put_alone(session, TCP_RING, 0, &session->ring_due);
+	if (session->bulk.left == 0)
+		put_alone(session, TCP_ASK, 0, &session->ask_due);
 	if (session->bulk.left == 0)
 		put_requests(session);
 	bye = session->leaving && !session->said_bye && session->first == NULL && session->answer_num == 0;
@@ -378,6 +380,14 @@ bool sf_tcp_session_probe(struct tcp_session *session)
 	session->probe_due = true;
 	sf_tcp_session_send(session);
 	return session->out_len == 0;
+}
+
+void sf_tcp_session_ask(struct tcp_session *session)
+{
+	session->room = (struct tcp_receives){.from = session->messages, .more = 1};
+	session->asked++;
+	session->ask_due = true;
+	sf_tcp_session_send(session);
 }
 
 /* Returns true if the peer has sent credits for all its receives. It sends more when it reads. */

@@ -105,6 +105,8 @@ struct tcp_session {
 	uint32_t messages, first_message, unsent_message; /* the numbers of the next, and of the first one from those on */
 	uint64_t read_at;				  /* bytes of the first operation's data that were sent */
 	struct tcp_receives room;
+	uint32_t asked; /* ASKs */
+	bool ask_due;
 	bool refused; /* the operation numbered unsent_seq found no receive: send RESUME when there is one */
 	bool rewind;
 	uint32_t rewind_seq;
@@ -113,6 +115,7 @@ struct tcp_session {
 	uint32_t heard;			       /* messages */
 	uint32_t credited_until, credited_num; /* of receives */
 	bool credits_due;
+	uint32_t asks; /* ASKs */
 	bool discards, refusal_due;
 	uint32_t answer_first, answer_num;
 	uint32_t changed_num;
@@ -145,6 +148,10 @@ doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op
 
 /* Sends pending data, as far as there is room. */
 void sf_tcp_session_send(struct tcp_session *session);
+
+/* Call when other connections have used receives of the peer, so that its reports are out of date. Until it has answered, submits
+ * that need a receive return AGAIN. */
+void sf_tcp_session_ask(struct tcp_session *session);
 
 /* Sends an empty frame. Returns false if other data must be sent first. */
 bool sf_tcp_session_probe(struct tcp_session *session);
@@ -181,7 +188,7 @@ static inline bool tcp_session_unsent(const struct tcp_session *session)
 	       (session->unsent != NULL && tcp_session_window(session) &&
 		(!session->refused || session->leaving || sf_tcp_receives_room(&session->room, session->unsent_message) >= 0)) ||
 	       session->answer_num != 0 || session->refusal_due || session->credits_due || session->ring_due ||
-	       (session->leaving && !session->said_bye && session->first == NULL);
+	       session->ask_due || (session->leaving && !session->said_bye && session->first == NULL);
 }
 
 /* The events that the socket must be polled for. A socket with room counts as ready, even if epoll reports no data. */

@@ -68,7 +68,8 @@ static doca_error_t domain_open(const struct sf_fabric_ops *ops, const char *dev
 
 const struct sf_fabric_ops sf_tcp_ops = {
 	.name = "tcp",
-	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_OTHER_MACHINE | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU,
+	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_OTHER_MACHINE | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU |
+		SF_CAP_PIGGYBACK,
 	.iov_max = TCP_IOV_MAX,
 	.recv_iov_max = SHM_PIECES_MAX,
 	.domain_open = domain_open,

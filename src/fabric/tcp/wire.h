@@ -9,7 +9,7 @@
  *   RECEIVES                  what the endpoint has posted
  *   ACK                       nothing but its ack, which every frame has: all requests with lower numbers are carried out
  *                             and answered
- *   RING BYE                  wake the endpoint; nothing follows
+ *   RING ASK BYE              wake the endpoint; send RECEIVES; nothing follows
  */
 #ifndef SF_FABRIC_TCP_WIRE_H
 #define SF_FABRIC_TCP_WIRE_H
@@ -37,6 +37,7 @@ enum tcp_kind {
 	TCP_RECEIVES,
 	TCP_ACK,
 	TCP_RING,
+	TCP_ASK,
 	TCP_BYE,
 };
 
@@ -44,7 +45,9 @@ struct tcp_head {
 	uint8_t kind;
 	uint8_t header_len; /* SEND, WRITE: bytes of the header, which come before the data */
 	uint16_t unused;
-	uint32_t seq; /* of the request; in DATA, FAIL and REFUSED: of the answered one; in RESUME: of the next one */
+	/* Of the request; in DATA, FAIL and REFUSED: of the answered one; in RESUME: of the next one; in RECEIVES: how many ASKs
+	 * came before it. */
+	uint32_t seq;
 	uint32_t ack;
 	uint32_t len; /* bytes behind the head */
 };
@@ -88,7 +91,7 @@ struct tcp_side {
 
 _Static_assert(sizeof(struct tcp_side) <= SF_SIDE_SIZE, "a side fits");
 
-#define TCP_VERSION 1
+#define TCP_VERSION 2
 #define TCP_FIXED_MAX (sizeof(struct tcp_receives) + SF_HEADER_MAX)
 
 /* Messages to an agent: the connection becomes a session for the region's importer. */
