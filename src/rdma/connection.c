@@ -29,6 +29,7 @@ struct doca_rdma_connection *rdma_connection_alloc(struct doca_rdma *rdma)
 		return NULL;
 	}
 	assert(id < rdma->max_num_connections);
+	rdma->num_joins -= connection->joins;
 	memset(connection, 0, sizeof(*connection));
 	connection->rdma = rdma;
 	connection->id = id;
@@ -65,8 +66,8 @@ void rdma_connection_join(struct doca_rdma_connection *connection)
 {
 	if (!is_one_enough(connection) || memcmp(connection->token, connection->peer.token, RDMA_TOKEN_SIZE) < 0)
 		return;
+	connection->rdma->num_joins += !connection->joins;
 	connection->joins = true;
-	connection->rdma->num_joins++;
 }
 
 bool rdma_connection_peer_joins(const struct doca_rdma_connection *connection)

@@ -11,6 +11,8 @@
 #include "rdma/guest.h"
 #include "rdma/rdma.h"
 
+#define JOINS_AT_ONCE 8 /* connections that one progress call looks at */
+
 /* ---- what the fabric reports ---- */
 
 static void conn_accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
@@ -56,24 +58,29 @@ const struct sf_ep_handler rdma_ep_handler = {
 
 /* ---- one of two ---- */
 
-/* Messages stay in order: those by the closed connection have arrived. */
+/* Returns whether it is still to be done. */
+static bool try_join(struct doca_rdma_connection *connection)
+{
+	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->in == NULL || connection->out == NULL)
+		return false;
+	if (connection->num_out != 0 || connection->waiting != NULL)
+		return true;
+	/* Messages stay in order: those by the closed connection have arrived. */
+	sf_conn_close(connection->out);
+	connection->out = connection->in;
+	connection->out->is_stale = true;
+	return false;
+}
+
 void rdma_connections_join(struct doca_rdma *rdma)
 {
-	rdma->num_joins = 0;
-	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		struct doca_rdma_connection *connection = &rdma->connections[i];
+	for (uint32_t i = 0; i < JOINS_AT_ONCE && rdma->num_joins != 0; i++) {
+		struct doca_rdma_connection *connection = &rdma->connections[rdma->join_at++ % rdma->num_connections];
 
-		if (!connection->joins)
-			continue;
-		connection->joins =
-			connection->state == RDMA_CONNECTION_CONNECTED && connection->in != NULL && connection->out != NULL;
-		if (connection->joins && connection->num_out == 0 && connection->waiting == NULL) {
-			sf_conn_close(connection->out);
-			connection->out = connection->in;
-			connection->out->is_stale = true;
+		if (connection->joins && !try_join(connection)) {
 			connection->joins = false;
+			rdma->num_joins--;
 		}
-		rdma->num_joins += connection->joins;
 	}
 }
 

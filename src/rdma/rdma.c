@@ -121,7 +121,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	}
 	free(rdma->connections);
 	rdma->connections = connections;
-	rdma->num_connections = 0;
+	rdma->num_connections = rdma->num_joins = 0;
 	rdma->ended_slots = rdma->changing = (struct rdma_connection_list){NULL, NULL};
 	rdma->waiting = NULL;
 	rdma->waiting_end = &rdma->waiting;

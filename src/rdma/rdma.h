@@ -99,6 +99,7 @@ struct doca_rdma {
 	struct rdma_guest *guests;
 	uint32_t num_guests;
 	uint32_t num_joins;  /* connections that joins */
+	uint32_t join_at;    /* the next one to look at */
 	uint32_t not_polled; /* consecutive progress calls that skipped the endpoint */
 	struct doca_task *completed_inline,
 		*completed_inline_last; /* succeeded inside their submits, to be completed by progress; by next */

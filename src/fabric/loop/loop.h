@@ -60,7 +60,7 @@ void sf_loop_region_close(struct sf_region *region);
 doca_error_t sf_loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 
-/* endpoint.c */
+/* ep.c */
 doca_error_t sf_loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
 			     struct sf_ep **ep);
 void sf_loop_ep_close(struct sf_ep *ep);
