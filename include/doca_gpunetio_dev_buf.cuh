@@ -2,7 +2,8 @@
 /**
  * @file doca_gpunetio_dev_buf.cuh
  * Buffer arrays from a kernel: which address and memory key an element has. The host makes the array (doca_buf_array.h) and
- * passes its handle to the kernel. Nothing is checked: the kernel must not pass an index past the end.
+ * passes its handle to the kernel. Nothing is checked: the kernel must not pass an index past the end. The functions return
+ * DOCA_SUCCESS, as those of DOCA 2 do; from 3.0 on they return nothing.
  *
  * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any number of threads may call the functions at a time.
  */
@@ -26,22 +27,25 @@ struct doca_gpu_buf_arr;
  * @param doca_gpu_buf_idx its index, from 0
  * @param buf the element; lives as long as the array
  */
-SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *buf_arr_gpu, const uint64_t doca_gpu_buf_idx,
-					       struct doca_gpu_buf **buf)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *buf_arr_gpu,
+						       const uint64_t doca_gpu_buf_idx, struct doca_gpu_buf **buf)
 {
 	*buf = &buf_arr_gpu->bufs[doca_gpu_buf_idx];
+	return DOCA_SUCCESS;
 }
 
 /** Returns the address at which a buffer begins, for kernels. */
-SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_addr(const struct doca_gpu_buf *buf, uintptr_t *addr)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_get_addr(const struct doca_gpu_buf *buf, uintptr_t *addr)
 {
 	*addr = (uintptr_t)buf->addr;
+	return DOCA_SUCCESS;
 }
 
 /** Returns the memory key of a buffer. */
-SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, uint32_t *mkey)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, uint32_t *mkey)
 {
 	*mkey = buf->mkey;
+	return DOCA_SUCCESS;
 }
 
 /**
@@ -49,11 +53,12 @@ SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, 
  * @param addr where it begins, an address for kernels
  * @param buf *buf points to a struct doca_gpu_buf of the caller's, which is filled in
  */
-SOFTFIELD_DEVICE void doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, struct doca_gpu_buf **buf)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, struct doca_gpu_buf **buf)
 {
 	(*buf)->addr = addr;
 	(*buf)->mkey = mkey;
 	(*buf)->arr = 0;
+	return DOCA_SUCCESS;
 }
 
 #endif /* DOCA_GPUNETIO_DEV_BUF_CUH_ */

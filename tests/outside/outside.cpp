@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doca_argp.h>
@@ -18,6 +19,8 @@
 #include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_gpunetio.h>
+#include <doca_gpunetio_dev_buf.cuh>
+#include <doca_gpunetio_dev_rdma.cuh>
 #include <doca_log.h>
 #include <doca_mmap.h>
 #include <doca_pe.h>
@@ -33,6 +36,13 @@ std::string const built_for{"dpu"};
 #else
 std::string const built_for{"host"};
 #endif
+
+/* As kernels of 2.9 call them: with a result, and without the connections of receives. */
+static_assert(std::is_same<decltype(doca_gpu_dev_buf_get_buf(nullptr, 0, nullptr)), doca_error_t>::value, "");
+static_assert(std::is_same<decltype(doca_gpu_dev_buf_get_addr(nullptr, nullptr)), doca_error_t>::value, "");
+static_assert(std::is_same<decltype(doca_gpu_dev_rdma_recv_wait_all(nullptr, DOCA_GPU_RDMA_RECV_WAIT_FLAG_B, nullptr, nullptr)),
+			   doca_error_t>::value,
+	      "");
 
 struct failure {
 	char const *what;
