@@ -230,7 +230,7 @@ if ! $quick; then
 				:
 			elif tests/arm64/emulate.sh "$root/arm64" true; then
 				runner=(tests/arm64/emulate.sh "$root/arm64") build_all=false
-				run_tests arm64/build --suite api --no-suite slow --no-suite sources --timeout-multiplier 4
+				run_tests arm64/build --suite api --suite fabric --no-suite slow --no-suite sources --timeout-multiplier 4
 				runner=() build_all=true
 			else
 				echo 'skipped: it takes a user namespace with binfmt_misc, of Linux 6.7 or later'

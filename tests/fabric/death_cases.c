@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are killed or stopped. */
 #include "conformance.h"
+#include "needs.h"
 #include "support/stop.h"
 #include "support/wait.h"
 
@@ -510,6 +511,8 @@ static void a_stopped_peer_never_blocks_us(void)
 	struct peer peer;
 	struct end end;
 
+	if ((fabric->caps & (SF_CAP_OTHER_MACHINE | SF_CAP_UNATTENDED)) == SF_CAP_OTHER_MACHINE)
+		needs_tcp_info();
 	peer_fork(&peer, receiving_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	conn = reach(&end, &peer);

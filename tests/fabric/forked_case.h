@@ -4,6 +4,7 @@
 #define TEST_FABRIC_FORKED_CASE_H
 
 #include "conformance.h"
+#include "needs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,6 +39,8 @@ static inline void shm_case_run(void **state)
 		exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CASE_SKIPPED)
+		skip();
 	assert_int_equal(status, 0);
 }
 

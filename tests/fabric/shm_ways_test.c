@@ -122,6 +122,7 @@ static void a_long_message_goes_in_parts(void)
 	struct sf_conn *conn;
 	struct end end;
 
+	needs_system_call_filter();
 	peer_fork(&peer, unmapped_receiver);
 	forbid_process_vm();
 	conn = meet(&end, &peer);
@@ -176,6 +177,7 @@ static void the_agent_reaches_what_nothing_else_does(void)
 	uint64_t old = 9;
 	void *mapped;
 
+	needs_system_call_filter();
 	peer_fork(&peer, unmapped_owner);
 	forbid_process_vm();
 	conn = meet(&end, &peer);
@@ -281,6 +283,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	struct peer peer;
 	uint64_t old, begin;
 
+	needs_system_call_filter();
 	peer_fork(&peer, unconnected_owner);
 	forbid_process_vm();
 	CHECK_OK(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain));
@@ -566,8 +569,7 @@ static void a_process_of_another_user_is_rejected(void)
 	int sockets = 0;
 	DIR *dir;
 
-	if (geteuid() != 0) /* only root can change its uid */
-		return;
+	needs_user(OTHER_USER);
 	peer_fork(&peer, knock_as_another_user);
 	CHECK(mkdtemp(folder) != NULL && setenv("SOFTFIELD_RUNTIME", folder, 1) == 0);
 	end_open(&end, "host0/0000:d8:00.0", 1);

@@ -144,6 +144,7 @@ static void the_owner_of_memory_is_waited_for(void)
 	struct peer peer;
 	struct end end;
 
+	needs_ptrace();
 	owner_begin(&peer, own_and_run, &end, &owned);
 	hold_begin(&holder, owned.agent, IMPORT_HELD_MS);
 	CHECK_OK(sf_region_import(end.domain, owned.descriptor, owned.len, &import));
@@ -160,6 +161,7 @@ static void a_listener_is_waited_for(void)
 	struct peer peer;
 	struct end end;
 
+	needs_ptrace();
 	owner_begin(&peer, own_and_run, &end, &owned);
 	hold_begin(&holder, owned.agent, CONNECT_HELD_MS);
 	conn = end_connect(&end, owned.name);
@@ -179,6 +181,7 @@ static void an_owner_that_sleeps_is_given_up(void)
 	struct peer peer;
 	struct end end;
 
+	needs_ptrace();
 	owner_begin(&peer, own_and_sleep, &end, &owned);
 	hold_begin(&holder, owned.agent, CONNECT_HELD_MS);
 	CHECK_RESULT(sf_region_import(end.domain, owned.descriptor, owned.len, &import), DOCA_ERROR_NOT_FOUND);
