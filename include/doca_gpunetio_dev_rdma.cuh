@@ -82,13 +82,6 @@ enum doca_gpu_dev_rdma_recv_wait_flags {
 #define DOCA_GPU_RDMA_FUNCTION static inline __attribute__((unused))
 #endif
 
-/* Programs of DOCA 2.9 do not pass this argument. */
-#if defined(__cplusplus) && !defined(__DOXYGEN__)
-#define DOCA_GPU_RDMA_SINCE_3 = 0
-#else
-#define DOCA_GPU_RDMA_SINCE_3
-#endif
-
 /**
  * @name Posts at a place of the caller's choice
  * Up to 2^31 bytes, where 0 needs no buffers. The peer gets the four bytes of the immediate as they are in memory. The _inline
@@ -412,19 +405,35 @@ doca_error_t doca_gpu_dev_rdma_recv_commit_strong(struct doca_gpu_dev_rdma_r *rd
  * @param flags whether it waits until all committed receives are filled
  * @param num_ops how many were filled, also when an error is returned
  * @param imm_val their immediates, 0 for a message without; NULL: not wanted. Room for as many as are committed
- * @param connection_index the connections that they arrived on; likewise. C++ programs may omit it
+ * @param connection_index the connections that they arrived on; likewise. C++ programs may omit this argument
  * @retval DOCA_ERROR_CONNECTION_ABORTED receives are left, and no connection that could fill them: the peers are gone
  * @retval DOCA_ERROR_BAD_STATE receives are left, and the context was stopped
  */
 DOCA_GPU_RDMA_FUNCTION
 doca_error_t doca_gpu_dev_rdma_recv_wait_all(struct doca_gpu_dev_rdma_r *rdma_r,
 					     const enum doca_gpu_dev_rdma_recv_wait_flags flags, uint32_t *num_ops,
-					     uint32_t *imm_val, uint32_t *connection_index DOCA_GPU_RDMA_SINCE_3)
+					     uint32_t *imm_val, uint32_t *connection_index)
 {
 	if (rdma_r == 0 || num_ops == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	return softfield_recv_wait(rdma_r, flags == DOCA_GPU_RDMA_RECV_WAIT_FLAG_B, num_ops, imm_val, connection_index);
 }
+
+#if defined(__cplusplus) && !defined(__DOXYGEN__)
+/**
+ * The same without the connections, as programs of DOCA 2.9 call it.
+ * @param flags as above
+ * @param num_ops as above
+ * @param imm_val as above
+ */
+DOCA_GPU_RDMA_FUNCTION
+doca_error_t doca_gpu_dev_rdma_recv_wait_all(struct doca_gpu_dev_rdma_r *rdma_r,
+					     const enum doca_gpu_dev_rdma_recv_wait_flags flags, uint32_t *num_ops,
+					     uint32_t *imm_val)
+{
+	return doca_gpu_dev_rdma_recv_wait_all(rdma_r, flags, num_ops, imm_val, 0);
+}
+#endif
 
 /**
  * Returns the next free place of the receives.
