@@ -53,8 +53,9 @@ static void flows_begin(struct tcp_session *session)
 	const uint64_t ours = address_hash(session->stream.fd, getsockname);
 	const uint64_t peers = address_hash(session->stream.fd, getpeername);
 
-	session->flows_out = sf_trace_flow(ours, peers);
-	session->flows_in = sf_trace_flow(peers, ours);
+	/* The first is hashed once more, so that the directions differ. */
+	session->flows_out = sf_trace_flow(sf_trace_flow(0, ours), peers);
+	session->flows_in = sf_trace_flow(sf_trace_flow(0, peers), ours);
 }
 
 void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream)
