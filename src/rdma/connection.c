@@ -58,13 +58,14 @@ static bool is_one_enough(const struct doca_rdma_connection *connection)
 {
 	const struct sf_conn *in = connection->in, *out = connection->out;
 
-	return in != NULL && out != NULL && in != out && connection->rdma->gpu == NULL &&
-	       (in->ops->caps & out->ops->caps & SF_CAP_PIGGYBACK) != 0;
+	return in != NULL && out != NULL && in != out && (in->ops->caps & out->ops->caps & SF_CAP_PIGGYBACK) != 0;
 }
 
 void rdma_connection_join(struct doca_rdma_connection *connection)
 {
 	if (!is_one_enough(connection) || memcmp(connection->token, connection->peer.token, RDMA_TOKEN_SIZE) < 0)
+		return;
+	if (connection->rdma->gpu != NULL) /* its thread sends, too */
 		return;
 	connection->rdma->num_joins += !connection->joins;
 	connection->joins = true;
