@@ -69,17 +69,23 @@ static void exchange_one(struct rdma_fixture *f)
 	RDMA_RIG_WAIT(&f->a, &f->b, f->a.num_good + f->b.num_good == good + 4);
 }
 
-/* By TCP, where an acknowledgement needs no packet of its own if the answer takes the same connection. */
-static void two_connections_become_one(void **state)
+static void start_by_tcp(struct rdma_fixture *f)
 {
-	struct rdma_fixture *f = *state;
 	const char *provider = getenv("SOFTFIELD_FABRIC");
-	uint32_t num;
 
 	if (provider == NULL || strcmp(provider, "tcp") != 0)
 		skip();
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);
+}
+
+/* By TCP, where an acknowledgement needs no packet of its own if the answer takes the same connection. */
+static void two_connections_become_one(void **state)
+{
+	struct rdma_fixture *f = *state;
+	uint32_t num;
+
+	start_by_tcp(f);
 	export_both(f);
 	CHECK_OK(doca_rdma_connect(f->a.rdma, f->b_details, f->b_size, f->ab));
 	CHECK_OK(doca_rdma_connect(f->b.rdma, f->a_details, f->a_size, f->ba));
@@ -94,13 +100,9 @@ static void two_connections_become_one(void **state)
 static void a_side_that_sends_changes_over_later(void **state)
 {
 	struct rdma_fixture *f = *state;
-	const char *provider = getenv("SOFTFIELD_FABRIC");
 	uint32_t num;
 
-	if (provider == NULL || strcmp(provider, "tcp") != 0)
-		skip();
-	rdma_rig_start(&f->a);
-	rdma_rig_start(&f->b);
+	start_by_tcp(f);
 	connect_both(f);
 	num = num_descriptors();
 	CHECK_OK(rig_send_imm(&f->a, f->ab, NULL, 0, 0)); /* no receive is posted, so it stays */

@@ -165,7 +165,6 @@ void machine_enter(unsigned number);			       /* before this process uses the pr
 void name_add(const char *name, struct sf_listener *listener); /* one of this process */
 const char *name_address(const char *name);		       /* for sf_conn_connect; NULL: in the runtime folder */
 
-int fds_open(void);
 int mappings_num(void);
 /* The rounds of a stress: fewer where each is a system call, or in a slow build. */
 uint32_t rounds_of(uint32_t rounds);

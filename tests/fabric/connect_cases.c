@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections begin and end. */
 #include "conformance.h"
+#include "support/descriptors.h"
 #include "support/wait.h"
 
 static void two_ends(struct pair *pair, uint32_t flags)
@@ -448,7 +449,8 @@ static void connections_may_be_closed_in_their_callbacks(void)
 
 static void resources_are_released(void)
 {
-	int fds = 0, mappings = 0;
+	uint32_t fds = 0;
+	int mappings = 0;
 	struct pair pair;
 
 	for (int i = 0; i < 30; i++) {
@@ -459,11 +461,11 @@ static void resources_are_released(void)
 		sf_region_close(import);
 		pair_close(&pair);
 		if (i == 4) {
-			fds = fds_open();
+			fds = num_descriptors();
 			mappings = mappings_num();
 		}
 	}
-	CHECK(fds_open() <= fds);
+	CHECK(num_descriptors() <= fds);
 	CHECK(slow_build() || mappings_num() <= mappings + 4); /* the allocator may map some */
 }
 

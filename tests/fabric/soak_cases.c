@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random operations of all kinds, from a printed seed; and memory of every kind. */
 #include "conformance.h"
+#include "support/descriptors.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -403,7 +404,8 @@ static void dead_peers_leave_nothing_behind(void)
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
 	struct peer peers[DEATHS];
-	int fds = 0, mappings = 0;
+	uint32_t fds = 0;
+	int mappings = 0;
 	struct end end;
 
 	for (int i = 0; i < DEATHS; i++)
@@ -413,7 +415,7 @@ static void dead_peers_leave_nothing_behind(void)
 	CHECK_OK(sf_region_export(end.region, descriptor, &len));
 	for (uint32_t i = 0; i < DEATHS; i++) {
 		if (i == 2) {
-			fds = fds_open();
+			fds = num_descriptors();
 			mappings = mappings_num();
 		}
 		say_name(peers[i].sock, end.name);
@@ -427,7 +429,7 @@ static void dead_peers_leave_nothing_behind(void)
 		sf_conn_close(end.accepted[i]);
 	}
 	/* each round also closed its socket to the peer */
-	CHECK(fds_open() <= fds - (DEATHS - 2) + 1);
+	CHECK(num_descriptors() + (DEATHS - 2) <= fds + 1);
 	CHECK(slow_build() || mappings_num() <= mappings + 4);
 	end_close(&end);
 }
