@@ -15,14 +15,15 @@
 
 static char log_lines_text[LOG_LINES_ROOM];
 static pthread_mutex_t log_lines_lock = PTHREAD_MUTEX_INITIALIZER; /* the libraries' threads log, too */
-static char log_lines_last[LOG_LINES_ROOM];
+static char log_lines_first[LOG_LINES_ROOM], log_lines_last[LOG_LINES_ROOM];
 static int log_lines_num;
 
 static inline void log_lines_written(char *line)
 {
 	pthread_mutex_lock(&log_lines_lock);
+	if (log_lines_num++ == 0)
+		snprintf(log_lines_first, sizeof(log_lines_first), "%s", line);
 	snprintf(log_lines_last, sizeof(log_lines_last), "%s", line);
-	log_lines_num++;
 	pthread_mutex_unlock(&log_lines_lock);
 }
 
@@ -76,8 +77,10 @@ static inline void log_lines_expect(const char *what, const char *by, const char
 	char last[LOG_LINES_ROOM];
 	int num = log_lines_get(last);
 
+	if (num == 0)
+		fail_msg("no line; expected: \"%s\", \"%s\" and \"%s\"", what, by, advice);
 	if (num != 1)
-		fail_msg("%d lines, the last: %s", num, last);
+		fail_msg("%d lines, the first: %s\nthe last: %s", num, log_lines_first, last);
 	if (strstr(last, what) == NULL || strstr(last, by) == NULL || strstr(last, advice) == NULL)
 		fail_msg("\"%s\", \"%s\" and \"%s\" expected in: %s", what, by, advice, last);
 	log_lines_forget();

@@ -210,9 +210,10 @@ void sf_channel_read(struct sf_channel *channel)
 		}
 		if (good && got > 0)
 			continue;
-		if (!good && channel->trust != SF_TRUST_PEER)
+		const bool is_wrong = !good && !channel->is_unsent; /* else it ended, or does not read the answers */
+		if (is_wrong && channel->trust != SF_TRUST_PEER)
 			stranger_reject(channel);
-		else if (!good && channel->open)
+		else if (is_wrong && channel->open)
 			SF_LOG_WARN_LIMITED("a peer sent a malformed message, or does not read: closed its connection");
 		if (good)
 			look_for_alert(channel);

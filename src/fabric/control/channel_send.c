@@ -30,8 +30,9 @@ static bool channel_keep(struct sf_channel *channel, const void *msg, size_t siz
 }
 
 /* The agent then detects its end. */
-static void sending_end(const struct sf_channel *channel, int error)
+static void sending_end(struct sf_channel *channel, int error)
 {
+	channel->is_unsent = true;
 	if (error != EPIPE && error != ECONNRESET) /* else the peer has ended, which receiving reports */
 		SF_LOG_WARN_LIMITED("cannot send to another process: %s; closed its connection",
 				    error == EAGAIN || error == 0 ? "it does not read" : strerror(error));
