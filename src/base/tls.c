@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Uses its own BIO, because OpenSSL's socket BIO calls write(2), which raises SIGPIPE when the peer has closed the connection.
- * Kernel TLS would need OpenSSL's BIO, which passes the keys to the kernel by private calls, so it is not used.
+ * Only that one passes the key to the kernel, by private calls, so where the kernel has TLS it sends the handshake. From then on
+ * the kernel encrypts what is sent to the socket, without OpenSSL, whose SSL_write keeps the address of what it could not send.
  */
 #include "base/tls.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/tls.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -18,18 +26,29 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 
+#ifndef SOL_TLS
+#define SOL_TLS 282
+#endif
+#ifndef TCP_ULP
+#define TCP_ULP 31
+#endif
+
 #define CIPHER "TLS_AES_128_GCM_SHA256"
+#define CONTENT_ALERT 21 /* RFC 8446, 5.1 */
 
 /* Shared by all connections; created by the first one. */
 struct common {
 	SSL_CTX *context;
 	BIO_METHOD *method;
+	bool kernel_has_tls;
 };
 
 struct sf_tls {
 	SSL *ssl;
+	BIO *bio; /* ours for sending, while OpenSSL's sends the handshake; else NULL */
 	int fd;
 	bool wants_write;
+	bool kernel_sends;
 	const char *identity;
 	struct sf_tls_key key; /* until the handshake is over */
 };
@@ -51,6 +70,12 @@ static int take_result(BIO *bio, ssize_t result, int retry)
 
 static int bio_write(BIO *bio, const char *data, int len)
 {
+	const struct sf_tls *tls = BIO_get_data(bio);
+
+	if (tls->kernel_sends) { /* OpenSSL answers a message that no peer of ours sends */
+		errno = EPROTO;
+		return take_result(bio, -1, 0);
+	}
 	return take_result(bio, send(fd_of(bio), data, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT), BIO_FLAGS_WRITE);
 }
 
@@ -109,6 +134,17 @@ static int find_key(SSL *ssl, const unsigned char *identity, size_t len, SSL_SES
 
 /* ---- shared state ---- */
 
+/* Asked with a socket that is not connected, once: naming TLS makes a kernel that lacks it look for a module each time. */
+static bool kernel_has_tls(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const bool has = fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) != 0 && errno == ENOTCONN;
+
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
 static bool common_init(struct common *common)
 {
 	/* Our threads may still use OpenSSL when the program exits, so its exit handler must not free anything. */
@@ -116,6 +152,7 @@ static bool common_init(struct common *common)
 		return false;
 	common->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "softfield");
 	common->context = SSL_CTX_new(TLS_method());
+	common->kernel_has_tls = kernel_has_tls();
 	if (common->method == NULL || common->context == NULL)
 		return false;
 	BIO_meth_set_write(common->method, bio_write);
@@ -166,17 +203,32 @@ static struct common *common_get(void)
 
 /* ---- one connection ---- */
 
-static bool ssl_init(struct sf_tls *tls, const struct common *common, bool server)
+static bool bios_init(struct sf_tls *tls, const struct common *common)
 {
-	BIO *bio;
+	BIO *bio = BIO_new(common->method), *openssls;
 
-	tls->ssl = SSL_new(common->context);
-	bio = tls->ssl != NULL ? BIO_new(common->method) : NULL;
 	if (bio == NULL)
 		return false;
 	BIO_set_data(bio, tls);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(tls->ssl, bio, bio);
+	if (!common->kernel_has_tls)
+		return true;
+	openssls = BIO_new_socket(tls->fd, BIO_NOCLOSE);
+	if (openssls == NULL)
+		return false;
+	BIO_up_ref(bio);
+	tls->bio = bio;
+	SSL_set0_wbio(tls->ssl, openssls);
+	SSL_set_options(tls->ssl, SSL_OP_ENABLE_KTLS);
+	return true;
+}
+
+static bool ssl_init(struct sf_tls *tls, const struct common *common, bool server)
+{
+	tls->ssl = SSL_new(common->context);
+	if (tls->ssl == NULL || !bios_init(tls, common))
+		return false;
 	(void)SSL_set_app_data(tls->ssl, tls);
 	if (!server) {
 		SSL_set_connect_state(tls->ssl);
@@ -245,14 +297,43 @@ static int take_error(struct sf_tls *tls, int result)
 	return result;
 }
 
+/* A SIGPIPE that OpenSSL's BIO raises is for this thread, and taken back. */
+static int shake_without_signal(SSL *ssl)
+{
+	const struct timespec at_once = {0};
+	sigset_t pipe, before, pending;
+	int result, error;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	result = SSL_do_handshake(ssl);
+	error = errno;
+	if (!sigismember(&pending, SIGPIPE))
+		(void)sigtimedwait(&pipe, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error; /* SSL_get_error may need it */
+	return result;
+}
+
+static void leave_openssls_bio(struct sf_tls *tls)
+{
+	tls->kernel_sends = BIO_get_ktls_send(SSL_get_wbio(tls->ssl));
+	SSL_set0_wbio(tls->ssl, tls->bio);
+	tls->bio = NULL;
+}
+
 int sf_tls_shake(struct sf_tls *tls)
 {
 	int result;
 
 	ERR_clear_error();
-	result = SSL_do_handshake(tls->ssl);
+	result = tls->bio != NULL ? shake_without_signal(tls->ssl) : SSL_do_handshake(tls->ssl);
 	if (result != 1)
 		return take_error(tls, result);
+	if (tls->bio != NULL)
+		leave_openssls_bio(tls);
 	tls->wants_write = false;
 	explicit_bzero(&tls->key, sizeof(tls->key));
 	return SSL_session_reused(tls->ssl) == 1 ? 0 : SF_TLS_CLOSED; /* reused means: authenticated by the key */
@@ -281,10 +362,22 @@ ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)
 	return end_of(tls, result);
 }
 
+static ssize_t write_by_kernel(struct sf_tls *tls, const void *data, size_t len)
+{
+	const ssize_t sent = send(tls->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	tls->wants_write = sent < 0 && errno == EAGAIN;
+	if (sent >= 0)
+		return sent;
+	return errno == EAGAIN || errno == EINTR ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+}
+
 ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len)
 {
 	int result;
 
+	if (tls->kernel_sends)
+		return write_by_kernel(tls, data, len);
 	ERR_clear_error();
 	result = SSL_write(tls->ssl, data, (int)(len < SF_TLS_RECORD ? len : SF_TLS_RECORD));
 	if (result > 0)
@@ -302,8 +395,33 @@ bool sf_tls_wants_write(const struct sf_tls *tls)
 	return tls->wants_write;
 }
 
+bool sf_tls_kernel_sends(const struct sf_tls *tls)
+{
+	return tls->kernel_sends;
+}
+
+/* Sends the alert "close notify" by the kernel. */
+static void end_by_kernel(const struct sf_tls *tls)
+{
+	uint8_t alert[] = {SSL3_AL_WARNING, SSL3_AD_CLOSE_NOTIFY};
+	union {
+		struct cmsghdr head;
+		uint8_t bytes[CMSG_SPACE(sizeof(uint8_t))];
+	} control = {.head = {.cmsg_level = SOL_TLS, .cmsg_type = TLS_SET_RECORD_TYPE, .cmsg_len = CMSG_LEN(sizeof(uint8_t))}};
+	struct iovec iov = {.iov_base = alert, .iov_len = sizeof(alert)};
+	const struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.bytes)};
+
+	*CMSG_DATA(&control.head) = CONTENT_ALERT;
+	(void)sendmsg(tls->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void sf_tls_end(struct sf_tls *tls)
 {
+	if (tls->kernel_sends) {
+		end_by_kernel(tls);
+		return;
+	}
 	ERR_clear_error();
 	(void)SSL_shutdown(tls->ssl);
 	ERR_clear_error();
@@ -314,6 +432,7 @@ void sf_tls_free(struct sf_tls *tls)
 	if (tls == NULL)
 		return;
 	SSL_free(tls->ssl);
+	BIO_free(tls->bio);
 	explicit_bzero(&tls->key, sizeof(tls->key));
 	free(tls);
 }

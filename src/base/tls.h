@@ -2,7 +2,7 @@
 /*
  * TLS 1.3 over a connected, non-blocking socket, with a key that both ends have (RFC 8446, 4.2.11: an external pre-shared key)
  * and an ephemeral key exchange. There are no certificates, tickets or early data: a peer without the key fails at the first
- * message. OpenSSL implements the cryptography.
+ * message. OpenSSL implements the cryptography, and the kernel that of the bytes after the handshake, where both can.
  *
  * One thread at a time may use an object. After a fork the child may only free inherited objects: two
  * processes must never encrypt in one session.
@@ -47,8 +47,11 @@ SF_API int sf_tls_shake(struct sf_tls *tls);
 SF_API ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room);
 
 /* Writes at most SF_TLS_RECORD bytes. After AGAIN, the next call must begin with the same bytes, and not fewer, because they are
- * encrypted already. */
+ * encrypted already, unless the kernel does that. */
 SF_API ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len);
+
+/* Returns true if the kernel encrypts: the caller may then send to the socket instead. After the handshake. */
+SF_API bool sf_tls_kernel_sends(const struct sf_tls *tls);
 
 /* Remaining bytes of a record that was read in part. The socket does not become readable for them. */
 SF_API size_t sf_tls_pending(const struct sf_tls *tls);

@@ -34,7 +34,7 @@ bool sf_stream_wants_write(const struct sf_stream *stream)
 const char *sf_stream_guard(const struct sf_stream *stream)
 {
 	if (stream->tls != NULL)
-		return ", TLS";
+		return sf_tls_kernel_sends(stream->tls) ? ", TLS by the kernel" : ", TLS";
 	return stream->is_proven ? ", HMAC only" : "";
 }
 
@@ -96,7 +96,7 @@ ssize_t sf_stream_send(struct sf_stream *stream, const struct iovec *iov, int nu
 {
 	const struct msghdr msg = {.msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)num};
 
-	if (stream->tls != NULL)
+	if (stream->tls != NULL && !sf_tls_kernel_sends(stream->tls))
 		return send_record(stream, iov, num);
 	if (num == 1) /* cheaper */
 		return send(stream->fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);

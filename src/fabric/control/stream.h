@@ -34,9 +34,9 @@ bool sf_stream_wants_write(const struct sf_stream *stream);
 /* For log lines, after the provider's name: the protection of the bytes, preceded by a comma; empty without one. */
 const char *sf_stream_guard(const struct sf_stream *stream);
 
-/* Like sendmsg, for at least one byte. TLS sends at most SF_TLS_RECORD bytes at a time. After EAGAIN the attempted
- * bytes are already encrypted: the next call sends them, whatever its arguments, and returns their number. So the
- * caller may append bytes, but must not replace them. */
+/* Like sendmsg, for at least one byte. TLS by OpenSSL sends at most SF_TLS_RECORD bytes at a time. After EAGAIN the
+ * attempted bytes are already encrypted: the next call sends them, whatever its arguments, and returns their number.
+ * So the caller may append bytes, but must not replace them. */
 ssize_t sf_stream_send(struct sf_stream *stream, const struct iovec *iov, int num);
 
 /* Like recvmsg; 0: the end. */
