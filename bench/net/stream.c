@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rate of a stream between two processes without our libraries: a TCP connection over the loopback interface, plain or
- * with OpenSSL and the tcp provider's cipher. The sender has as many buffers as the provider has messages in flight in
- * bench/net/run. Both sides poll, like the provider.
+ * with OpenSSL and the tcp provider's cipher. Where the kernel has TLS, it encrypts for both that are compared. The sender has as
+ * many buffers as the provider has messages in flight in bench/net/run. Both sides poll, like the provider.
  *
  *   bench_stream plain|tls SIZE COUNT CPU,CPU
  */

@@ -366,10 +366,10 @@ static ssize_t write_by_kernel(struct sf_tls *tls, const void *data, size_t len)
 {
 	const ssize_t sent = send(tls->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	tls->wants_write = sent < 0 && errno == EAGAIN;
+	tls->wants_write = sent < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM);
 	if (sent >= 0)
 		return sent;
-	return errno == EAGAIN || errno == EINTR ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+	return tls->wants_write ? SF_TLS_AGAIN : SF_TLS_CLOSED;
 }
 
 ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len)

@@ -46,8 +46,8 @@ SF_API int sf_tls_shake(struct sf_tls *tls);
 /* Reads at most one record. */
 SF_API ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room);
 
-/* Writes at most SF_TLS_RECORD bytes. After AGAIN, the next call must begin with the same bytes, and not fewer, because they are
- * encrypted already, unless the kernel does that. */
+/* Writes at most SF_TLS_RECORD bytes; by the kernel, as many as fit. After AGAIN, the next call must begin with the same bytes,
+ * and not fewer, because OpenSSL has encrypted them already. */
 SF_API ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len);
 
 /* Returns true if the kernel encrypts: the caller may then send to the socket instead. After the handshake. */
