@@ -108,6 +108,8 @@ static void *thread_main(void *unused)
 			busy = sf_now_ns();
 		else if (sf_now_ns() - busy >= SPIN_NS)
 			sleep_armed(sf_now_ns() - busy);
+		else
+			sched_yield(); /* what it waits for may need this CPU: the software GPU, an agent, the peer */
 	}
 	return unused;
 }
