@@ -75,10 +75,15 @@ static void expect_home(void)
 }
 
 /* Gives the folder to another user. A user namespace does not permit that; there a mount replaces it whose owner is the
- * machine's root. */
+ * machine's root. In one that the machine's root made there is nobody else. */
 static void give_away(const char *path)
 {
+	struct stat owned;
+
 	CHECK(chown(path, SOMEBODY, SOMEBODY) == 0 || mount("/usr", path, NULL, MS_BIND, NULL) == 0);
+	CHECK(stat(path, &owned) == 0);
+	if (owned.st_uid == geteuid())
+		exit(SKIPPED);
 }
 
 static void take_back(const char *path)
