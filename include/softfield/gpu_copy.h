@@ -186,6 +186,34 @@ SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint
 
 #else
 
+/** Two words as one. The second has 64 bits, since of a shifted word of 32 bits a compiler may store 32 and load 64. */
+SOFTFIELD_DEVICE uint64_t softfield_pair(uint32_t first, uint64_t second)
+{
+	__asm__("" : "+r"(second));
+	return first | second << 32;
+}
+
+/**
+ * Writes the line of a message in the arena: where it is, and its immediate data. The slots are put together in registers: a load
+ * of more than one store made waits for all stores before, and those into the arena take long.
+ */
+SOFTFIELD_DEVICE void softfield_put_arena_line(struct softfield_line *line, uint32_t tag, uint32_t mark, uint32_t offset,
+					       uint32_t len, const uint8_t *imm, uint32_t imm_len)
+{
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD - SOFTFIELD_SLOT16_PAYLOAD] = {0};
+	uint32_t q;
+
+	softfield_store_halves(&line->slot16[0], softfield_pair(offset, len), softfield_pair(0, tag));
+	if (imm_len == 0) {
+		for (q = 1; q < SOFTFIELD_LINE_SLOTS16; q++)
+			softfield_store_halves(&line->slot16[q], 0, softfield_pair(0, mark));
+		return;
+	}
+	memcpy(bytes, imm, imm_len);
+	for (q = 1; q < SOFTFIELD_LINE_SLOTS16; q++)
+		softfield_store_piece(&line->slot16[q], bytes + (q - 1) * SOFTFIELD_SLOT16_PAYLOAD, mark);
+}
+
 SOFTFIELD_DEVICE void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
 {
 	(void)n;

@@ -192,22 +192,27 @@ SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *pe
 
 SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
-	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, slots16, len;
-	uint32_t tag = softfield_tag(softfield_gen(s->seq, peer->shift), s->len, s->imm_len, 0),
+	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, slots16;
+	const int is_inline = s->inline_len != SOFTFIELD_NOT_INLINE;
+	uint32_t tag = softfield_tag(softfield_gen(s->seq, peer->shift), is_inline ? s->len : 0, s->imm_len,
+				     is_inline ? 0 : SOFTFIELD_TAG_ARENA),
 		 mark = softfield_mark(s->seq, peer->shift);
 	struct softfield_slot16 *line = peer->lines[slot].slot16, *to;
 	struct softfield_slot16 *overflow = softfield_overflow_of(peer->lines, peer->depth, slot)->slot16;
-	int is_inline = s->inline_len != SOFTFIELD_NOT_INLINE;
 
-	slots16 = softfield_inline_slots16(is_inline ? s->len + s->imm_len : 0);
-	len = is_inline ? s->len : 0;
 	softfield_prefetch_write(&peer->lines[ahead]);
+	softfield_published(line);
+	if (!is_inline) {
+		softfield_put_arena_line(&peer->lines[slot], tag, mark, s->offset, s->len, (const uint8_t *)(uintptr_t)s->imm,
+					 s->imm_len);
+		return;
+	}
+	slots16 = softfield_inline_slots16(s->len + s->imm_len);
 	if (slots16 > SOFTFIELD_LINE_SLOTS16)
 		softfield_prefetch_write(softfield_overflow_of(peer->lines, peer->depth, ahead));
-	softfield_published(line);
 	for (q = 0; q < slots16; q++) {
 		to = q < SOFTFIELD_LINE_SLOTS16 ? line + q : overflow + q - SOFTFIELD_LINE_SLOTS16;
-		if ((q + 1) * SOFTFIELD_SLOT16_PAYLOAD <= len)
+		if ((q + 1) * SOFTFIELD_SLOT16_PAYLOAD <= s->len)
 			softfield_store_piece(to, (const uint8_t *)s->addr + q * SOFTFIELD_SLOT16_PAYLOAD, q == 0 ? tag : mark);
 		else
 			softfield_store_slot16(to, softfield_send_slot16(s, peer->shift, q));

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <softfield/gpu_copy.h>
+
 #include "comch/gpu_trace.h"
 
 doca_error_t comch_gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
@@ -178,21 +180,14 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 			       const void *imm, uint32_t imm_len)
 {
 	struct softfield_line *line = &sender->box.lines[slot];
-	uint32_t gen = softfield_gen(sender->seq, sender->box.shift), offset;
-	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD] = {0};
+	uint32_t tag = softfield_tag(softfield_gen(sender->seq, sender->box.shift), 0, imm_len, SOFTFIELD_TAG_ARENA), offset;
 
 	if (!take_arena(sender, len, &offset))
 		return DOCA_ERROR_AGAIN;
 	iov_gather(sender->box.arena + offset, iov, iov_num);
 	softfield_arena_prefetch_write(sender->box.arena, sender->box.arena_size, offset, len);
-	memcpy(bytes, &offset, 4);
-	memcpy(bytes + 4, &len, 4);
-	if (imm_len != 0)
-		memcpy(bytes + SOFTFIELD_SLOT16_PAYLOAD, imm, imm_len);
 	softfield_published(line); /* and the slot's store is behind all that was stored before */
-	put_slots16(line, softfield_overflow_of(sender->box.lines, sender->box.depth, slot),
-		    softfield_tag(gen, 0, imm_len, SOFTFIELD_TAG_ARENA), softfield_mark(sender->seq, sender->box.shift), bytes,
-		    sizeof(bytes));
+	softfield_put_arena_line(line, tag, softfield_mark(sender->seq, sender->box.shift), offset, len, imm, imm_len);
 	return DOCA_SUCCESS;
 }
 
