@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The names that the libraries export are those of debian/libsoftfield3.symbols: symbols_test.py SOURCE LIBRARY... [--fix]
 
+A library named worker_* is a UROM plugin, which exports what a worker looks for and nothing else.
 With --fix it writes that list. Each public name is declared in a public header, and each other one carries the exact version."""
 import difflib
 import pathlib
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 PUBLIC, PRIVATE = "SOFTFIELD_3.0", "SOFTFIELD_PRIVATE_"
+PLUGIN, PLUGIN_OPTIONAL = {"urom_plugin_get_iface", "urom_plugin_get_version"}, "softfield_urom_plugin_"
 FIRST = "1.0.0"  # version of the package that introduced a name; set it manually for a new name
 
 
@@ -58,8 +60,17 @@ def problems_of(source, libraries):
                 yield "%s: %s has the version '%s', not %s or %s" % (library, name, version, PUBLIC, private)
 
 
+def plugin_problems_of(plugins):
+    for plugin in plugins:
+        names = {name for name, _ in exports_of(plugin) if not name.startswith(PLUGIN_OPTIONAL)}
+        if names != PLUGIN:
+            yield "%s exports %s, and not just %s" % (plugin, sorted(names), sorted(PLUGIN))
+
+
 def main():
-    source, libraries = sys.argv[1], [word for word in sys.argv[2:] if word != "--fix"]
+    source, files = sys.argv[1], [word for word in sys.argv[2:] if word != "--fix"]
+    plugins = [file for file in files if pathlib.Path(file).name.startswith("worker_")]
+    libraries = [file for file in files if file not in plugins]
     listed = pathlib.Path(source, "debian", "libsoftfield3.symbols")
     before = listed.read_text() if listed.exists() else ""
     lines = []
@@ -69,7 +80,7 @@ def main():
     if "--fix" in sys.argv:
         listed.write_text(after)
         before = after
-    problems = list(problems_of(source, libraries))
+    problems = list(problems_of(source, libraries)) + list(plugin_problems_of(plugins))
     problems += difflib.unified_diff(before.splitlines(), after.splitlines(), "listed", "exported", lineterm="", n=0)
     print("\n".join(problems[:40]))
     if problems:
