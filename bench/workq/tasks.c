@@ -15,7 +15,7 @@
 #include "sides.h"
 
 static struct doca_dev *dev;
-static struct doca_mmap *mmap;
+static struct doca_mmap *map;
 static struct doca_buf_inventory *inventory;
 static struct doca_pe *pe;
 static struct doca_dma *dma;
@@ -41,18 +41,18 @@ static void failed(struct doca_dma_task_memcpy *task, union doca_data task_user_
 
 static void memory_open(void)
 {
-	check(doca_mmap_create(&mmap), "memory map");
-	check(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), "range");
-	check(doca_mmap_add_dev(mmap, dev), "device of the memory map");
-	check(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE), "permissions");
-	check(doca_mmap_start(mmap), "start the memory map");
+	check(doca_mmap_create(&map), "memory map");
+	check(doca_mmap_set_memrange(map, memory, sizeof(memory)), "range");
+	check(doca_mmap_add_dev(map, dev), "device of the memory map");
+	check(doca_mmap_set_permissions(map, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE), "permissions");
+	check(doca_mmap_start(map), "start the memory map");
 	check(doca_buf_inventory_create(2 * COPIES, &inventory), "inventory");
 	check(doca_buf_inventory_start(inventory), "start the inventory");
 	for (uint32_t i = 0; i < COPIES; i++) {
 		uint8_t *at = memory + 2 * i * COPY_BYTES;
 
-		check(doca_buf_inventory_buf_get_by_data(inventory, mmap, at, COPY_BYTES, &src[i]), "source");
-		check(doca_buf_inventory_buf_get_by_addr(inventory, mmap, at + COPY_BYTES, COPY_BYTES, &dst[i]), "destination");
+		check(doca_buf_inventory_buf_get_by_data(inventory, map, at, COPY_BYTES, &src[i]), "source");
+		check(doca_buf_inventory_buf_get_by_addr(inventory, map, at + COPY_BYTES, COPY_BYTES, &dst[i]), "destination");
 	}
 }
 
@@ -99,6 +99,6 @@ void tasks_close(void)
 	check(doca_dma_destroy(dma), "dma");
 	check(doca_pe_destroy(pe), "progress engine");
 	check(doca_buf_inventory_destroy(inventory), "inventory");
-	check(doca_mmap_destroy(mmap), "memory map");
+	check(doca_mmap_destroy(map), "memory map");
 	check(doca_dev_close(dev), "device");
 }

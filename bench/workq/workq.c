@@ -13,7 +13,7 @@
 #include "sides.h"
 
 static struct doca_dev *dev;
-static struct doca_mmap *mmap;
+static struct doca_mmap *map;
 static struct doca_buf_inventory *inventory;
 static struct doca_workq *workq;
 static struct doca_dma *dma;
@@ -31,18 +31,18 @@ static void must(doca_error_t result, const char *what)
 
 static void memory_open(void)
 {
-	must(doca_mmap_create(NULL, &mmap), "memory map");
-	must(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), "range");
-	must(doca_mmap_dev_add(mmap, dev), "device of the memory map");
-	must(doca_mmap_set_permissions(mmap, DOCA_ACCESS_LOCAL_READ_WRITE), "permissions");
-	must(doca_mmap_start(mmap), "start the memory map");
+	must(doca_mmap_create(NULL, &map), "memory map");
+	must(doca_mmap_set_memrange(map, memory, sizeof(memory)), "range");
+	must(doca_mmap_dev_add(map, dev), "device of the memory map");
+	must(doca_mmap_set_permissions(map, DOCA_ACCESS_LOCAL_READ_WRITE), "permissions");
+	must(doca_mmap_start(map), "start the memory map");
 	must(doca_buf_inventory_create(NULL, 2 * COPIES, DOCA_BUF_EXTENSION_NONE, &inventory), "inventory");
 	must(doca_buf_inventory_start(inventory), "start the inventory");
 	for (uint32_t i = 0; i < COPIES; i++) {
 		uint8_t *at = memory + 2 * i * COPY_BYTES;
 
-		must(doca_buf_inventory_buf_by_data(inventory, mmap, at, COPY_BYTES, &src[i]), "source");
-		must(doca_buf_inventory_buf_by_addr(inventory, mmap, at + COPY_BYTES, COPY_BYTES, &dst[i]), "destination");
+		must(doca_buf_inventory_buf_by_data(inventory, map, at, COPY_BYTES, &src[i]), "source");
+		must(doca_buf_inventory_buf_by_addr(inventory, map, at + COPY_BYTES, COPY_BYTES, &dst[i]), "destination");
 	}
 }
 
@@ -97,6 +97,6 @@ void workq_close(void)
 	must(doca_dma_destroy(dma), "dma");
 	must(doca_workq_destroy(workq), "work queue");
 	must(doca_buf_inventory_destroy(inventory), "inventory");
-	must(doca_mmap_destroy(mmap), "memory map");
+	must(doca_mmap_destroy(map), "memory map");
 	must(doca_dev_close(dev), "device");
 }

@@ -160,7 +160,7 @@ TAKE(get_by_addr, doca_buf_inventory_buf_get_by_addr, addr, len)
 TAKE(get_by_data, doca_buf_inventory_buf_get_by_data, addr, len)
 
 /* A copy needs as many bufs as the list has. Each copied buf is in the map of its original. */
-static void dup(void)
+static void dup_buf(void)
 {
 	struct doca_buf *copy, *next = NULL;
 	uint32_t num = 1;
@@ -391,7 +391,7 @@ static const struct call calls[] = {
 	{"doca_buf_inventory_buf_get_by_args", get_by_args, 4},
 	{"doca_buf_inventory_buf_get_by_addr", get_by_addr, 4},
 	{"doca_buf_inventory_buf_get_by_data", get_by_data, 6},
-	{"doca_buf_inventory_buf_dup", dup, 2},
+	{"doca_buf_inventory_buf_dup", dup_buf, 2},
 	{"doca_buf_inventory_buf_reuse_by_args", reuse_by_args},
 	{"doca_buf_inventory_buf_reuse_by_addr", reuse_by_addr},
 	{"doca_buf_inventory_buf_reuse_by_data", reuse_by_data},
