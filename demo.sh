@@ -7,6 +7,13 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")"
 
+case "$*" in
+'' | --no-build) ;;
+*)
+	echo "usage: ./demo.sh [--no-build]; not: $*" >&2
+	exit 2
+	;;
+esac
 build=${BUILD_ROOT:-$PWD/build-demo}
 runtime=$(mktemp -d)
 chmod 700 "$runtime"

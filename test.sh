@@ -9,7 +9,14 @@ set -uo pipefail
 cd "$(dirname "$(realpath "$0")")" || exit 1
 
 quick=false
-[ "${1:-}" = --quick ] && quick=true
+case "$*" in
+'') ;;
+--quick) quick=true ;;
+*)
+	echo "usage: ./test.sh [--quick]; not: $*" >&2
+	exit 2
+	;;
+esac
 root=${BUILD_ROOT:-$PWD/build-test}
 fuzz_seconds=${FUZZ_SECONDS:-6}
 latest=4200 # seconds after the start; a step of the last ones that would begin later is skipped
