@@ -45,6 +45,7 @@ static void standard_backend_shows_a_mistake_once(void **state)
 	assert_non_null(line);
 	assert_string_equal(line, "\n"); /* one line */
 	assert_non_null(strstr(text, "a work queue of depth 0; it has 1 to"));
+	assert_non_null(strstr(text, "workq_create] ")); /* the function that logs */
 }
 
 int main(void)
