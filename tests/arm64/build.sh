@@ -6,7 +6,7 @@
 set -euo pipefail
 export LC_ALL=C
 folder=$(realpath -m "$1") source=$(cd "$(dirname "$0")/../.." && pwd)
-packages=(libjson-c-dev libjson-c5 libssl-dev libssl3 zlib1g-dev zlib1g liblz4-dev liblz4-1 libxxhash-dev libcmocka-dev libcmocka0 libibverbs-dev librdmacm-dev libucx-dev libucx0 libnuma1)
+packages=(libjson-c-dev libjson-c5 libssl-dev libssl3 zlib1g-dev zlib1g liblz4-dev liblz4-1 libxxhash-dev libcmocka-dev libcmocka0 libibverbs-dev librdmacm-dev libucx-dev libucx0 libnuma1 libisal-dev libisal2)
 programs=(tools/softfield/softfield tests/system/comch_process_test tests/legacy/comm_channel_process_test tests/api/slot16_test
 	samples/{dma_copy_host,dma_copy_dpu,sync_event_local_pci,sync_event_remote_pci}
 	samples/rdma_{receive,send}{,_immediate} samples/rdma_{write,write_immediate,read,sync_event}_{responder,requester})
