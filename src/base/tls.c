@@ -49,6 +49,8 @@ struct sf_tls {
 	int fd;
 	bool wants_write;
 	bool kernel_sends;
+	uint8_t ahead[SSL3_RT_HEADER_LENGTH]; /* received, and not yet read by OpenSSL */
+	uint8_t ahead_at, ahead_len;
 	const char *identity;
 	struct sf_tls_key key; /* until the handshake is over */
 };
@@ -79,9 +81,22 @@ static int bio_write(BIO *bio, const char *data, int len)
 	return take_result(bio, send(fd_of(bio), data, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT), BIO_FLAGS_WRITE);
 }
 
+static int read_ahead(struct sf_tls *tls, char *out, int room)
+{
+	const int left = tls->ahead_len - tls->ahead_at, len = room < left ? room : left;
+
+	memcpy(out, tls->ahead + tls->ahead_at, (size_t)len);
+	tls->ahead_at += (uint8_t)len;
+	return len;
+}
+
 static int bio_read(BIO *bio, char *out, int room)
 {
-	return take_result(bio, recv(fd_of(bio), out, (size_t)room, MSG_DONTWAIT), BIO_FLAGS_READ);
+	struct sf_tls *tls = BIO_get_data(bio);
+
+	if (tls->ahead_at != tls->ahead_len)
+		return take_result(bio, read_ahead(tls, out, room), BIO_FLAGS_READ);
+	return take_result(bio, recv(tls->fd, out, (size_t)room, MSG_DONTWAIT), BIO_FLAGS_READ);
 }
 
 static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
@@ -349,10 +364,28 @@ static int end_of(struct sf_tls *tls, int result)
 	return error == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
 }
 
+/*
+ * Receives the beginning of the next record, for OpenSSL to read. A poll that finds nothing is cheap so: OpenSSL would allocate a
+ * buffer for a record, and free it. At the end of the stream, and after an error, OpenSSL finds the end itself.
+ */
+static bool has_input(struct sf_tls *tls)
+{
+	ssize_t got;
+
+	if (tls->ahead_at != tls->ahead_len || SSL_has_pending(tls->ssl) == 1)
+		return true;
+	got = recv(tls->fd, tls->ahead, sizeof(tls->ahead), MSG_DONTWAIT);
+	tls->ahead_at = 0;
+	tls->ahead_len = got > 0 ? (uint8_t)got : 0;
+	return got >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
 ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)
 {
 	int result;
 
+	if (!tls->wants_write && !has_input(tls))
+		return SF_TLS_AGAIN;
 	ERR_clear_error();
 	result = SSL_read(tls->ssl, out, (int)(room < SF_TLS_RECORD ? room : SF_TLS_RECORD));
 	if (result > 0) {

@@ -371,8 +371,9 @@ static inline doca_error_t sf_region_map(const struct sf_region *region, void **
  *   NOT_PERMITTED       the region's rights do not allow it
  *   CONNECTION_ABORTED  the owner died (detected within a second), cannot be reached, or closed the region; part of it may
  *                       have been done. After a network failure the next call tries again
- *   TIME_OUT            only the owner's agent can access these bytes, and did not answer for a second (is the owner
- *                       stopped?); the operation may still be executed later. The only case that blocks
+ *   TIME_OUT            only the owner's agent can access these bytes, and did not answer for a second, or for five if it is
+ *                       on another machine (is the owner stopped?); the operation may still be executed later. The only
+ *                       case that blocks
  *   NOT_SUPPORTED       the provider accesses the region by connections only */
 static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_op *op)
 {

@@ -98,7 +98,30 @@ static void the_data_path_allocates_nothing(void)
 	pair_close(&pair);
 }
 
+/* Programs poll much more often than something arrives. */
+static void an_empty_poll_allocates_nothing(void)
+{
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	data_move(&pair, NULL);
+#if COUNTS
+	num_allocations = 0;
+	counts = true;
+#endif
+	for (int i = 0; i < ROUNDS; i++) {
+		sf_ep_poll(pair.a.ep, 16);
+		sf_ep_poll(pair.b.ep, 16);
+	}
+#if COUNTS
+	counts = false;
+	CHECK(num_allocations == 0);
+#endif
+	pair_close(&pair);
+}
+
 const struct conformance_case allocation_cases[] = {
 	CASE(the_data_path_allocates_nothing, 0),
+	CASE(an_empty_poll_allocates_nothing, 0),
 	{0},
 };
