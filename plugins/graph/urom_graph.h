@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host's half of the graph plugin: a command whose answer is its own value. See the guide, "Graph". */
+/**
+ * @file urom_graph.h
+ * The host's half of the graph plugin: a command whose answer is its own value. See the guide, "Graph".
+ */
 #ifndef UROM_GRAPH_H
 #define UROM_GRAPH_H
 
@@ -9,25 +12,30 @@
 extern "C" {
 #endif
 
-/*
+/**
  * Called once with the result of a loopback, from doca_pe_progress() of the worker's progress engine. value is the returned
  * value if result is DOCA_SUCCESS, else 0. Errors: BAD_STATE: the worker was stopped; CONNECTION_ABORTED: its process has
  * ended; UNEXPECTED: the answer is not one of this plugin.
  */
 typedef void (*urom_graph_loopback_finished)(doca_error_t result, union doca_data cookie, uint64_t value);
 
-/*
- * Must be called first, with the id and version of "worker_graph" from doca_urom_service_get_plugins_list(). The id holds for
- * the process: in a program with several services the plugin must have the same id in all. UNSUPPORTED_VERSION: the plugin in
- * the service has another release than this half.
+/**
+ * Remembers the plugin's id. Must be called first. The id holds for the process: in a program with several services the plugin
+ * must have the same id in all.
+ * @param plugin_id id of "worker_graph" in doca_urom_service_get_plugins_list()
+ * @param version its version there
+ * @retval DOCA_ERROR_UNSUPPORTED_VERSION the plugin in the service has another release than this half
  */
 doca_error_t urom_graph_init(uint64_t plugin_id, uint64_t version);
 
-/*
- * Sends value to the worker, which sends it back. The worker context must be RUNNING and have the plugin's id among its
- * plugins; the call belongs to the thread of its progress engine. Passes cookie to finished, which is called only if this
- * returns DOCA_SUCCESS. INVALID_VALUE: finished is NULL. Other errors are those of doca_urom_worker_cmd_task_allocate_init()
- * and doca_task_submit().
+/**
+ * Sends a value to the worker, which sends it back. The call belongs to the thread of the worker's progress engine.
+ * @param worker a RUNNING worker context that has the plugin's id among its plugins
+ * @param cookie passed to finished
+ * @param value what is sent
+ * @param finished called only if this returns DOCA_SUCCESS
+ * @return DOCA_SUCCESS, or an error below, or one of doca_urom_worker_cmd_task_allocate_init() or doca_task_submit()
+ * @retval DOCA_ERROR_INVALID_VALUE finished is NULL
  */
 doca_error_t urom_graph_task_loopback(struct doca_urom_worker *worker, union doca_data cookie, uint64_t value,
 				      urom_graph_loopback_finished finished);
