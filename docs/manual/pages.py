@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a manual page for each function and each header, from the XML that doxygen made of the headers. A page tells what its section
-of the header says, too, and what the rules of all headers say of its arguments and errors.
-Usage: pages.py XML FOLDER VERSION INCLUDE"""
+of the header says, too, and what the rules of all headers say of its arguments and errors. A function of several releases has the page
+of the first XML that has it; in the others, the page of the header tells what differs.
+Usage: pages.py FOLDER VERSION SOURCE XML..., where an XML is named xml, that of the current headers, or xml-RELEASE"""
+import csv
 import glob
 import os
 import re
@@ -123,7 +125,7 @@ def flat_type(node):
 def first_sentence(*texts):
     """For the line NAME, which no bold or italic word is in."""
     for text in texts:
-        text = re.sub(r'\\f.', '', text).strip()
+        text = re.sub(r'\\f.|\\&', '', text).strip()
         if text:
             text = re.split(r'(?<=[a-z0-9)])\. ', text)[0].rstrip('.')
             return text if len(text) < 120 else text[:text.rindex(' ', 0, 116)] + ' ...'
@@ -134,9 +136,10 @@ def first_text(lines):
     return lines[1] if lines[:1] == ['.PP'] else ''
 
 
-def head(name, version):
+def head(name, version, release=None):
     date = time.strftime('%Y-%m-%d', time.gmtime(int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))))
-    return [f'.TH {name} 3 "{date}" "Softfield {version}" "Softfield"', '.nh', '.ad l', '.SH NAME']
+    manual = f'DOCA {release}' if release else 'Softfield'
+    return [f'.TH {name} 3 "{date}" "Softfield {version}" "{manual}"', '.nh', '.ad l', '.SH NAME']
 
 
 def write(folder, name, lines):
@@ -150,10 +153,51 @@ def page_of(header):
     return header.replace('/', '_')
 
 
-def objects_of(folder):
+class Release:
+    """The headers of one XML. name is that of an earlier release, or None."""
+
+    def __init__(self, path, source, newer):
+        self.path, self.include = path, os.path.join(source, 'include')
+        self.name = os.path.basename(path).partition('-')[2] or None
+        folders = ['', 'softfield', '../plugins/*'] if not self.name else ['doca-' + self.name]
+        self.objects = {**(newer.objects if newer else {}), **objects_of(os.path.join(self.include, folder, '*.h') for folder in folders)}
+        self.table = names_of(os.path.join(source, 'docs', 'api', f'legacy-{self.name}.tsv'))
+
+    def compounds(self):
+        for path in sorted(glob.glob(os.path.join(self.path, '*_8h.xml')) + glob.glob(os.path.join(self.path, '*_8cuh.xml'))):
+            compound = xml.parse(path).getroot().find('compounddef')
+            yield compound, re.sub(r'^.*/(?:include|plugins/\w+)/', '', compound.find('location').get('file'))
+
+
+def names_of(table):
+    """Of the API's table of a release; not every release has one."""
+    if not os.path.exists(table):
+        return set()
+    with open(table, newline='', encoding='utf-8') as stream:
+        return {row['name'] for row in csv.DictReader(stream, delimiter='\t', quoting=csv.QUOTE_NONE)}
+
+
+def module_lines(header, release, releases, name=None):
+    """Which pkg-config file a program needs, where that is not one of the current release's. name: of a function."""
+    plugin = re.fullmatch(r'urom_(\w+)\.h', header)
+    if plugin:
+        return ['.PP', f'Compile with the flags of urom\\-{plugin[1]}.pc.']
+    if not release.name:
+        return []
+    folder = f'pkgconfig/{release.name}'
+    lines = ['.PP', f'Compile with the flags of LIBDIR/{folder}/doca.pc (with the prefix /usr: LIBDIR/softfield/{folder}/doca.pc): '
+             'set PKG_CONFIG_PATH to its folder.', '.SH VERSIONS']
+    if name:
+        having = [other.name for other in releases if other is release or name in other.table]
+        return lines + [f'DOCA {" and ".join(having)}. The current release has no function of this name.']
+    other = 'another' if os.path.exists(os.path.join(release.include, included(header))) else 'no'
+    return lines + [f'DOCA {release.name}. The current release has {other} header of this name.']
+
+
+def objects_of(patterns):
     """The first words of the comment of each struct: {'doca_dma': 'a DMA context'}."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(folder, '*.h')) + glob.glob(os.path.join(folder, 'softfield', '*.h'))):
+    for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
         with open(path, encoding='utf-8') as stream:
             text = stream.read()
         for comment, name in re.findall(r'/\*\*((?:(?!\*/).)*)\*/\n(?:typedef )?struct (\w+)', text, re.S):
@@ -204,24 +248,35 @@ def result_lines(function, params, comments, wording, gives_error):
     return lines
 
 
-def function_page(function, section, header, compound, wording, version):
-    name = function.findtext('name')
-    common, title = section.find('description'), section.findtext('header')
-    comments = [function.find('detaileddescription'), common, compound.find('detaileddescription')]
+def function_parts(function, section, compound, wording):
+    """What a page says of a function: (description, parameters, results), each as lines."""
+    comments = [function.find('detaileddescription'), section.find('description'), compound.find('detaileddescription')]
     params = [(plain(''.join(param.find('type').itertext())) + (param.findtext('array') and ' *' or ''), param.findtext('declname'))
               for param in function.iter('param') if param.findtext('declname')]
     gives_error = flat_type(function).strip() == 'doca_error_t'
-    about, shared = description(function, params, wording), paragraphs(common)
+    documented = dict(listed([section.find('description'), function.find('detaileddescription')], 'param'))
+    return (description(function, params, wording), parameter_lines(function, params, documented, wording, gives_error),
+            result_lines(function, params, comments, wording, gives_error))
+
+
+def function_page(function, section, header, compound, release, releases, version):
+    name = function.findtext('name')
+    common, title = section.find('description'), section.findtext('header')
+    about, parameters, results = function_parts(function, section, compound, Wording(release.objects))
+    shared = paragraphs(common)
     what = first_sentence(first_text(about), escape(title or ''), header_summary(compound))
-    lines = head(name, version) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{header}>', '.PP', *prototype(function), '.fi']
+    lines = head(name, version, release.name) + [f'{name} \\- {what}', '.SH SYNOPSIS', '.nf', f'.B #include <{included(header)}>', '.PP',
+                                                 *prototype(function), '.fi', *module_lines(header, release, releases, name)]
     if about or shared:
         lines += ['.SH DESCRIPTION', *about]
     if shared:
         lines += [f'.SS {escape(title or "This section of the header")}', *shared]
-    documented = dict(listed([common, function.find('detaileddescription')], 'param'))
-    lines += parameter_lines(function, params, documented, wording, gives_error)
-    lines += result_lines(function, params, comments, wording, gives_error)
-    return lines + ['.SH SEE ALSO', f'.BR {page_of(header)} (3)']
+    return lines + parameters + results + ['.SH SEE ALSO', f'.BR {escape(page_of(header))} (3)']
+
+
+def included(header):
+    """The header as a program names it."""
+    return re.sub(r'^doca-[^/]*/', '', header)
 
 
 def header_summary(compound):
@@ -229,32 +284,49 @@ def header_summary(compound):
     return first_sentence(first_text(about), 'a header of the DOCA API')
 
 
-def header_page(compound, header, version):
-    about = compound.find('detaileddescription')
-    functions = [m.findtext('name') for m in compound.iter('memberdef') if m.get('kind') == 'function']
-    what = header_summary(compound)
-    lines = head(page_of(header), version) + [f'{page_of(header)} \\- {what}', '.SH SYNOPSIS', f'.B #include <{header}>',
-                                                       '.SH DESCRIPTION', *paragraphs(compound.find('briefdescription')), *paragraphs(about)]
+def functions_of(compound):
+    """(function, section) of each one, once."""
+    found = {}
+    for section in compound.iter('sectiondef'):
+        for member in section.iter('memberdef'):
+            # A template of CUDA C++ has a function's name, and is told with it.
+            if member.get('kind') == 'function' and re.match(r'(doca|softfield|urom)_', member.findtext('name')):
+                found.setdefault(member.findtext('name'), (member, section))
+    return list(found.values())
+
+
+def header_page(compound, header, release, releases, owners, version):
+    """owners: the release of each function's page."""
+    functions = functions_of(compound)
+    others = [(function, section) for function, section in functions if owners[function.findtext('name')] is not release]
+    lines = head(page_of(header), version, release.name) + [
+        f'{escape(page_of(header))} \\- {header_summary(compound)}', '.SH SYNOPSIS', f'.B #include <{included(header)}>',
+        *module_lines(header, release, releases),
+        '.SH DESCRIPTION', *paragraphs(compound.find('briefdescription')), *paragraphs(compound.find('detaileddescription'))]
     if functions:
-        lines += ['.SH FUNCTIONS', ', '.join(f'\\fB{name}\\fR(3)' for name in functions)]
+        lines += ['.SH FUNCTIONS', ', '.join(f'\\fB{function.findtext("name")}\\fR(3)' for function, _ in functions)]
+    if others:
+        lines += ['.SH DIFFERENCES', 'The pages of these functions describe a later release. This header declares:']
+    for function, section in others:
+        about, parameters, results = function_parts(function, section, compound, Wording(release.objects))
+        lines += ['.SS ' + function.findtext('name'), '.nf', *prototype(function), '.fi', *about,
+                  *(line for line in parameters + results if not line.startswith('.SH'))]
     return lines
 
 
 def main():
-    source, folder, version, include = sys.argv[1:]
+    folder, version, source, *folders = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
-    wording, written = Wording(objects_of(include)), set()
-    for path in sorted(glob.glob(os.path.join(source, '*_8h.xml')) + glob.glob(os.path.join(source, '*_8cuh.xml'))):
-        compound = xml.parse(path).getroot().find('compounddef')
-        header = re.sub(r'^(.*/)?include/', '', compound.find('location').get('file'))
-        write(folder, page_of(header), header_page(compound, header, version))
-        for section in compound.iter('sectiondef'):
-            for member in section.iter('memberdef'):
-                name = member.findtext('name')
-                # A template of CUDA C++ has a function's name, and is told with it.
-                if member.get('kind') == 'function' and re.match(r'(doca|softfield)_', name) and name not in written:
-                    written.add(name)
-                    write(folder, name, function_page(member, section, header, compound, wording, version))
+    releases = []
+    for path in folders:
+        releases.append(Release(path, source, releases[-1] if releases else None))
+    owners = {}
+    for release in releases:
+        for compound, header in release.compounds():
+            for function, section in functions_of(compound):
+                if owners.setdefault(function.findtext('name'), release) is release:
+                    write(folder, function.findtext('name'), function_page(function, section, header, compound, release, releases, version))
+            write(folder, page_of(header), header_page(compound, header, release, releases, owners, version))
 
 
 if __name__ == '__main__':
