@@ -9,7 +9,7 @@ skip() {
 	echo "packages: skipped: $1"
 	exit 77
 }
-for tool in dpkg-buildpackage dh lintian help2man doxygen unshare chroot; do
+for tool in dpkg-buildpackage dh lintian help2man doxygen mandoc unshare chroot; do
 	command -v "$tool" >/dev/null || skip "there is no $tool; scripts/install-dependencies test installs it"
 done
 as_root=(unshare --mount)

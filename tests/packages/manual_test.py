@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each function of the API's tables, of this release and of earlier ones, that a header declares has a manual page, and so has each of
 the UROM plugins' headers. The page tells what it does, each argument, what it returns, and, of another release or a plugin, which file
-of pkg-config it needs. Usage: manual_test.py SOURCE FOLDER, where FOLDER is that of section 3."""
+of pkg-config it needs. The reference for a browser has a page of each program and of each function of an earlier release, which its
+search finds and its first page leads to. Usage: manual_test.py SOURCE MAN HTML, where MAN has the folders man1 and man3."""
 import csv
 import gzip
 import pathlib
@@ -73,17 +74,47 @@ def faults_of(page, words):
     return faults
 
 
+def found_by_search(html):
+    """The pages that the search of the reference finds, by their titles."""
+    entries = "".join(path.read_text() for path in (html / "search").glob("pages_*.js"))
+    return dict(re.findall(r"\['([^']*)',\['\.\./([^']*\.html)'", entries))
+
+
+def linked_from(html, first):
+    """The files that one reaches from the first page by links in the text."""
+    reached, left = set(), [first]
+    while left:
+        name = left.pop()
+        if name not in reached and (html / name).is_file():
+            reached.add(name)
+            left += re.findall(r'href="([\w.-]+\.html)', (html / name).read_text().partition('<div class="contents">')[2])
+    return reached
+
+
+def faults_of_reference(html, titles):
+    found, linked = found_by_search(html), linked_from(html, "index.html")
+    for title in titles:
+        page = found.get(title)
+        if page is None or not (html / page).is_file():
+            yield "%s: the search in the reference does not find it" % title
+        elif page not in linked:
+            yield "%s: no link of the reference leads to %s" % (title, page)
+
+
 def main():
-    source, folder = map(pathlib.Path, sys.argv[1:])
+    source, man, html = map(pathlib.Path, sys.argv[1:])
     wanted, faults = wanted_from(source)
-    pages = {path.name.split(".3")[0]: path for path in folder.glob("*.3*")}
+    pages = {path.name.split(".3")[0]: path for path in (man / "man3").glob("*.3*")}
     faults += ["%s: no page" % name for name in sorted(set(wanted) - set(pages))]
     faults += ["%s: the page lacks %s" % (name, fault) for name in sorted(set(wanted) & set(pages))
                for fault in faults_of(pages[name], wanted[name])]
+    titles = {path.name.split(".1")[0].replace("-", " ") for path in (man / "man1").glob("*.1*")
+              if path.name.startswith(("softfield", "doca_caps", "doca_urom", "doca_dpu"))}
     earlier = {name for name, words in wanted.items() if words.endswith("doca.pc ")}
-    numbers = len(wanted), len(earlier)
-    print("\n".join(faults + ["%d functions, %d of them of earlier releases only" % numbers]))
-    return 1 if faults or any(number < least for number, least in zip(numbers, (1250, 240))) else 0
+    faults += faults_of_reference(html, sorted(titles | earlier))
+    numbers = len(wanted), len(earlier), len(titles)
+    print("\n".join(faults + ["%d functions, %d of them of earlier releases only, %d programs and commands" % numbers]))
+    return 1 if faults or any(number < least for number, least in zip(numbers, (1250, 240, 18))) else 0
 
 
 if __name__ == "__main__":

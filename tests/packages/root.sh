@@ -62,9 +62,9 @@ check 'manual pages are installed' shell 'for name in softfield softfield-perf d
 	for name in doca_dma_create softfield_gpu_launch doca_rdma.h; do [ -s /usr/share/man/man3/$name.3.gz ]; done'
 check 'the page of a function has its parameters and errors' shell 'zcat /usr/share/man/man3/doca_buf_inventory_create.3.gz >page
 	grep -x ".SH PARAMETERS" page && grep -x ".I num_elements" page && grep -x ".B DOCA_ERROR_INVALID_VALUE" page'
-check 'every function, also of earlier releases, has a page with its arguments and errors' \
-	python3 "$source/tests/packages/manual_test.py" "$source" $root/usr/share/man/man3
-check 'mandoc reports nothing for the pages' shell 'command -v mandoc >/dev/null || exit 0; mkdir pages; cp $(dpkg -L softfield-doc softfield-tools softfield-urom | grep "/man[13]/.*gz") pages
+check 'every function, also of earlier releases, has a page with its arguments and errors, and the reference has the programs' \
+	python3 "$source/tests/packages/manual_test.py" "$source" $root/usr/share/man $root/usr/share/doc/softfield-doc/html
+check 'mandoc reports nothing for the pages' shell 'mkdir pages; cp $(dpkg -L softfield-doc softfield-tools softfield-urom | grep "/man[13]/.*gz") pages
 	gunzip pages/*; ! mandoc -T lint -W warning pages/* | grep -v "cannot parse date"'
 check 'the reference is installed, with its search' shell '[ -s /usr/share/doc/softfield-doc/html/index.html ] &&
 	ls /usr/share/doc/softfield-doc/html/search/*.js >/dev/null'
