@@ -44,7 +44,7 @@ def kind(value):
         return value.strip('[]<>').split('|')
     if 'PROGRAM' in value:
         return 'programs'
-    return 'files' if re.match(r'[\[<]*(FILE|path|folder)', value) else 'nothing'
+    return 'files' if re.search(r'\b(FILE|TIMELINE|path|folders?)\b', value) else 'nothing'
 
 
 def read(program):
