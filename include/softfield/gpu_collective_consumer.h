@@ -265,13 +265,14 @@ SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer 
 		const struct softfield_gpu_recv *recv = &c->recvs[(first + base + lane) & (c->depth - 1)];
 		uint32_t offset = base + lane < total ? recv->offset : SOFTFIELD_IN_LINE;
 		uint32_t got = recv->got, large = __ballot_sync(SOFTFIELD_WARP_MASK, offset != SOFTFIELD_IN_LINE);
+		uint32_t shift = softfield_piece_shift<S>(offset != SOFTFIELD_IN_LINE, got);
 		uint64_t addr = recv->addr;
 
 		for (; large != 0; large &= large - 1) {
 			j = __ffs(large) - 1;
 			turn = softfield_scope_copy_in<S>((uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, j),
 							  c->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, j),
-							  __shfl_sync(SOFTFIELD_WARP_MASK, got, j), turn);
+							  __shfl_sync(SOFTFIELD_WARP_MASK, got, j), shift, turn);
 		}
 	}
 	softfield_scope_sync<S>();

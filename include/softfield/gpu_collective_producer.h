@@ -301,15 +301,16 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 		softfield_collective_copy_out_small<S>(p, sent, n);
 	for (base = 0; base < n && !small; base += 32) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + base + lane) & ring];
-		uint32_t large = __ballot_sync(SOFTFIELD_WARP_MASK, base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE);
-		uint32_t offset = s->offset, len = s->len;
+		bool is_large = base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE;
+		uint32_t large = __ballot_sync(SOFTFIELD_WARP_MASK, is_large);
+		uint32_t offset = s->offset, len = s->len, shift = softfield_piece_shift<S>(is_large, len);
 		uint64_t addr = s->addr;
 
 		for (; large != 0; large &= large - 1) {
 			i = __ffs(large) - 1;
 			turn = softfield_scope_copy_out<S>(p->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, i),
 							   (const uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, i),
-							   __shfl_sync(SOFTFIELD_WARP_MASK, len, i), turn);
+							   __shfl_sync(SOFTFIELD_WARP_MASK, len, i), shift, turn);
 		}
 	}
 	softfield_fence_system(); /* the arena before the lines */

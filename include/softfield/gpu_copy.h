@@ -146,14 +146,22 @@ SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_any(const uint8_t *from,
 	return slot16;
 }
 
-/** Copies a message out of the arena; n threads do it together, of which the caller is number rank. */
+/**
+ * Copies a message out of the arena; n threads do it together, of which the caller is number rank. A message that is one load for
+ * each thread returns early: passing over the rest, of many instructions, takes long.
+ */
 SOFTFIELD_COLD void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
 {
 	const struct softfield_slot16 *from = (const struct softfield_slot16 *)arena;
+	struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 	uint32_t slots16 = (len + 15) / 16, i = rank, k;
 
+	if (slots16 <= n) {
+		if (i < slots16)
+			softfield_store_any(to + 16 * (uint64_t)i, softfield_load_slot16(from + i), len - 16 * i);
+		return;
+	}
 	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
-		struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
 			slot16[k] = softfield_load_slot16(from + i + k * n);
@@ -161,18 +169,31 @@ SOFTFIELD_COLD void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
 			softfield_store_any(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
 	}
-	for (; i < slots16; i += n)
-		softfield_store_any(to + 16 * (uint64_t)i, softfield_load_slot16(from + i), len - 16 * i);
+	if (i >= slots16)
+		return;
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
+		if (i + k * n < slots16)
+			slot16[k] = softfield_load_slot16(from + i + k * n);
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
+		if (i + k * n < slots16)
+			softfield_store_any(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
 }
 
 /** Copies a message into the arena, likewise. */
 SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
 {
 	struct softfield_slot16 *to = (struct softfield_slot16 *)arena;
+	struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 	uint32_t slots16 = (len + 15) / 16, i = rank, k;
 
+	if (slots16 <= n) {
+		if (i < slots16)
+			softfield_store_slot16(to + i, softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
+		return;
+	}
 	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
-		struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
 			slot16[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
@@ -180,8 +201,16 @@ SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
 			softfield_store_slot16(to + i + k * n, slot16[k]);
 	}
-	for (; i < slots16; i += n)
-		softfield_store_slot16(to + i, softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
+	if (i >= slots16)
+		return;
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
+		if (i + k * n < slots16)
+			slot16[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
+		if (i + k * n < slots16)
+			softfield_store_slot16(to + i + k * n, slot16[k]);
 }
 
 #else

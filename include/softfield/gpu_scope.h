@@ -159,18 +159,25 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 }
 
 /**
- * Distributes a copy of len bytes over the warps in turn: in pieces of 4096 bytes, for which a lane has all its loads in flight,
- * or of 512, one load for each lane, if the message is shorter.
+ * Messages are copied in pieces, which the warps take in turn: of 4096 bytes, as much as a warp's lanes have loads in flight, or
+ * of less, down to a load for each lane, if there are too few messages for all warps. Each lane has one of len bytes, if large is
+ * set. @return the logarithm of a piece's length
  */
-SOFTFIELD_DEVICE uint32_t softfield_piece_shift(uint32_t len)
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_piece_shift(bool large, uint32_t len)
 {
-	return len >= 4096 ? 12 : 9;
+	const uint32_t bytes = softfield_warp_sum(large ? min(len, 4096u) : 0);
+	uint32_t shift = 9;
+
+	while (shift < 12 && softfield_scope_warps<S>() << shift < bytes)
+		shift++;
+	return shift;
 }
 
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t turn)
+/** Copies a message out of the arena. @return the warp that takes the next one's first piece */
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t shift, uint32_t turn)
 {
-	uint32_t shift = softfield_piece_shift(len), pieces = (len + (1u << shift) - 1) >> shift,
-		 warps = softfield_scope_warps<S>(), i, at;
+	uint32_t pieces = (len + (1u << shift) - 1) >> shift, warps = softfield_scope_warps<S>(), i, at;
 
 	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
 		at = i << shift;
@@ -179,11 +186,12 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, 
 	return (turn + pieces) % warps;
 }
 
+/** Copies one into the arena, likewise. */
 template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t turn)
+SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t shift,
+						   uint32_t turn)
 {
-	uint32_t shift = softfield_piece_shift(len), pieces = (len + (1u << shift) - 1) >> shift,
-		 warps = softfield_scope_warps<S>(), i, at;
+	uint32_t pieces = (len + (1u << shift) - 1) >> shift, warps = softfield_scope_warps<S>(), i, at;
 
 	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
 		at = i << shift;
