@@ -4,8 +4,8 @@
 
 #include <doca_log.h>
 
-#include "../softfield/cli.h"
 #include "capability.h"
+#include "cli/cli.h"
 #include "report.h"
 
 struct options {

@@ -3,7 +3,7 @@
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "topology/topology.h"
 
 extern const struct cli_command tool_devices, tool_doctor, tool_explain, tool_perf, tool_ps, tool_rdma_bench, tool_node, tool_run,

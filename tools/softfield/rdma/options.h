@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #define BENCH_SIZES_MAX 32
 #define BENCH_SIZE_MAX (UINT32_C(1) << 30)
