@@ -23,6 +23,12 @@ static void long_name_takes_value_behind_equals(void **state)
 	assert_string_equal(seen.text, "text=a=b;number=12;object={};valid;");
 }
 
+static void mistyped_name_before_its_value_has_a_suggestion(void **state)
+{
+	assert_int_equal(parse("--txet=1"), DOCA_ERROR_NOT_SUPPORTED);
+	assert_string_equal(message, "there is no flag --txet=1; did you mean --text?");
+}
+
 static void short_names_do_not_combine(void **state)
 {
 	assert_int_equal(parse("-yt abc"), DOCA_ERROR_NOT_SUPPORTED);
@@ -371,6 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(values_arrive_by_both_names_in_order),
 		CASE(long_name_takes_value_behind_equals),
+		CASE(mistyped_name_before_its_value_has_a_suggestion),
 		CASE(short_names_do_not_combine),
 		CASE(short_name_and_value_are_separate_words),
 		CASE(value_may_begin_with_a_dash),

@@ -12,9 +12,9 @@ out_has '^Usage: doca_caps'
 expect 'version' 0 "$caps" -v
 out_has '^doca_caps [0-9.]+'
 expect 'unknown flag' 2 "$caps" --yaml
-err_has 'unknown option --yaml'
+err_has '^doca_caps: there is no option --yaml$'
 expect 'an address missing' 2 "$caps" --pci-addr
-err_has '--pci-addr needs ADDR'
+err_has '^doca_caps: -p, --pci-addr needs a value$'
 expect 'an argument' 2 "$caps" 03:00.0
 err_has 'takes no argument 03:00\.0'
 expect 'no PCI address' 2 "$caps" -p mlx5_0
@@ -22,7 +22,9 @@ err_has 'not a PCI address .* mlx5_0'
 expect 'no such device' 1 "$caps" -p 7f:00.0
 err_has 'no device has the PCI address 7f:00\.0'
 expect 'no such library' 2 "$caps" --lib frobnicate
-err_has 'unknown library frobnicate'
+err_has "there is no library 'frobnicate'\$"
+expect 'a mistyped library' 2 "$caps" --lib comhc
+err_has "there is no library 'comhc'; did you mean comch\?\$"
 expect 'full disk' 1 sh -c '"$0" >/dev/full' "$caps"
 
 expect 'everything' 0 "$caps"

@@ -60,9 +60,10 @@ refused() {
 	shift
 	expect "perf $*" 2 "$softfield" perf "$@"
 	err_has "$says"
-	check 'in one line' [ "$(wc -l <"$work/err")" = 1 ]
+	check 'in one line, and one about the help' [ "$(wc -l <"$work/err")" = 2 ]
 }
-refused 'unknown part frob' frob
+refused "there is no part 'frob'\$" frob
+refused "there is no part 'comhc'; did you mean comch\?\$" comhc
 refused 'takes no argument dma' comch dma
 refused '--seconds takes a number' --seconds 0
 refused '--size takes up to 32 sizes' --size 0

@@ -26,7 +26,7 @@ out_has "^No process in the runtime folder $work/runtime runs a context"
 expect 'without a folder, JSON' 0 "$softfield" ps --json
 json_has 't == {"processes": []}'
 expect 'an unknown option' 2 "$softfield" ps --all
-err_has 'softfield ps: unknown option --all'
+err_has 'softfield ps: there is no option --all'
 expect 'a wrong number of seconds' 2 "$softfield" ps --watch 0
 err_has '--watch takes a number from 1 to 3600, not 0'
 

@@ -9,19 +9,21 @@ unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE
 expect 'no command' 2 "$softfield"
 err_has '^softfield: no command given'
 expect 'unknown command' 2 "$softfield" frobnicate
-err_has 'unknown command frobnicate'
+err_has "^softfield: there is no command 'frobnicate'\$"
 expect 'help' 0 "$softfield" --help
 out_has '^Usage: softfield'
 expect 'version' 0 "$softfield" --version
 out_has '^softfield [0-9.]+'
 expect 'devices with a wrong flag' 2 "$softfield" devices --yaml
-err_has '^softfield devices: unknown option --yaml; --help lists'
+err_has '^softfield devices: there is no option --yaml$'
+err_has '^See `softfield devices --help`[.]$'
 expect 'devices with a mistyped flag' 2 "$softfield" devices --jsno
 err_has 'did you mean --json\?$'
 expect 'doctor with an argument' 2 "$softfield" doctor yaml
 err_has '^softfield doctor: takes no argument yaml'
 expect 'a mistyped command' 2 "$softfield" topology chekc
-err_has '^softfield topology: unknown command chekc; did you mean check\?$'
+err_has "^softfield topology: there is no command 'chekc'; did you mean check\?\$"
+err_has '^See `softfield topology --help`[.]$'
 expect 'full disk' 1 sh -c '"$0" --help >/dev/full' "$softfield"
 
 expect 'devices' 0 "$softfield" devices
@@ -61,7 +63,15 @@ err_has 'needs --node'
 expect 'run without a program' 2 "$softfield" run --node dpu0 --
 err_has 'needs \[--\] PROGRAM'
 expect 'run with a wrong flag' 2 "$softfield" run --nod dpu0 -- true
-err_has 'unknown option --nod; did you mean --node\?'
+err_has '^softfield run: there is no option --nod; did you mean --node\?$'
+expect 'run with a flag that is mistyped before its value' 2 "$softfield" run --noed=dpu0 -- true
+err_has 'there is no option --noed=dpu0; did you mean --node\?$'
+expect 'run without the value of its flag' 2 "$softfield" run --node
+err_has '^softfield run: --node needs a value$'
+expect 'run with a flag in place of a value' 2 "$softfield" run --node --help
+err_has 'needs a value, but the option --help follows'
+expect 'a value for a flag that takes none' 2 "$softfield" devices --json=yes
+err_has '[-]-json takes no value'
 expect 'run of nothing' 127 "$softfield" run --node dpu0 -- "$work/nothing"
 err_has 'cannot run .*/nothing: No such file'
 expect 'run of a folder' 126 "$softfield" run --node dpu0 -- "$work"

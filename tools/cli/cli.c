@@ -2,24 +2,20 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <doca_version.h>
-#include <softfield/version.h>
+#include "base/command_line.h"
 
-#include "base/nearest_word.h"
-
-#define WORDS_MAX 64 /* options of a command, or commands of a program */
+#define WORD_SIZE 32 /* of a command's word, with its NUL */
 
 /* ---- errors ---- */
 
-_Noreturn void cli_wrong(const struct cli *cli, const char *format, ...)
+void cli_wrong(const struct cli *cli, const char *format, ...)
 {
-	const char *name = cli->command != NULL ? cli->command->name : "";
+	const char *name = cli->command->name;
 	va_list args;
 
 	fprintf(stderr, "%s%s%s: ", cli->program->name, *name != '\0' ? " " : "", name);
@@ -27,7 +23,16 @@ _Noreturn void cli_wrong(const struct cli *cli, const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
+	sf_print_help_hint(cli->program->name, name);
 	exit(TOOL_USAGE);
+}
+
+void cli_unknown(const struct cli *cli, const char *kind, const char *word, const char *nearest)
+{
+	char text[SF_COMMAND_LINE_TEXT_SIZE];
+
+	sf_text_unknown(text, kind, word, nearest);
+	cli_wrong(cli, "%s", text);
 }
 
 /* A full disk or a closed pipe is a failure too. */
@@ -39,129 +44,113 @@ static int output_finish(const struct cli_program *program, int status)
 	return TOOL_FAILED;
 }
 
-static void print_version(const struct cli_program *program)
+/* ---- options ---- */
+
+/* The command's own options, and those of every command. */
+#define TABLES 2
+
+static const struct cli_option *table_of(const struct cli_command *command, int table)
 {
-	printf("%s %s, DOCA API %s\n", program->name, SOFTFIELD_VERSION, doca_version_runtime());
+	static const struct cli_option none = {0};
+
+	return table == 1 ? cli_options_always : command->options != NULL ? command->options : &none;
+}
+
+static const void *option_find(const void *scope, const char *name, size_t len, bool is_long)
+{
+	for (int table = 0; table < TABLES; table++) {
+		for (const struct cli_option *o = table_of((const struct cli_command *)scope, table); o->name != NULL; o++) {
+			bool is_letter = len == 1 && o->id < CLI_ID_LONG && o->id == name[0];
+
+			if (is_long ? strlen(o->name) == len && memcmp(o->name, name, len) == 0 : is_letter)
+				return o;
+		}
+	}
+	return NULL;
 }
 
 static _Noreturn void option_unknown(const struct cli *cli, const char *word)
 {
-	const struct cli_option *options = cli->command->options;
-	const char *words[WORDS_MAX + 3], *nearest = NULL;
-	char text[WORDS_MAX];
-	size_t num = 0;
+	const char *nearest = NULL;
 
-	for (; options != NULL && options[num].name != NULL && num < WORDS_MAX; num++)
-		words[num] = options[num].name;
-	words[num++] = "help";
-	words[num++] = "version";
-	words[num] = NULL;
-	if (strncmp(word, "--", 2) == 0) {
-		snprintf(text, sizeof(text), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-		nearest = sf_nearest_word(text, words, 0);
+	for (int table = 0; table < TABLES && strncmp(word, "--", 2) == 0; table++) {
+		for (const struct cli_option *o = table_of(cli->command, table); o->name != NULL; o++)
+			nearest = sf_word_nearer(word + 2, nearest, o->name);
 	}
-	if (nearest != NULL)
-		cli_wrong(cli, "unknown option %s; did you mean --%s?", word, nearest);
-	cli_wrong(cli, "unknown option %s; --help lists the options", word);
+	cli_unknown(cli, "option", word, nearest);
 }
 
-static const struct cli_option *option_of(const struct cli_command *command, int id)
+static _Noreturn void value_missing(const struct cli *cli, const struct cli_option *option, const char *next)
 {
-	const struct cli_option *option = command->options;
+	char label[CLI_LABEL_SIZE], text[SF_COMMAND_LINE_TEXT_SIZE];
 
-	while (option != NULL && option->name != NULL && option->id != id)
-		option++;
-	return option != NULL && option->name != NULL ? option : NULL;
+	cli_option_label(option, label);
+	sf_text_value_missing(text, "option", label, option->name, next);
+	cli_wrong(cli, "%s", text);
 }
 
-/* Reports an option that getopt_long rejected: unknown, without its value, or with an unexpected one. */
-static _Noreturn void option_refused(const struct cli *cli, int reason)
+/* Sets the option's value: what follows the '=' of its word, or the next word. */
+static void value_take(struct cli *cli, const struct cli_option *option, char *behind)
 {
-	const struct cli_option *option = option_of(cli->command, optopt);
-	const char *word = cli->argv[optind > 0 ? optind - 1 : 0];
+	const struct sf_options options = {option_find, cli->command};
+	char *next = cli->at < cli->argc ? cli->argv[cli->at] : NULL;
 
-	if (reason == ':' && option != NULL)
-		cli_wrong(cli, "--%s needs %s", option->name, option->value);
-	if (option != NULL && strncmp(word, "--", 2) == 0)
+	cli->value = behind;
+	if (option->value == NULL && behind != NULL)
 		cli_wrong(cli, "--%s takes no value", option->name);
-	if (optopt > 0 && optopt < CLI_ID_LONG && strncmp(word, "--", 2) != 0)
-		option_unknown(cli, (const char[]){'-', (char)optopt, '\0'});
-	option_unknown(cli, word);
+	if (option->value == NULL || behind != NULL || (option->value_optional && (next == NULL || sf_option_begins(next))))
+		return;
+	if (sf_option_value(&options, next) == NULL)
+		value_missing(cli, option, next);
+	cli->value = next;
+	cli->at++;
 }
 
-/* ---- options ---- */
-
-/* Converts the table for getopt_long. The prefix of letters stops it at the first argument and disables its messages. */
-static void getopt_tables(const struct cli_command *command, struct option longs[WORDS_MAX + 3], char letters[4 * WORDS_MAX])
+static int option_take(struct cli *cli, char *word)
 {
-	char *letter = stpcpy(letters, command->takes_words ? "+:hv" : ":hv");
-	size_t num = 0;
+	const struct sf_options options = {option_find, cli->command};
+	const char *behind;
+	const struct cli_option *option = sf_option_read(&options, word, &behind);
 
-	for (const struct cli_option *o = command->options; o != NULL && o->name != NULL && num < WORDS_MAX; o++) {
-		int takes = o->value == NULL ? no_argument : o->value_optional ? optional_argument : required_argument;
-
-		longs[num++] = (struct option){o->name, takes, NULL, o->id};
-		if (o->id < CLI_ID_LONG)
-			letter += sprintf(letter, "%c%.*s", o->id, takes == no_argument ? 0 : takes, "::");
-	}
-	longs[num++] = (struct option){"help", no_argument, NULL, 'h'};
-	longs[num++] = (struct option){"version", no_argument, NULL, 'v'};
-	longs[num] = (struct option){0};
-}
-
-/* An optional value may be the next word, unless that is an option. */
-static void take_optional_value(struct cli *cli, int id)
-{
-	const struct cli_option *option = option_of(cli->command, id);
-
-	if (option != NULL && option->value_optional && cli->value == NULL && optind < cli->argc && cli->argv[optind][0] != '-')
-		cli->value = cli->argv[optind++];
-}
-
-/* Rejects abbreviations, which getopt_long accepts: a new option with the same prefix would break scripts. */
-static void check_whole(const struct cli *cli, const char *name)
-{
-	const char *word = cli->argv[optind - (optarg != NULL && optarg == cli->argv[optind - 1] ? 2 : 1)];
-
-	if (strcspn(word + 2, "=") != strlen(name))
+	if (option == NULL)
 		option_unknown(cli, word);
+	value_take(cli, option, behind != NULL ? word + (behind - word) : NULL);
+	if (option->id != 'h' && option->id != 'v')
+		return option->id;
+	if (option->id == 'h')
+		cli_help(cli->program, cli->command, NULL);
+	else
+		sf_print_version(cli->program->name);
+	exit(output_finish(cli->program, TOOL_OK));
 }
 
 int cli_next(struct cli *cli)
 {
-	struct option longs[WORDS_MAX + 3];
-	char letters[4 * WORDS_MAX];
-	int id, at = -1;
+	while (cli->at < cli->argc) {
+		char *word = cli->argv[cli->at++];
 
-	if (!cli->begun)
-		optind = 0;
-	cli->begun = true;
-	opterr = 0;
-	getopt_tables(cli->command, longs, letters);
-	id = getopt_long(cli->argc, cli->argv, letters, longs, &at);
-	if (id == '?' || id == ':')
-		option_refused(cli, id);
-	if (id != -1 && at >= 0)
-		check_whole(cli, longs[at].name);
-	cli->value = id == -1 ? NULL : optarg;
-	take_optional_value(cli, id);
-	if (id != 'h' && id != 'v')
-		return id == -1 ? CLI_END : id;
-	if (id == 'h')
-		cli_help(cli->program, cli->command, NULL);
-	else
-		print_version(cli->program);
-	exit(output_finish(cli->program, TOOL_OK));
+		if (!cli->only_arguments && strcmp(word, "--") == 0) {
+			cli->only_arguments = true;
+			continue;
+		}
+		if (!cli->only_arguments && sf_option_begins(word))
+			return option_take(cli, word);
+		cli->only_arguments = cli->only_arguments || cli->command->takes_words;
+		cli->argv[1 + cli->num_arguments++] = word; /* in place of a word that was read */
+	}
+	cli->value = NULL;
+	return CLI_END;
 }
 
 char **cli_arguments(const struct cli *cli, int min, int max, int *num)
 {
-	*num = cli->argc - optind;
+	*num = cli->num_arguments;
 	if (*num < min)
 		cli_wrong(cli, "needs %s", cli->command->arguments);
 	if (*num > max)
-		cli_wrong(cli, "takes no argument %s", cli->argv[optind + max]);
-	return cli->argv + optind;
+		cli_wrong(cli, "takes no argument %s", cli->argv[1 + max]);
+	cli->argv[1 + *num] = NULL;
+	return cli->argv + 1;
 }
 
 long cli_number(const struct cli *cli, const char *option, long min, long max)
@@ -206,29 +195,21 @@ static bool is_group(const struct cli_program *program, const char *word)
 	return false;
 }
 
-static _Noreturn void command_unknown(const struct cli_program *program, const char *group, const char *word)
+static _Noreturn void command_unknown(const struct cli *group, const char *word)
 {
-	char copies[WORDS_MAX][32];
-	const char *words[WORDS_MAX + 1];
-	size_t num = 0, skip = group != NULL ? strlen(group) + 1 : 0;
+	char nearest[WORD_SIZE] = "", candidate[WORD_SIZE];
+	size_t skip = *group->command->name != '\0' ? strlen(group->command->name) + 1 : 0;
 
-	for (const struct cli_command *const *at = program->commands; *at != NULL && num < WORDS_MAX; at++) {
-		if (group != NULL && !command_begins(*at, group, ' '))
-			continue;
-		snprintf(copies[num], sizeof(copies[num]), "%.*s", (int)strcspn((*at)->name + skip, " "), (*at)->name + skip);
-		words[num] = copies[num];
-		num++;
-	}
-	words[num] = NULL;
-	fprintf(stderr, "%s%s%s: ", program->name, group != NULL ? " " : "", group != NULL ? group : "");
-	const char *nearest = word != NULL ? sf_nearest_word(word, words, 0) : NULL;
 	if (word == NULL)
-		fprintf(stderr, "no command given; --help lists all\n");
-	else if (nearest != NULL)
-		fprintf(stderr, "unknown command %s; did you mean %s?\n", word, nearest);
-	else
-		fprintf(stderr, "unknown command %s; --help lists all\n", word);
-	exit(TOOL_USAGE);
+		cli_wrong(group, "no command given");
+	for (const struct cli_command *const *at = group->program->commands; *at != NULL; at++) {
+		if (skip != 0 && !command_begins(*at, group->command->name, ' '))
+			continue;
+		snprintf(candidate, sizeof(candidate), "%.*s", (int)strcspn((*at)->name + skip, " "), (*at)->name + skip);
+		if (sf_word_nearer(word, *nearest != '\0' ? nearest : NULL, candidate) == candidate)
+			memcpy(nearest, candidate, sizeof(nearest));
+	}
+	cli_unknown(group, "command", word, *nearest != '\0' ? nearest : NULL);
 }
 
 static bool is_word(const char *word, const char *name, const char *letter)
@@ -239,22 +220,22 @@ static bool is_word(const char *word, const char *name, const char *letter)
 /* Prints help or version of the program, or of a group of its commands. */
 static int run_no_command(const struct cli_program *program, const char *group, const char *word)
 {
+	const struct cli cli = {.program = program, .command = &(struct cli_command){.name = group != NULL ? group : ""}};
+
 	if (is_word(word, "--help", "-h"))
 		cli_help(program, NULL, group);
 	else if (is_word(word, "--version", "-v"))
-		print_version(program);
+		sf_print_version(program->name);
 	else if (word != NULL && word[0] == '-')
-		option_unknown(
-			&(struct cli){.program = program, .command = &(struct cli_command){.name = group != NULL ? group : ""}},
-			word);
+		option_unknown(&cli, word);
 	else
-		command_unknown(program, group, word);
+		command_unknown(&cli, word);
 	return output_finish(program, TOOL_OK);
 }
 
 int cli_main(const struct cli_program *program, int argc, char **argv)
 {
-	struct cli cli = {.program = program, .command = program->commands[0], .argc = argc, .argv = argv};
+	struct cli cli = {.program = program, .command = program->commands[0], .argc = argc, .argv = argv, .at = 1};
 	const char *first = argc > 1 ? argv[1] : NULL, *second = argc > 2 ? argv[2] : NULL;
 	int words = 0;
 

@@ -7,13 +7,25 @@
 #define COLUMN_MAX 36 /* last column where texts may begin; longer options overlap it */
 #define WIDTH 100
 
-static size_t option_label(const struct cli_option *option, char *label, size_t size)
+const struct cli_option cli_options_always[] = {
+	{.name = "help", .text = "show this help", .id = 'h'}, {.name = "version", .text = "show the version", .id = 'v'}, {0}};
+
+size_t cli_option_label(const struct cli_option *option, char label[CLI_LABEL_SIZE])
 {
 	char letter[8] = "";
 
 	if (option->id < CLI_ID_LONG)
 		snprintf(letter, sizeof(letter), "-%c, ", option->id);
-	return (size_t)snprintf(label, size, "  %s--%s%s%s", letter, option->name, option->value != NULL ? " " : "",
+	return (size_t)snprintf(label, CLI_LABEL_SIZE, "%s--%s", letter, option->name);
+}
+
+/* The option's part of its line in the help. */
+static size_t option_entry(const struct cli_option *option, char entry[CLI_LABEL_SIZE])
+{
+	char label[CLI_LABEL_SIZE];
+
+	cli_option_label(option, label);
+	return (size_t)snprintf(entry, CLI_LABEL_SIZE, "  %s%s%s", label, option->value != NULL ? " " : "",
 				option->value != NULL ? option->value : "");
 }
 
@@ -36,22 +48,19 @@ static void print_entry(const char *label, size_t column, const char *text)
 
 static void print_options(const struct cli_option *options)
 {
-	static const struct cli_option always[] = {{.name = "help", .text = "show this help", .id = 'h'},
-						   {.name = "version", .text = "show the version", .id = 'v'},
-						   {0}};
-	const struct cli_option *const tables[] = {options, always};
+	const struct cli_option *const tables[] = {options, cli_options_always};
 	size_t column = 0, len;
-	char label[128];
+	char label[CLI_LABEL_SIZE];
 
 	for (int table = 0; table < 2; table++) {
 		for (const struct cli_option *o = tables[table]; o != NULL && o->name != NULL; o++) {
-			len = option_label(o, label, sizeof(label)) + 2;
+			len = option_entry(o, label) + 2;
 			column = len > column && len <= COLUMN_MAX ? len : column;
 		}
 	}
 	for (int table = 0; table < 2; table++) {
 		for (const struct cli_option *o = tables[table]; o != NULL && o->name != NULL; o++) {
-			len = option_label(o, label, sizeof(label)) + 2;
+			len = option_entry(o, label) + 2;
 			print_entry(label, len > column ? len : column, o->text);
 		}
 	}

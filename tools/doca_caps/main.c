@@ -22,6 +22,17 @@ static int failure_print(const char *what, doca_error_t result)
 
 enum { LIST_DEVS = CLI_ID_LONG, LIST_REP_DEVS, LIST_LIBS, JSON };
 
+static void library_check(const struct cli *cli, const char *library)
+{
+	const char *nearest = NULL;
+
+	if (capability_find_library(library) != NULL)
+		return;
+	for (size_t i = 0; i < num_capabilities; i++)
+		nearest = sf_word_nearer(library, nearest, capabilities[i].library);
+	cli_unknown(cli, "library", library, nearest);
+}
+
 static void options_parse(struct cli *cli, struct options *options)
 {
 	int option, num;
@@ -41,8 +52,8 @@ static void options_parse(struct cli *cli, struct options *options)
 			options->report.library = cli->value;
 	}
 	(void)cli_arguments(cli, 0, 0, &num);
-	if (options->report.library != NULL && capability_find_library(options->report.library) == NULL)
-		cli_wrong(cli, "unknown library %s: see --list-libs", options->report.library);
+	if (options->report.library != NULL)
+		library_check(cli, options->report.library);
 }
 
 /* Sets defaults: everything, or with --lib its capabilities. */

@@ -63,32 +63,36 @@ static void take_gpu(const struct cli *cli, struct perf_plan *plan)
 	strcpy(plan->gpu, cli->value);
 }
 
-static int take_option(const struct cli *cli, int option, struct perf_options *options)
+static void take_option(const struct cli *cli, int option, struct perf_options *options)
 {
 	switch (option) {
 	case OPT_SECONDS:
 		take_seconds(cli, &options->plan);
-		return TOOL_OK;
+		break;
 	case OPT_GPU:
 		take_gpu(cli, &options->plan);
-		return TOOL_OK;
+		break;
 	case OPT_PERF_JSON:
 		options->json = cli->value;
-		return TOOL_OK;
+		break;
 	case OPT_CSV:
 		options->csv = cli->value;
-		return TOOL_OK;
+		break;
 	case OPT_PLOT:
 		options->plot = cli->value;
-		return TOOL_OK;
+		break;
 	default:
-		return bench_option_take(option, cli->value, &options->bench);
+		bench_option_take(cli, option, &options->bench);
+		break;
 	}
 }
 
 static void take_part(const struct cli *cli, const char *word, struct perf_plan *plan)
 {
+	const char *nearest = NULL;
+
 	for (uint32_t i = 0; i < PERF_PARTS; i++) {
+		nearest = sf_word_nearer(word, nearest, perf_parts[i]->name);
 		if (strcmp(word, perf_parts[i]->name) == 0)
 			plan->parts |= 1u << i;
 	}
@@ -97,7 +101,7 @@ static void take_part(const struct cli *cli, const char *word, struct perf_plan 
 		plan->skips_gpu = 1;
 	}
 	if (plan->parts == 0)
-		cli_wrong(cli, "unknown part %s: give %s", word, cli->command->arguments);
+		cli_unknown(cli, "part", word, nearest);
 }
 
 const char *perf_plan_refused(const struct perf_plan *plan)
@@ -120,27 +124,24 @@ const char *perf_plan_refused(const struct perf_plan *plan)
 	return bench_plan_refused(&common);
 }
 
-int perf_options_parse(struct cli *cli, struct perf_options *options)
+void perf_options_parse(struct cli *cli, struct perf_options *options)
 {
-	int option, num, code = TOOL_OK;
+	int option, num;
 	const char *refused;
 	char **words;
 
 	*options = (struct perf_options){.plan = {.duration_ns = 1000000000}};
 	bench_options_default(&options->bench);
-	while ((option = cli_next(cli)) != CLI_END && code == TOOL_OK)
-		code = take_option(cli, option, options);
-	if (code != TOOL_OK)
-		return code;
+	while ((option = cli_next(cli)) != CLI_END)
+		take_option(cli, option, options);
 	words = cli_arguments(cli, 0, 1, &num);
 	if (options->bench.plan.num_sizes == 0)
-		(void)bench_option_take(OPT_SIZE, bench_op_is_atomic((enum bench_op)options->bench.plan.op) ? "8" : SIZES_DEFAULT,
-					&options->bench);
+		bench_sizes_set(&options->bench.plan,
+				bench_op_is_atomic((enum bench_op)options->bench.plan.op) ? "8" : SIZES_DEFAULT);
 	options->plan.rdma = options->bench.plan;
 	if (options->bench.role != BENCH_SERVER || num != 0)
 		take_part(cli, num == 0 ? "all" : words[0], &options->plan);
 	refused = options->bench.role == BENCH_SERVER ? NULL : perf_plan_refused(&options->plan);
 	if (refused != NULL)
 		cli_wrong(cli, "%s", refused);
-	return TOOL_OK;
 }

@@ -228,12 +228,9 @@ static int perf_run(struct cli *cli)
 {
 	static struct perf_options options;
 	static struct run run = {.options = &options};
-	int code;
 
 	bench_label = "perf";
-	code = perf_options_parse(cli, &options);
-	if (code != TOOL_OK)
-		return code;
+	perf_options_parse(cli, &options);
 	if (options.bench.role == BENCH_SERVER) {
 		run_side(&options, false, bench_channel_serve(options.bench.port), -1);
 		return TOOL_OK;

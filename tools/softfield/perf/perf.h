@@ -93,8 +93,7 @@ extern const struct perf_part *const perf_parts[PERF_PARTS];
 
 extern const struct cli_option perf_option_table[];
 
-/* Returns an exit code; prints errors to stderr. */
-int perf_options_parse(struct cli *cli, struct perf_options *options);
+void perf_options_parse(struct cli *cli, struct perf_options *options);
 
 /* Returns why a plan cannot be run, or NULL. */
 const char *perf_plan_refused(const struct perf_plan *plan);

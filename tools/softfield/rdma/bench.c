@@ -224,10 +224,9 @@ static int bench_run(struct cli *cli)
 {
 	static struct report report;
 	struct bench_options options;
-	int code = bench_options_parse(cli, &options);
+	int code = TOOL_OK;
 
-	if (code != TOOL_OK)
-		return code;
+	bench_options_parse(cli, &options);
 	if (options.role == BENCH_BOTH)
 		code = run_both(&options, &report);
 	else if (options.role == BENCH_SERVER)

@@ -20,10 +20,9 @@ const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_i
 
 /* ---- numbers ---- */
 
-static int option_reject(const char *option, const char *value, const char *wanted)
+static _Noreturn void option_reject(const struct cli *cli, const char *option, const char *wanted)
 {
-	fprintf(stderr, "softfield: %s: --%s takes %s, not %s\n", bench_label, option, wanted, value);
-	return TOOL_USAGE;
+	cli_wrong(cli, "--%s takes %s, not %s", option, wanted, cli->value);
 }
 
 /* Parses a number with an optional K, M or G, up to the separator or the end. */
@@ -47,25 +46,20 @@ static bool parse_size(const char *text, const char **end, uint64_t *size)
 	return true;
 }
 
-static int parse_number(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *number)
+static uint64_t parse_number(const struct cli *cli, const char *option, const char *text, uint64_t min, uint64_t max)
 {
+	uint64_t number;
 	const char *end;
-	char wanted[64];
 
-	if (parse_size(value, &end, number) && *end == '\0' && *number >= min && *number <= max)
-		return TOOL_OK;
-	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu", (unsigned long long)min, (unsigned long long)max);
-	return option_reject(option, value, wanted);
+	if (!parse_size(text, &end, &number) || *end != '\0' || number < min || number > max)
+		cli_wrong(cli, "--%s takes a number from %llu to %llu, not %s", option, (unsigned long long)min,
+			  (unsigned long long)max, text);
+	return number;
 }
 
-static int parse_number32(const char *option, const char *value, uint32_t min, uint32_t max, uint32_t *number)
+static uint32_t parse_number32(const struct cli *cli, const char *option, uint32_t min, uint32_t max)
 {
-	uint64_t wide;
-	int code = parse_number(option, value, min, max, &wide);
-
-	if (code == TOOL_OK)
-		*number = (uint32_t)wide;
-	return code;
+	return (uint32_t)parse_number(cli, option, cli->value, min, max);
 }
 
 static bool add_size(struct bench_plan *plan, uint64_t size)
@@ -76,84 +70,93 @@ static bool add_size(struct bench_plan *plan, uint64_t size)
 	return true;
 }
 
-static int parse_sizes(const char *option, const char *value, struct bench_plan *plan)
+/* Returns false if it is not up to BENCH_SIZES_MAX possible sizes. */
+static bool parse_sizes(const char *list, struct bench_plan *plan)
 {
-	static const char wanted[] = "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K";
-	const char *at = value;
+	const char *at = list;
 
 	plan->num_sizes = 0;
 	do {
 		uint64_t from, to;
 
 		if (!parse_size(at, &at, &from))
-			return option_reject(option, value, wanted);
+			return false;
 		to = from;
 		if (*at == ':' && (!parse_size(at + 1, &at, &to) || to < from))
-			return option_reject(option, value, wanted);
+			return false;
 		for (uint64_t size = from; size <= to; size *= 2) {
 			if (!add_size(plan, size))
-				return option_reject(option, value, wanted);
+				return false;
 		}
 	} while (*at == ',' && *++at != '\0');
-	return *at == '\0' && at[-1] != ',' ? TOOL_OK : option_reject(option, value, wanted);
+	return *at == '\0' && at[-1] != ',';
+}
+
+static void take_sizes(const struct cli *cli, const char *option, struct bench_plan *plan)
+{
+	if (!parse_sizes(cli->value, plan))
+		option_reject(cli, option, "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K");
 }
 
 /* ---- words ---- */
 
-static int parse_op(const char *value, struct bench_plan *plan)
+static void take_op(const struct cli *cli, struct bench_plan *plan)
 {
 	for (uint32_t i = 0; i < BENCH_OPS; i++) {
-		if (strcmp(value, bench_op_names[i]) == 0) {
+		if (strcmp(cli->value, bench_op_names[i]) == 0) {
 			plan->op = i;
-			return TOOL_OK;
+			return;
 		}
 	}
-	return option_reject("op", value, "write, read, send, write_imm, cas or faa");
+	option_reject(cli, "op", "write, read, send, write_imm, cas or faa");
 }
 
-static int parse_test(const char *value, struct bench_plan *plan)
+static void take_test(const struct cli *cli, struct bench_plan *plan)
 {
-	if (strcmp(value, "latency") == 0)
+	if (strcmp(cli->value, "latency") == 0)
 		plan->tests = BENCH_LATENCY;
-	else if (strcmp(value, "bandwidth") == 0)
+	else if (strcmp(cli->value, "bandwidth") == 0)
 		plan->tests = BENCH_BANDWIDTH;
-	else if (strcmp(value, "both") == 0)
+	else if (strcmp(cli->value, "both") == 0)
 		plan->tests = BENCH_LATENCY | BENCH_BANDWIDTH;
 	else
-		return option_reject("test", value, "latency, bandwidth or both");
-	return TOOL_OK;
+		option_reject(cli, "test", "latency, bandwidth or both");
 }
 
-static int parse_cpus(const char *value, int cpus[2])
+static void take_cpus(const struct cli *cli, int cpus[2])
 {
 	char end;
 
-	if (sscanf(value, "%d,%d%c", &cpus[0], &cpus[1], &end) != 2 || cpus[0] < -1 || cpus[1] < -1 || cpus[0] >= CPU_SETSIZE ||
-	    cpus[1] >= CPU_SETSIZE)
-		return option_reject("cpus", value, "two CPU numbers such as 0,1");
-	return TOOL_OK;
+	if (sscanf(cli->value, "%d,%d%c", &cpus[0], &cpus[1], &end) != 2 || cpus[0] < -1 || cpus[1] < -1 ||
+	    cpus[0] >= CPU_SETSIZE || cpus[1] >= CPU_SETSIZE)
+		option_reject(cli, "cpus", "two CPU numbers such as 0,1");
 }
 
-static int parse_role(struct bench_options *options, enum bench_role role, char *value)
+static void role_set(const struct cli *cli, struct bench_options *options, enum bench_role role)
 {
-	char *colon = strrchr(value, ':');
-	uint32_t port;
-
-	if (options->role != BENCH_BOTH) {
-		fprintf(stderr, "softfield: %s: use --server or --client once, and not both\n", bench_label);
-		return TOOL_USAGE;
-	}
+	if (options->role != BENCH_BOTH)
+		cli_wrong(cli, "use --server or --client once, and not both");
 	options->role = role;
-	options->port = value;
-	if (role == BENCH_CLIENT) {
-		if (colon == NULL || colon == value)
-			return option_reject("client", value, "HOST:PORT");
-		*colon = '\0';
-		options->host = value;
-		options->port = colon + 1;
-	}
-	return parse_number32(role == BENCH_CLIENT ? "client (the port)" : "server", options->port, role == BENCH_CLIENT, 65535,
-			      &port);
+}
+
+static void take_server(const struct cli *cli, struct bench_options *options)
+{
+	role_set(cli, options, BENCH_SERVER);
+	options->port = cli->value;
+	(void)parse_number(cli, "server", options->port, 0, 65535);
+}
+
+static void take_client(const struct cli *cli, struct bench_options *options)
+{
+	char *colon = strrchr(cli->value, ':');
+
+	role_set(cli, options, BENCH_CLIENT);
+	if (colon == NULL || colon == cli->value)
+		option_reject(cli, "client", "HOST:PORT");
+	*colon = '\0';
+	options->host = cli->value;
+	options->port = colon + 1;
+	(void)parse_number(cli, "client (the port)", options->port, 1, 65535);
 }
 
 /* The first two CPUs that this process may use; -1 if there is only one. */
@@ -207,52 +210,68 @@ const struct cli_option bench_options[] = {
 	{0},
 };
 
-int bench_option_take(int option, char *value, struct bench_options *options)
+void bench_option_take(const struct cli *cli, int option, struct bench_options *options)
 {
 	struct bench_plan *plan = &options->plan;
 
 	switch (option) {
 	case OPT_OP:
-		return parse_op(value, plan);
+		take_op(cli, plan);
+		break;
 	case OPT_TEST:
-		return parse_test(value, plan);
+		take_test(cli, plan);
+		break;
 	case OPT_SIZES:
-		return parse_sizes("sizes", value, plan);
+		take_sizes(cli, "sizes", plan);
+		break;
 	case OPT_SIZE:
-		return parse_sizes("size", value, plan);
+		take_sizes(cli, "size", plan);
+		break;
 	case OPT_COUNT:
-		return parse_number("count", value, 1, BENCH_COUNT_MAX, &plan->count);
+		plan->count = parse_number(cli, "count", cli->value, 1, BENCH_COUNT_MAX);
+		break;
 	case OPT_DEPTH:
-		return parse_number32("depth", value, 1, BENCH_DEPTH_MAX, &plan->depth);
+		plan->depth = parse_number32(cli, "depth", 1, BENCH_DEPTH_MAX);
+		break;
 	case OPT_RECEIVES:
-		return parse_number32("receives", value, 1, BENCH_RECEIVES_MAX, &plan->receives);
+		plan->receives = parse_number32(cli, "receives", 1, BENCH_RECEIVES_MAX);
+		break;
 	case OPT_LIST:
-		return parse_number32("list", value, 1, BENCH_LIST_MAX, &plan->list);
+		plan->list = parse_number32(cli, "list", 1, BENCH_LIST_MAX);
+		break;
 	case OPT_CONNECTIONS:
-		return parse_number32("connections", value, 1, BENCH_CONNECTIONS_MAX, &plan->connections);
+		plan->connections = parse_number32(cli, "connections", 1, BENCH_CONNECTIONS_MAX);
+		break;
 	case OPT_IDLE:
-		return parse_number32("idle", value, 0, BENCH_CONNECTIONS_MAX, &plan->idle);
+		plan->idle = parse_number32(cli, "idle", 0, BENCH_CONNECTIONS_MAX);
+		break;
 	case OPT_CPUS:
-		return parse_cpus(value, options->cpus);
+		take_cpus(cli, options->cpus);
+		break;
 	case OPT_SERVER:
-		return parse_role(options, BENCH_SERVER, value);
+		take_server(cli, options);
+		break;
 	case OPT_CLIENT:
-		return parse_role(options, BENCH_CLIENT, value);
+		take_client(cli, options);
+		break;
 	case OPT_EVENTS:
 		plan->events = 1;
-		return TOOL_OK;
+		break;
 	case OPT_PROGRESS:
 		plan->progress = 1;
-		return TOOL_OK;
+		break;
 	case OPT_DEVICE:
-		options->device = value;
-		return TOOL_OK;
-	case OPT_JSON:
-		options->json = true;
-		return TOOL_OK;
+		options->device = cli->value;
+		break;
 	default:
-		return TOOL_USAGE;
+		options->json = true;
+		break;
 	}
+}
+
+void bench_sizes_set(struct bench_plan *plan, const char *list)
+{
+	(void)parse_sizes(list, plan);
 }
 
 const char *bench_plan_refused(const struct bench_plan *plan)
@@ -291,24 +310,19 @@ void bench_options_default(struct bench_options *options)
 	default_cpus(options->cpus);
 }
 
-int bench_options_parse(struct cli *cli, struct bench_options *options)
+void bench_options_parse(struct cli *cli, struct bench_options *options)
 {
 	int option, num;
 
 	bench_options_default(options);
-	while ((option = cli_next(cli)) != CLI_END) {
-		int code = bench_option_take(option, cli->value, options);
-
-		if (code != TOOL_OK)
-			return code;
-	}
+	while ((option = cli_next(cli)) != CLI_END)
+		bench_option_take(cli, option, options);
 	(void)cli_arguments(cli, 0, 0, &num);
 	if (options->plan.num_sizes == 0)
-		(void)parse_sizes("sizes", bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
+		bench_sizes_set(&options->plan, bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K");
 	const char *refused = bench_plan_refused(&options->plan);
 	if (refused != NULL)
-		fprintf(stderr, "softfield: rdma bench: %s\n", refused);
-	return refused != NULL ? TOOL_USAGE : TOOL_OK;
+		cli_wrong(cli, "%s", refused);
 }
 
 uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size)

@@ -96,11 +96,13 @@ extern const struct cli_option bench_options[];
 /* Sets defaults for everything but the sizes. */
 void bench_options_default(struct bench_options *options);
 
-/* Handles one option. Returns an exit code; prints errors to stderr. */
-int bench_option_take(int option, char *value, struct bench_options *options);
+/* Handles one option. */
+void bench_option_take(const struct cli *cli, int option, struct bench_options *options);
 
-/* Returns an exit code; prints errors to stderr. */
-int bench_options_parse(struct cli *cli, struct bench_options *options);
+/* Sets the sizes to a list that is known to be right. */
+void bench_sizes_set(struct bench_plan *plan, const char *list);
+
+void bench_options_parse(struct cli *cli, struct bench_options *options);
 
 /* Returns why the plan cannot be run, or NULL. */
 const char *bench_plan_refused(const struct bench_plan *plan);
