@@ -10,6 +10,9 @@
 
 DOCA_LOG_REGISTER(REMOTE_OFFLOAD::OPTIONS);
 
+/* Of Softfield's library alone: an error prints a line that names --help instead of the usage. */
+void sf_argp_errors_shorten(void) __attribute__((weak));
+
 doca_error_t options_start_log(void)
 {
 	struct doca_log_backend *sdk;
@@ -67,7 +70,11 @@ doca_error_t options_parse_validated(int argc, char **argv, const struct option_
 		DOCA_LOG_ERR("command line parser did not start: %s", doca_error_get_descr(result));
 		return result;
 	}
+	if (sf_argp_errors_shorten != NULL)
+		sf_argp_errors_shorten();
 	result = doca_argp_register_version_callback(print_version);
+	if (result == DOCA_SUCCESS && validate != NULL)
+		result = doca_argp_register_validation_callback(validate);
 	for (size_t i = 0; i < spec_count && result == DOCA_SUCCESS; i++) {
 		result = register_option(&specs[i]);
 		if (result != DOCA_SUCCESS)
@@ -75,11 +82,6 @@ doca_error_t options_parse_validated(int argc, char **argv, const struct option_
 	}
 	if (result == DOCA_SUCCESS)
 		result = doca_argp_start(argc, argv);
-	if (result == DOCA_SUCCESS && validate != NULL) {
-		result = validate(config);
-		if (result != DOCA_SUCCESS)
-			doca_argp_usage();
-	}
 	doca_argp_destroy();
 	return result;
 }

@@ -10,6 +10,7 @@
 #include <doca_argp.h>
 
 #define OPTION_TEXT_MAX 256
+#define OPTIONS_EXIT_WRONG 2 /* exit status for a wrong command line */
 
 struct option_spec {
 	const char *short_name; /* or NULL */
@@ -27,7 +28,7 @@ doca_error_t options_start_log(void);
 
 /* Parses the command line into config. Options are registered in the order of specs. */
 doca_error_t options_parse(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config);
-/* The same, and then calls validate, which logs its errors. If it fails, the usage is printed as well. */
+/* The same, and then calls validate, which logs its errors. */
 doca_error_t options_parse_validated(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config,
 				     doca_argp_validation_cb_t validate);
 

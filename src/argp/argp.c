@@ -13,6 +13,7 @@
 #include "argp/parser.h"
 #include "argp/report.h"
 #include "argp/usage.h"
+#include "base/command_line.h"
 #include "base/log.h"
 
 /* Common start of the calls that need a live parser. */
@@ -181,6 +182,19 @@ void doca_argp_usage(void)
 		sf_argp_usage_print(stdout, sf_argp.last);
 }
 
+void sf_argp_errors_shorten(void)
+{
+	sf_argp.errors_short = true;
+}
+
+static void usage_after_error(const struct doca_argp_cmd *cmd)
+{
+	if (sf_argp.errors_short)
+		sf_print_help_hint(sf_argp_program_name(), "");
+	else
+		sf_argp_usage_print(stderr, cmd);
+}
+
 static void program_name_from(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -213,7 +227,7 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	case DOCA_ARGP_TYPE_DEVICE_REP:
 		result = sf_argp_device_open(&device, item->param, item->value.string);
 		if (result != DOCA_SUCCESS) {
-			sf_argp_usage_print(stderr, sf_argp.last);
+			usage_after_error(sf_argp.last);
 			return result;
 		}
 		value = item->param->type == DOCA_ARGP_TYPE_DEVICE ? (void *)&device.ctx.dev_ctx : (void *)&device.ctx;
@@ -229,10 +243,10 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	sf_argp_device_close(&device);
-	if (!item->param->general) /* general flags report their own errors */
+	if (!item->param->general && !sf_argp.errors_short) /* general flags, and our own programs, report their own errors */
 		sf_argp_report("%s: invalid value (%s)", sf_argp_param_label(item->param, label, sizeof(label)),
 			       doca_error_get_name(result));
-	sf_argp_usage_print(stderr, sf_argp.last);
+	usage_after_error(sf_argp.last);
 	return result;
 }
 
@@ -265,8 +279,11 @@ static doca_error_t apply_all(struct sf_argp_cli *cli, struct sf_argp_file *file
 	}
 	if (result == DOCA_SUCCESS && sf_argp.dpdk_callback != NULL)
 		result = sf_argp.dpdk_callback(sf_argp.eal.argc, sf_argp.eal.argv);
-	if (result == DOCA_SUCCESS && sf_argp.validation_callback != NULL)
-		result = sf_argp.validation_callback(sf_argp.config);
+	if (result != DOCA_SUCCESS || sf_argp.validation_callback == NULL)
+		return result;
+	result = sf_argp.validation_callback(sf_argp.config);
+	if (result != DOCA_SUCCESS && sf_argp.errors_short)
+		usage_after_error(sf_argp.last);
 	return result;
 }
 
@@ -332,7 +349,7 @@ doca_error_t doca_argp_start(int argc, char **argv)
 	if (result == DOCA_SUCCESS)
 		result = read_all(&cli, &file, argc, argv);
 	if (result != DOCA_SUCCESS)
-		sf_argp_usage_print(stderr, cli.cmd);
+		usage_after_error(cli.cmd);
 	else
 		result = apply_all(&cli, &file);
 	sf_argp_items_fini(&cli.items);

@@ -15,6 +15,7 @@
 
 #include "argp/cmd.h"
 #include "argp/dpdk.h"
+#include "base/visibility.h"
 
 /* Maximum length of a program's name, without its NUL. */
 #define SF_ARGP_PROGRAM_NAME_LEN_MAX 255
@@ -31,8 +32,13 @@ struct sf_argp {
 	doca_argp_logger_cb_t logger_callback;
 	doca_argp_dpdk_cb_t dpdk_callback;
 	bool ignores_unknown_keys; /* of a parameter file */
+	bool errors_short;	   /* an error names the help instead of printing it */
 	struct sf_argp_eal eal;
 };
+
+/* For our own programs, after doca_argp_init: an error prints one line, and one that names --help, as those of tools/cli do.
+ * apps/remote_offload declares it itself, because NVIDIA's library lacks it. */
+SF_API void sf_argp_errors_shorten(void);
 
 extern struct sf_argp sf_argp; /* written by argp.c only; other files use these functions */
 

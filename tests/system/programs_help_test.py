@@ -38,7 +38,8 @@ def check_command(program, words):
     status, out, err = run(program, *words, '--version')
     check(f'{label} --version', status == 0 and err == '' and re.fullmatch(name + r' \d[\d.]*, DOCA API [\d.]+\n', out), (status, out, err))
     status, out, err = run(program, *words, '--hlep')
-    check(f'{label} --hlep', status != 0 and (out + err).count('--hlep') == 1 and 'did you mean --help?' in out + err, (status, out, err))
+    wanted = f'{label}: there is no (option|flag) --hlep; did you mean --help\\?\nSee `{label} --help`\\.\n'
+    check(f'{label} --hlep', status == 2 and out == '' and re.fullmatch(wanted, err), (status, out, err))
     return text
 
 

@@ -157,7 +157,7 @@ expect(wait_until(lambda: not runs(looking), LIMIT_S), "the process that loaded 
 
 # ---- IPv6: rejected, because UCX does not support it ----
 code, text = run(["--bind", "::1"], {})
-expect(code == 1 and "127.0.0.1" in text and len(text.splitlines()) == 1, f"IPv6 loopback: {code}: {text}")
+expect(code == 2 and "127.0.0.1" in text and len(text.splitlines()) == 1, f"IPv6 loopback: {code}: {text}")
 
 # ---- wrong values: rejected with one line that says what is wrong ----
 for name, value, text in (("port", "70000", "is 70000: it can be 0 to 65535"), ("max-msg-size", "10", "is 10: it can be"),
@@ -169,11 +169,13 @@ for name, value, text in (("port", "70000", "is 70000: it can be 0 to 65535"), (
         args, variables = said(way, {name: value})
         code, out = run(args, variables)
         lines = [line for line in out.splitlines() if text in line]
-        expect(code == 1 and len(lines) == 1, f"{name} {value} by {way}: {code}: {out}")
+        expect(code == 2 and len(lines) == 1, f"{name} {value} by {way}: {code}: {out}")
+        if way == "flag" and name != "bind":
+            expect(len(out.splitlines()) == 2 and out.endswith("See `doca_urom_daemon --help`.\n"), f"{name} {value}: {out}")
         if way == "variable" and name != "bind":
             expect(VARIABLES[name] in out and len(out.splitlines()) == 1, f"{VARIABLES[name]} is not named, alone: {out}")
 code, text = run(["--bind", "0.0.0.0"], {})
-expect(code == 1 and "--secret-file" in text and len(text.splitlines()) == 1, f"any address without a secret: {text}")
+expect(code == 2 and "--secret-file" in text and len(text.splitlines()) == 1, f"any address without a secret: {text}")
 
 # ---- a port that is in use, an address that this machine does not have: one line with the address and what to do ----
 with socket.socket() as taken:
@@ -200,9 +202,13 @@ for name, variable in VARIABLES.items():
     expect(len(lines) == 1 and (name in GENERAL or f"[{variable}]" in lines[0]), f"help of --{name}: {lines}")
 expect("-m, --max-msg-size" in help_text and "-l, --log-level" in help_text and "-j, --json" in help_text, "help: short names")
 found = subprocess.run([worker, "--help"], stdout=subprocess.PIPE, text=True)
-expect(found.returncode == 0 and all(f"  {flag}" in found.stdout for flag in ("--fd", "--probe", "SO_PATH:ID")), "the worker's help")
+expect(found.returncode == 0 and all(flag in found.stdout for flag in ("--fd", "--probe", "SO_PATH:ID")), "the worker's help")
 found = subprocess.run([worker], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-expect(found.returncode == 1 and "--help" in found.stdout, "the worker without arguments")
+expect(found.returncode == 2 and "must be started by doca_urom_daemon" in found.stdout and found.stdout.endswith("See `doca_urom_worker --help`.\n"),
+       f"the worker without arguments: {found.stdout}")
+for args, text in (["--fd", "three"], "--fd takes a number"), (["--probe", "a.so", "b.so"], "takes no argument b.so"), (["--fdd=3"], "did you mean --fd?"):
+    found = subprocess.run([worker, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    expect(found.returncode == 2 and text in found.stdout and len(found.stdout.splitlines()) == 2, f"the worker with {args}: {found.stdout}")
 
 shutil.rmtree(work)
 print("\n".join(wrong))

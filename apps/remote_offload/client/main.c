@@ -164,20 +164,28 @@ static int client_run(struct control *control)
 	return status;
 }
 
+static int client_start(struct control *control, int argc, char **argv, struct client_config *config, struct messages *messages)
+{
+	if (options_start_log() != DOCA_SUCCESS)
+		return EXIT_FAILURE;
+	if (client_config_parse(config, argc, argv) != DOCA_SUCCESS)
+		return OPTIONS_EXIT_WRONG;
+	if (server_resolve(control, config) != DOCA_SUCCESS || messages_init(messages, config) != DOCA_SUCCESS)
+		return EXIT_FAILURE;
+	raise_file_limit(config);
+	return client_run(control);
+}
+
 int main(int argc, char **argv)
 {
 	static struct client_config config;
 	struct messages messages = {0};
 	struct control control = {.config = &config, .messages = &messages, .done_fd = -1};
-	int status = EXIT_FAILURE;
+	int status;
 
 	pthread_mutex_init(&control.phase_lock, NULL);
 	pthread_cond_init(&control.phase_cond, NULL);
-	if (options_start_log() == DOCA_SUCCESS && client_config_parse(&config, argc, argv) == DOCA_SUCCESS &&
-	    server_resolve(&control, &config) == DOCA_SUCCESS && messages_init(&messages, &config) == DOCA_SUCCESS) {
-		raise_file_limit(&config);
-		status = client_run(&control);
-	}
+	status = client_start(&control, argc, argv, &config, &messages);
 	messages_fini(&messages);
 	client_config_fini(&config);
 	pthread_cond_destroy(&control.phase_cond);

@@ -107,8 +107,9 @@ static const struct option_spec specs[] = {
 	 DOCA_ARGP_TYPE_STRING, set_stats_file},
 };
 
-static doca_error_t config_check(const struct orchestrator_config *config)
+static doca_error_t config_check(void *parsed)
 {
+	const struct orchestrator_config *config = (const struct orchestrator_config *)parsed;
 	uint32_t answer_max = functions[config->function].answer_max;
 
 	if (config->max_message_length < answer_max + LENGTH_FIELD_SIZE) {
@@ -133,12 +134,10 @@ doca_error_t orchestrator_config_parse(int argc, char **argv, struct orchestrato
 	config->max_concurrent_messages = 128;
 	config->max_message_length = 256;
 	config->wait_server_s = 10;
-	result = options_parse(argc, argv, specs, sizeof(specs) / sizeof(specs[0]), config);
-	if (result != DOCA_SUCCESS)
-		return result;
-	if (config->block_threads == 0)
+	result = options_parse_validated(argc, argv, specs, sizeof(specs) / sizeof(specs[0]), config, config_check);
+	if (result == DOCA_SUCCESS && config->block_threads == 0)
 		config->block_threads = config->max_concurrent_messages > BLOCK_THREADS ? 2 * BLOCK_THREADS : BLOCK_THREADS;
-	return config_check(config);
+	return result;
 }
 
 void orchestrator_config_log(const struct orchestrator_config *config)

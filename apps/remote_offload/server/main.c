@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	if (options_start_log() != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	if (server_config_parse(argc, argv, &config) != DOCA_SUCCESS)
-		return EXIT_FAILURE;
+		return OPTIONS_EXIT_WRONG;
 	DOCA_LOG_INFO("%s, DOCA %s", argv[0], doca_version_runtime());
 	server_config_log(&config);
 	return server_run(&config);

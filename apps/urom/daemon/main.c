@@ -15,8 +15,9 @@
 #include <doca_argp.h>
 #include <doca_log.h>
 #include <doca_version.h>
-#include <softfield/version.h>
 
+#include "argp/parser.h"
+#include "base/command_line.h"
 #include "daemon.h"
 #include "output.h"
 #include "plugins.h"
@@ -202,7 +203,7 @@ static doca_error_t print_version(void *param, void *config)
 {
 	(void)param;
 	(void)config;
-	printf("%s %s, DOCA API %s\n", program_invocation_short_name, SOFTFIELD_VERSION, doca_version_runtime());
+	sf_print_version("doca_urom_daemon");
 	return DOCA_SUCCESS;
 }
 
@@ -303,6 +304,24 @@ static doca_error_t check_files(const struct rlimit *files)
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
+/* Returns an exit status. */
+static int config_read(int argc, char **argv, struct daemon_config *config)
+{
+	int status = SF_EXIT_USAGE;
+
+	if (take_environment(config) != DOCA_SUCCESS)
+		return status;
+	if (doca_argp_init("doca_urom_daemon", config) != DOCA_SUCCESS)
+		return EXIT_FAILURE;
+	sf_argp_errors_shorten();
+	if (register_options() != DOCA_SUCCESS)
+		status = EXIT_FAILURE;
+	else if (doca_argp_start(argc, argv) == DOCA_SUCCESS && config_check(config) == DOCA_SUCCESS)
+		status = EXIT_SUCCESS;
+	doca_argp_destroy();
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon daemon = {.config = {.bind = "127.0.0.1",
@@ -323,20 +342,12 @@ int main(int argc, char **argv)
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
 	    doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	if (take_environment(&daemon.config) != DOCA_SUCCESS ||
-	    doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
+	if (check_files(&daemon.worker_files) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	doca_error_t result = check_files(&daemon.worker_files);
-	if (result == DOCA_SUCCESS)
-		result = register_options();
-	if (result == DOCA_SUCCESS)
-		result = doca_argp_start(argc, argv);
-	doca_argp_destroy();
-	if (result == DOCA_SUCCESS)
-		result = config_check(&daemon.config);
-	if (result == DOCA_SUCCESS)
-		result = find_worker_program(&daemon.config);
-	if (result != DOCA_SUCCESS)
+	int status = config_read(argc, argv, &daemon.config);
+	if (status != EXIT_SUCCESS)
+		return status;
+	if (find_worker_program(&daemon.config) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as flags and file set them: for the workers too */
 	daemon.config.sdk_log_level = doca_log_level_get_global_sdk_limit();

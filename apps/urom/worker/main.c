@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon. See usage below. */
+/* doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon. See its table of options below. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include <doca_log.h>
-#include <doca_version.h>
-#include <softfield/version.h>
 
-#include "base/nearest_word.h"
+#include "cli/cli.h"
 #include "plugin.h"
 #include "worker.h"
 
@@ -80,15 +78,81 @@ static void offer_to_die_first(void)
 	(void)fclose(file);
 }
 
-/* ---- arguments ---- */
+/* ---- the command line ---- */
+
+enum {
+	OPT_FD = CLI_ID_LONG,
+	OPT_HEARTBEAT_FD,
+	OPT_DOOR_FD,
+	OPT_ID,
+	OPT_MESSAGE_MAX,
+	OPT_LOG_LEVEL,
+	OPT_SDK_LOG_LEVEL,
+	OPT_MEMORY_MAX,
+	OPT_PROBE,
+};
+
+static const struct cli_option options[] = {
+	{.name = "fd", .value = "N", .text = "inherited socket to the daemon", .id = OPT_FD},
+	{.name = "heartbeat-fd",
+	 .value = "N",
+	 .text = "memory shared with the daemon, for the worker's heartbeat",
+	 .id = OPT_HEARTBEAT_FD},
+	{.name = "door-fd", .value = "N", .text = "socket through which the daemon passes client connections", .id = OPT_DOOR_FD},
+	{.name = "id", .value = "ID", .text = "the worker's id", .id = OPT_ID},
+	{.name = "max-msg-size", .value = "N", .text = "largest command or notification in bytes", .id = OPT_MESSAGE_MAX},
+	{.name = "log-level",
+	 .value = "N",
+	 .text = "log level of the worker and its plugins, 10 (none) to 70 (all), in steps of 10",
+	 .id = OPT_LOG_LEVEL},
+	{.name = "sdk-log-level", .value = "N", .text = "log level of the libraries, likewise", .id = OPT_SDK_LOG_LEVEL},
+	{.name = "max-memory", .value = "MIB", .text = "memory limit; 0: no limit", .id = OPT_MEMORY_MAX},
+	{.name = "probe", .value = "SO_PATH", .text = "load the plugin and print its version, or an error", .id = OPT_PROBE},
+	{0},
+};
 
 struct arguments {
+	const char *probe; /* path of a plugin, or NULL */
 	int heartbeat_fd;
 	uint32_t log_level, sdk_log_level;
 	rlim_t memory_mib;
 };
 
-static bool parse_plugin(char *text, struct worker *worker)
+static void option_take(const struct cli *cli, int option, struct worker *worker, struct arguments *arguments)
+{
+	switch (option) {
+	case OPT_FD:
+		worker->parent_fd = (int)cli_number(cli, "fd", 0, INT_MAX);
+		break;
+	case OPT_HEARTBEAT_FD:
+		arguments->heartbeat_fd = (int)cli_number(cli, "heartbeat-fd", 0, INT_MAX);
+		break;
+	case OPT_DOOR_FD:
+		worker->door_fd = (int)cli_number(cli, "door-fd", 0, INT_MAX);
+		break;
+	case OPT_ID:
+		worker->id = strtoull(cli->value, NULL, 10);
+		break;
+	case OPT_MESSAGE_MAX:
+		worker->message_max = (uint64_t)cli_number(cli, "max-msg-size", UROM_MESSAGE_MIN, LONG_MAX);
+		break;
+	case OPT_LOG_LEVEL:
+		arguments->log_level = (uint32_t)cli_number(cli, "log-level", DOCA_LOG_LEVEL_DISABLE, DOCA_LOG_LEVEL_TRACE);
+		break;
+	case OPT_SDK_LOG_LEVEL:
+		arguments->sdk_log_level =
+			(uint32_t)cli_number(cli, "sdk-log-level", DOCA_LOG_LEVEL_DISABLE, DOCA_LOG_LEVEL_TRACE);
+		break;
+	case OPT_MEMORY_MAX:
+		arguments->memory_mib = (rlim_t)cli_number(cli, "max-memory", 0, INT_MAX);
+		break;
+	default:
+		arguments->probe = cli->value;
+		break;
+	}
+}
+
+static bool plugin_parse(char *text, struct worker *worker)
 {
 	char *colon = strrchr(text, ':'), *end;
 
@@ -103,115 +167,37 @@ static bool parse_plugin(char *text, struct worker *worker)
 	return *end == '\0' && end != colon + 1 && __builtin_popcountll(plugin->id) == 1;
 }
 
-static bool arguments_parse(int argc, char **argv, struct worker *worker, struct arguments *arguments)
+static void arguments_parse(struct cli *cli, struct worker *worker, struct arguments *arguments)
 {
-	static const struct option options[] = {
-		{"fd", required_argument, NULL, 'f'},
-		{"id", required_argument, NULL, 'i'},
-		{"door-fd", required_argument, NULL, 'd'},
-		{"max-msg-size", required_argument, NULL, 'm'},
-		{"log-level", required_argument, NULL, 'l'},
-		{"heartbeat-fd", required_argument, NULL, 'p'},
-		{"max-memory", required_argument, NULL, 'M'},
-		{"sdk-log-level", required_argument, NULL, 's'},
-		{NULL, 0, NULL, 0},
-	};
-	bool ok = true;
+	int option, num;
 
 	worker->parent_fd = worker->door_fd = -1;
-	for (int option; ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-		switch (option) {
-		case 'f':
-			worker->parent_fd = atoi(optarg);
-			break;
-		case 'i':
-			worker->id = strtoull(optarg, NULL, 10);
-			break;
-		case 'd':
-			worker->door_fd = atoi(optarg);
-			break;
-		case 'm':
-			worker->message_max = strtoull(optarg, NULL, 10);
-			break;
-		case 'l':
-			arguments->log_level = (uint32_t)atoi(optarg);
-			break;
-		case 's':
-			arguments->sdk_log_level = (uint32_t)atoi(optarg);
-			break;
-		case 'p':
-			arguments->heartbeat_fd = atoi(optarg);
-			break;
-		case 'M':
-			arguments->memory_mib = (rlim_t)strtoull(optarg, NULL, 10);
-			break;
-		default:
-			ok = false;
-		}
+	while ((option = cli_next(cli)) != CLI_END)
+		option_take(cli, option, worker, arguments);
+	char **plugins = cli_arguments(cli, 0, arguments->probe != NULL ? 0 : INT_MAX, &num);
+	if (arguments->probe != NULL)
+		return;
+	if (worker->parent_fd < 0 || worker->door_fd < 0 || arguments->heartbeat_fd < 0 || worker->message_max == 0 || num == 0)
+		cli_wrong(cli, "must be started by doca_urom_daemon, with all its options");
+	for (int i = 0; i < num; i++) {
+		if (!plugin_parse(plugins[i], worker))
+			cli_wrong(cli, "takes up to %d plugins as SO_PATH:ID, not %s", UROM_PLUGINS_MAX, plugins[i]);
 	}
-	for (int i = optind; ok && i < argc; i++)
-		ok = parse_plugin(argv[i], worker);
-	return ok && worker->parent_fd >= 0 && worker->door_fd >= 0 && worker->message_max >= UROM_MESSAGE_MIN &&
-	       worker->num_plugins != 0;
 }
 
-static const char usage[] =
-	"Usage: doca_urom_worker --fd N --heartbeat-fd N --door-fd N --id ID --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
-	"       doca_urom_worker --probe SO_PATH\n"
-	"\n"
-	"One worker of the UROM service. doca_urom_daemon starts it; users need only --probe.\n"
-	"\n"
-	"  --fd N              inherited socket to the daemon\n"
-	"  --heartbeat-fd N    memory shared with the daemon, for the worker's heartbeat\n"
-	"  --door-fd N         socket through which the daemon passes client connections\n"
-	"  --id ID             the worker's id\n"
-	"  --max-msg-size N    largest command or notification in bytes\n"
-	"  --log-level N       log level of the worker and its plugins, 10 (none) to 70 (all), in steps of 10\n"
-	"  --sdk-log-level N   log level of the libraries, likewise\n"
-	"  --max-memory MIB    memory limit; 0: no limit\n"
-	"  SO_PATH:ID          a plugin and its id, a power of two\n"
-	"  --probe SO_PATH     load the plugin and print its version, or an error\n"
-	"  -h, --help          show this help\n"
-	"  -v, --version       show the version\n";
-
-static bool is_word(const char *word, const char *name, const char *letter)
-{
-	return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
-}
-
-/* Prints one line. Invalid values in a command line of the daemon are not named: they are a bug. */
-static int arguments_refuse(char **argv)
-{
-	const char *known[] = {"--fd",		 "--heartbeat-fd", "--door-fd",	      "--id",
-			       "--max-msg-size", "--log-level",	   "--sdk-log-level", "--max-memory",
-			       "--probe",	 "--help",	   "--version",	      NULL};
-	const char *nearest = argv[1] != NULL && argv[1][0] == '-' ? sf_nearest_word(argv[1], known, 0) : NULL;
-
-	if (nearest != NULL && strcmp(nearest, argv[1]) != 0)
-		fprintf(stderr, "doca_urom_worker: unknown option %s; did you mean %s?\n", argv[1], nearest);
-	else
-		fprintf(stderr, "doca_urom_worker must be started by doca_urom_daemon (see --help)\n");
-	return EXIT_FAILURE;
-}
-
-int main(int argc, char **argv)
+static int worker_main(struct cli *cli)
 {
 	static struct worker worker;
 	struct arguments arguments = {
 		.heartbeat_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO, .sdk_log_level = DOCA_LOG_LEVEL_WARNING};
 	struct doca_log_backend *sdk;
 
-	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
-		return plugin_probe(argv[2]);
-	if (argc == 2 && is_word(argv[1], "--help", "-h"))
-		return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	if (argc == 2 && is_word(argv[1], "--version", "-v"))
-		return printf("doca_urom_worker %s, DOCA API %s\n", SOFTFIELD_VERSION, doca_version_runtime()) < 0 ? EXIT_FAILURE
-														   : EXIT_SUCCESS;
+	arguments_parse(cli, &worker, &arguments);
+	if (arguments.probe != NULL)
+		return plugin_probe(arguments.probe);
 	(void)setpgid(0, 0); /* what a plugin starts ends with it */
-	opterr = 0;	     /* getopt's own message would be a second line, with the whole path */
-	if (!arguments_parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker))
-		return arguments_refuse(argv);
+	if (!map_heartbeat(arguments.heartbeat_fd, &worker))
+		cli_wrong(cli, "--heartbeat-fd %d is not the daemon's memory: %s", arguments.heartbeat_fd, strerror(errno));
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
 	    doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
@@ -222,4 +208,19 @@ int main(int argc, char **argv)
 	if (arguments.memory_mib != 0)
 		limit_memory(arguments.memory_mib);
 	return worker_run(&worker);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct cli_command command = {
+		.name = "",
+		.arguments = "[--] SO_PATH:ID ...",
+		.summary = "Run one worker of the UROM service. doca_urom_daemon starts it; users need only --probe.",
+		.text = "SO_PATH:ID is a plugin and its id, a power of two.\n",
+		.options = options,
+		.run = worker_main,
+	};
+	static const struct cli_command *const commands[] = {&command, NULL};
+
+	return cli_main(&(struct cli_program){.name = "doca_urom_worker", .commands = commands}, argc, argv);
 }

@@ -386,7 +386,9 @@ class Server(unittest.TestCase):
     def test_cpu_that_is_not_there(self):
         with Site() as site:
             server = site.start_server(cpus=(99999,), wait=False)
-            self.assertNotEqual(server.wait_exit(), 0)
+            self.assertEqual(server.wait_exit(), 2)
+            server.wait_log("See `doca_dpu_gpu_remote_offload_server --help`")
+            self.assertEqual(server.count("Usage:"), 0)
             server.wait_log(r"--cpu 99999 is not a CPU this program may use; it may use: [0-9]")
 
     def test_port_in_use(self):
