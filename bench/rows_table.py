@@ -321,9 +321,9 @@ def dma(run):
 def send_receive(run):
     cpus = ",".join(map(str, run.pair))
     count = "4000" if run.trial else "100000"
-    rdma = run.json(["tools/softfield/softfield", "rdma", "bench", "--json", "--op", "send", "--sizes", "64K", "--test", "bandwidth", "--count",
+    rdma = run.json(["tools/softfield/softfield", "perf", "rdma", "--json", "--op", "send", "--size", "64K", "--test", "bandwidth", "--count",
                      count, "--cpus", cpus])
-    sent = entry(rdma["results"], "softfield rdma bench", size=65536)["bytes_per_s"] / 1e9
+    sent = entry(rdma["results"], "softfield perf rdma", size=65536)["bytes_per_s"] / 1e9
 
     def comch_bench(test, depth, receives):
         return run.json(["bench/comch/comch_bench", test, "--size", "65536", "--count", count, "--depth", depth, "--receives", receives,

@@ -26,6 +26,35 @@ name='CSV and plot' && out_has '^9 comch True 1 18$'
 
 expect 'one part, latency only, to the standard output' 0 perf rdma --op read --test latency --size 64 --json -
 json_has '[(r["part"], r["what"], r["size"], "ops_per_s" in r) for r in t["results"]] == [("rdma", "read", 64, False)]'
+expect 'JSON without a file' 0 perf sync_event --test latency --json
+json_has 'len(t["results"]) == 1'
+expect 'a fixed count' 0 perf dma --size 8 --count 50 --json
+json_has '[(r["rounds"], r["operations"]) for r in t["results"]] == [(50, 50)]'
+
+# On a terminal, and only there, it shows its progress, and clears the line at the end.
+cat >"$work/terminal.py" <<'END'
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=theirs)
+os.close(theirs)
+shown = b""
+try:
+    while part := os.read(ours, 4096):
+        shown += part
+except OSError: # the other end is closed
+    pass
+print(repr(shown))
+sys.exit(process.wait())
+END
+for command in 'perf rdma' 'rdma bench' 'perf dma'; do
+	# shellcheck disable=SC2086
+	expect "$command on a terminal" 0 timeout 60 python3 "$work/terminal.py" "$softfield" $command --size 8,64 --seconds 0.001
+	out_has '  0 of 2 measured, 0 s.* 2 of 2 measured, [0-9]+ s; last [a-z]+, 64 bytes.*x1b\[K.$'
+	# shellcheck disable=SC2086
+	expect "$command elsewhere" 0 timeout 60 "$softfield" $command --size 8 --seconds 0.001
+	check 'it shows no progress' [ ! -s "$work/err" ]
+done
+
 expect 'a topology without a GPU' 1 env SOFTFIELD_TOPOLOGY="$(dirname "$0")/../../topologies/core-guide.json" "$softfield" perf gpu
 err_has 'perf: gpu: the topology has no GPU on the host'
 
@@ -46,7 +75,7 @@ import re, socket, sys
 found = re.search(r"127\.0\.0\.1:(\d+)", open(sys.argv[1]).read())
 try:
     with socket.create_connection(("127.0.0.1", int(found[1]))) as peer:
-        peer.sendall(b"sffperf1" + b"\xff" * 4096)
+        peer.sendall(b"sffperf2" + b"\xff" * 4096)
         while peer.recv(4096):
             pass
 except ConnectionResetError: # it has left some bytes unread
@@ -67,7 +96,8 @@ refused "there is no part 'comhc'; did you mean comch\?\$" comhc
 refused 'takes no argument dma' comch dma
 refused '--seconds takes a number' --seconds 0
 refused '--size takes up to 32 sizes' --size 0
-refused '--size is at most 64M' --size 1G
+refused '--size takes up to 32 sizes from 1 to 64M' --size 1G
+refused 'is comch a part, or the file of --json' --json comch
 refused 'cas and faa have 8 bytes' rdma --op cas --size 64
 refused 'did you mean --seconds' --secons 1
 expect 'nobody there' 1 perf --client 127.0.0.1:1

@@ -173,7 +173,7 @@ has_events() {
 }
 
 # Contexts that already run start to record. Two busy processes record too many events to check each of them.
-"$softfield" rdma bench --op send --test latency --sizes 64 --count 100000000 --events >/dev/null 2>&1 &
+"$softfield" perf rdma --op send --test latency --size 64 --seconds 60 --events >/dev/null 2>&1 &
 busy=$!
 await 'two processes are busy' wait_until runs 2
 "$softfield" trace --all -o "$work/busy.pftrace" >"$work/busy.out" 2>&1 &

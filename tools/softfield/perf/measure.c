@@ -24,6 +24,8 @@ uint64_t perf_fitting(const struct perf_side *side, uint64_t done, uint64_t ns, 
 {
 	double number = (double)done * (double)side->plan.duration_ns / (double)(ns + 1);
 
+	if (side->plan.rdma.count != 0)
+		return least_of(side->plan.rdma.count, max);
 	return number < ROUNDS_MIN ? ROUNDS_MIN : number > (double)max ? max : (uint64_t)number;
 }
 

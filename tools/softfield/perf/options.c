@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "perf/perf.h"
+#include "tool.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 3600.0
-#define SIZE_MAX_BYTES (UINT32_C(64) << 20)
 #define SIZES_DEFAULT "64,4K,64K,1M"
 
-enum { OPT_SECONDS = OPT_OTHERS, OPT_PERF_JSON, OPT_CSV, OPT_PLOT, OPT_GPU };
+enum { OPT_SECONDS = OPT_OTHERS, OPT_JSON, OPT_CSV, OPT_PLOT, OPT_GPU };
 
 const struct perf_part *const perf_parts[PERF_PARTS] = {&perf_comch, &perf_dma, &perf_rdma, &perf_sync_event, &perf_gpu};
 
@@ -18,13 +18,19 @@ const struct cli_option perf_option_table[] = {
 	 .value = "LIST",
 	 .text = "bytes: 64, 8,4K,1M or FROM:TO by doubling (" SIZES_DEFAULT "); a sync event has 8",
 	 .id = OPT_SIZE},
+	{.name = "sizes", .value = "LIST", .text = "another name of --size", .id = OPT_SIZES},
 	{.name = "seconds", .value = "N", .text = "how long each test of each size takes (1)", .id = OPT_SECONDS},
+	{.name = "count", .value = "N", .text = "operations of each test and size, in place of --seconds", .id = OPT_COUNT},
 	{.name = "test",
 	 .value = "latency|bandwidth|both",
 	 .text = "one at a time, or as many as --depth (both)",
 	 .id = OPT_TEST},
 	{.name = "depth", .value = "N", .text = "bandwidth: operations in flight (64)", .id = OPT_DEPTH},
-	{.name = "json", .value = "FILE", .text = "write the results as JSON; - is the standard output", .id = OPT_PERF_JSON},
+	{.name = "json",
+	 .value = "[FILE]",
+	 .text = "write the results as JSON; - or no FILE is the standard output",
+	 .id = OPT_JSON,
+	 .value_optional = true},
 	{.name = "csv", .value = "FILE", .text = "write them as CSV; - is the standard output", .id = OPT_CSV},
 	{.name = "plot", .value = "FILE.svg", .text = "draw them: latency and bandwidth by size", .id = OPT_PLOT},
 	{.name = "cpus",
@@ -38,6 +44,11 @@ const struct cli_option perf_option_table[] = {
 	{.name = "connections", .value = "N", .text = "rdma: connections, used in turn (1)", .id = OPT_CONNECTIONS},
 	{.name = "idle", .value = "N", .text = "rdma: additional idle connections (0)", .id = OPT_IDLE},
 	{.name = "events", .text = "rdma: sleep until something completes, instead of polling", .id = OPT_EVENTS},
+	{.name = "progress",
+	 .text = "rdma, latency of write: progress the engine while polling the memory, which TCP needs (default)",
+	 .id = OPT_PROGRESS},
+	{.name = "no-progress", .text = "rdma, latency of write: only poll the memory", .id = OPT_NO_PROGRESS},
+	{.name = "device", .value = "PCI", .text = "rdma alone: this side's device (the first with RDMA)", .id = OPT_DEVICE},
 	{.name = "server",
 	 .value = "PORT",
 	 .text = "only the host's process, for one client by TCP on the loopback interface; PORT 0: a free one, printed",
@@ -63,6 +74,23 @@ static void take_gpu(const struct cli *cli, struct perf_plan *plan)
 	strcpy(plan->gpu, cli->value);
 }
 
+static uint32_t part_bit(const char *word)
+{
+	for (uint32_t i = 0; i < PERF_PARTS; i++) {
+		if (strcmp(word, perf_parts[i]->name) == 0)
+			return 1u << i;
+	}
+	return 0;
+}
+
+static const char *json_file(const struct cli *cli)
+{
+	if (cli->value != NULL && (part_bit(cli->value) != 0 || strcmp(cli->value, "all") == 0))
+		cli_wrong(cli, "is %s a part, or the file of --json? Give a part first, and write such a file as ./%s",
+			  cli->value, cli->value);
+	return cli->value != NULL ? cli->value : "-";
+}
+
 static void take_option(const struct cli *cli, int option, struct perf_options *options)
 {
 	switch (option) {
@@ -72,8 +100,8 @@ static void take_option(const struct cli *cli, int option, struct perf_options *
 	case OPT_GPU:
 		take_gpu(cli, &options->plan);
 		break;
-	case OPT_PERF_JSON:
-		options->json = cli->value;
+	case OPT_JSON:
+		options->json = json_file(cli);
 		break;
 	case OPT_CSV:
 		options->csv = cli->value;
@@ -91,11 +119,9 @@ static void take_part(const struct cli *cli, const char *word, struct perf_plan 
 {
 	const char *nearest = NULL;
 
-	for (uint32_t i = 0; i < PERF_PARTS; i++) {
+	plan->parts = part_bit(word);
+	for (uint32_t i = 0; i < PERF_PARTS; i++)
 		nearest = sf_word_nearer(word, nearest, perf_parts[i]->name);
-		if (strcmp(word, perf_parts[i]->name) == 0)
-			plan->parts |= 1u << i;
-	}
 	if (strcmp(word, "all") == 0) {
 		plan->parts = (1u << PERF_PARTS) - 1;
 		plan->skips_gpu = 1;
@@ -112,15 +138,13 @@ const char *perf_plan_refused(const struct perf_plan *plan)
 		return "unknown part";
 	if (plan->duration_ns == 0 || (double)plan->duration_ns > SECONDS_MAX * 1e9)
 		return "--seconds is out of range";
-	for (uint32_t i = 0; i < plan->rdma.num_sizes && plan->rdma.num_sizes <= BENCH_SIZES_MAX; i++) {
-		if (plan->rdma.sizes[i] > SIZE_MAX_BYTES)
-			return "--size is at most 64M";
-	}
+	if ((plan->rdma.tests & BENCH_LATENCY) != 0 && plan->rdma.count > PERF_ROUNDS_MAX)
+		return "the latency's samples are all kept: --count is at most 4194304, or more with --test bandwidth";
 	if (strnlen(plan->gpu, sizeof(plan->gpu)) == sizeof(plan->gpu))
 		return "the GPU's address is not terminated";
-	if ((plan->parts & 4) == 0) /* RDMA's rules do not apply */
+	if ((plan->parts & PERF_RDMA) == 0) /* RDMA's rules do not apply */
 		common.op = BENCH_WRITE;
-	common.events = common.events && (plan->parts & 4) != 0;
+	common.events = common.events && (plan->parts & PERF_RDMA) != 0;
 	return bench_plan_refused(&common);
 }
 
@@ -134,13 +158,19 @@ void perf_options_parse(struct cli *cli, struct perf_options *options)
 	bench_options_default(&options->bench);
 	while ((option = cli_next(cli)) != CLI_END)
 		take_option(cli, option, options);
-	words = cli_arguments(cli, 0, 1, &num);
+	words = cli_arguments(cli, 0, cli->command->arguments != NULL ? 1 : 0, &num);
 	if (options->bench.plan.num_sizes == 0)
 		bench_sizes_set(&options->bench.plan,
 				bench_op_is_atomic((enum bench_op)options->bench.plan.op) ? "8" : SIZES_DEFAULT);
 	options->plan.rdma = options->bench.plan;
-	if (options->bench.role != BENCH_SERVER || num != 0)
+	if (options->bench.role == BENCH_SERVER && num == 0)
+		return; /* the client chooses */
+	if (cli->command == &tool_rdma_bench)
+		options->plan.parts = PERF_RDMA;
+	else
 		take_part(cli, num == 0 ? "all" : words[0], &options->plan);
+	if (options->bench.device != NULL && perf_plan_needs_dpu(&options->plan))
+		cli_wrong(cli, "--device is for rdma alone; the other parts choose devices by the topology");
 	refused = options->bench.role == BENCH_SERVER ? NULL : perf_plan_refused(&options->plan);
 	if (refused != NULL)
 		cli_wrong(cli, "%s", refused);

@@ -15,7 +15,7 @@
 #include "perf/perf.h"
 #include "tool.h"
 
-#define VERSION_MAGIC UINT64_C(0x3166726570666673) /* before the plan: "sffperf1" */
+#define VERSION_MAGIC UINT64_C(0x3266726570666673) /* before the plan: "sffperf2" */
 #define RESULTS_MAX (PERF_PARTS * BENCH_SIZES_MAX)
 #define LOOK_MS 200
 
@@ -41,18 +41,20 @@ static void plan_agree(struct perf_side *side, const struct perf_options *option
 	const char *refused;
 
 	side->plan = options->plan;
-	bench_channel_agree(side->channel, VERSION_MAGIC, "perf", &side->plan, sizeof(side->plan), side->near);
+	bench_channel_agree(side->channel, VERSION_MAGIC, &side->plan, sizeof(side->plan), side->near);
 	if (side->near)
 		return;
 	refused = perf_plan_refused(&side->plan);
 	if (refused != NULL)
 		bench_die("the client requests an impossible test: %s", refused);
-	choose_gpu(&side->plan);
+	if (perf_plan_needs_dpu(&side->plan))
+		choose_gpu(&side->plan);
 }
 
 static void run_side(const struct perf_options *options, bool near, int channel, int results)
 {
-	struct perf_side side = {.channel = channel, .near = near, .cpu = options->bench.cpus[near]};
+	struct perf_side side = {
+		.channel = channel, .near = near, .cpu = options->bench.cpus[near], .device = options->bench.device};
 
 	plan_agree(&side, options);
 	perf_measure(&side, results);
@@ -93,8 +95,8 @@ static void choose_nodes(char host[PERF_NAME_MAX], char dpu[PERF_NAME_MAX])
 			  "--client");
 }
 
-/* Starts a child on the node; it ends with this process. Only the child keeps the two descriptors, so its end closes them. other:
- * the peer's end of the channel, or -1. */
+/* Starts a child on the node, or for NULL where this process is; it ends with this process. Only the child keeps the two
+ * descriptors, so its end closes them. other: the peer's end of the channel, or -1. */
 static pid_t child_start(const struct run *run, bool near, const char *node, int channel, int results, int other)
 {
 	pid_t child = fork();
@@ -116,15 +118,17 @@ static pid_t child_start(const struct run *run, bool near, const char *node, int
 
 static void start_both(struct run *run, int results)
 {
+	bool has_nodes = perf_plan_needs_dpu(&run->options->plan);
 	char host[PERF_NAME_MAX], dpu[PERF_NAME_MAX];
 	int sockets[2];
 
-	choose_nodes(host, dpu);
+	if (has_nodes)
+		choose_nodes(host, dpu);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
 		bench_die("no socket: %s", strerror(errno));
-	run->far = child_start(run, false, host, sockets[0], results, sockets[1]);
+	run->far = child_start(run, false, has_nodes ? host : NULL, sockets[0], results, sockets[1]);
 	close(sockets[0]);
-	run->near = child_start(run, true, dpu, sockets[1], results, -1);
+	run->near = child_start(run, true, has_nodes ? dpu : NULL, sockets[1], results, -1);
 	close(sockets[1]);
 }
 
@@ -229,7 +233,6 @@ static int perf_run(struct cli *cli)
 	static struct perf_options options;
 	static struct run run = {.options = &options};
 
-	bench_label = "perf";
 	perf_options_parse(cli, &options);
 	if (options.bench.role == BENCH_SERVER) {
 		run_side(&options, false, bench_channel_serve(options.bench.port), -1);
@@ -237,6 +240,14 @@ static int perf_run(struct cli *cli)
 	}
 	return plan_measure(&run) ? results_print(&run) : TOOL_FAILED;
 }
+
+/* The name of earlier versions, which scripts use. */
+const struct cli_command tool_rdma_bench = {
+	.name = "rdma bench",
+	.summary = "Measure RDMA: the same as softfield perf rdma, whose help says more.",
+	.options = perf_option_table,
+	.run = perf_run,
+};
 
 const struct cli_command tool_perf = {
 	.name = "perf",
@@ -247,8 +258,11 @@ const struct cli_command tool_perf = {
 		"\n"
 		"  comch       half a round trip of messages, producer to consumer; messages that the consumer has\n"
 		"  dma         from the submit to the callback of a copy to memory of the host; copies that have ended\n"
-		"  rdma        half a round trip, or from the submit to the callback with --op read, cas and faa; see softfield "
-		"rdma bench\n"
+		"  rdma        half a round trip: a write is seen by polling the memory, a send and a write_imm by the "
+		"receive's\n"
+		"              callback; from the submit to the callback with --op read, cas and faa. Alone it needs no DPU: "
+		"both\n"
+		"              processes open the first device with RDMA, or --device\n"
 		"  sync_event  half a round trip of a set that ends the other's wait; sets\n"
 		"  gpu         half a round trip of messages that a kernel on the host's GPU sends back; messages that are back. "
 		"Without\n"

@@ -29,6 +29,7 @@
 #define PERF_NAME_MAX 32
 #define PERF_ROUNDS_MAX (UINT64_C(1) << 22)
 #define PERF_PARTS 5
+#define PERF_RDMA (1u << 2) /* its bit in a plan's parts */
 
 /* Parameters of both processes. The near one sends the struct to the far one. */
 struct perf_plan {
@@ -45,6 +46,11 @@ struct perf_options {
 	const char *json, *csv, *plot; /* files, or NULL */
 };
 
+struct perf_costs {
+	double connection_bytes; /* of a connection, on both sides together */
+	double idle_progress_ns; /* a progress call that finds nothing */
+};
+
 /* One line of the report. */
 struct perf_result {
 	char part[PERF_NAME_MAX], what[PERF_NAME_MAX];
@@ -52,6 +58,7 @@ struct perf_result {
 	uint64_t rounds, operations;
 	struct timing_stats latency;
 	double ops_per_s, bytes_per_s;
+	struct perf_costs costs; /* of RDMA */
 };
 
 struct perf_side {
@@ -59,6 +66,7 @@ struct perf_side {
 	int channel;
 	bool near;
 	int cpu;				   /* -1: any */
+	const char *device;			   /* of RDMA alone; NULL: the first that has RDMA */
 	char pci_addr[DOCA_DEVINFO_PCI_ADDR_SIZE]; /* of the device */
 	struct doca_dev *dev;
 	struct doca_dev_rep *rep; /* near side: of the far side's device */
@@ -98,9 +106,16 @@ void perf_options_parse(struct cli *cli, struct perf_options *options);
 /* Returns why a plan cannot be run, or NULL. */
 const char *perf_plan_refused(const struct perf_plan *plan);
 
+/* All parts but RDMA need one process on a DPU and one on its host. */
+static inline bool perf_plan_needs_dpu(const struct perf_plan *plan)
+{
+	return plan->parts != PERF_RDMA;
+}
+
 /* ---- side.c ---- */
 
-/* The near process opens a device with a representor; the far one opens the represented function. */
+/* The near process opens a device with a representor; the far one opens the represented function. For RDMA alone any device does.
+ */
 void perf_side_open(struct perf_side *side);
 void perf_side_close(struct perf_side *side);
 
@@ -125,7 +140,7 @@ uint64_t perf_agree(const struct perf_side *side, uint64_t number, uint64_t max)
 
 #define PERF_OPERATIONS_MAX (UINT64_C(1) << 32)
 
-/* Returns how many operations fit into the duration of a test, if `done` took ns; at most max. */
+/* Returns the plan's count, or else how many operations fit into the duration of a test, if `done` took ns; at most max. */
 uint64_t perf_fitting(const struct perf_side *side, uint64_t done, uint64_t ns, uint64_t max);
 
 /* Runs the plan. The near process writes each result to the descriptor; the far one writes nothing. */

@@ -41,14 +41,37 @@ static void print_rates(const struct perf_report *report)
 	table_print(table, "bandwidth");
 }
 
+/* Returns a result of RDMA, or NULL. */
+static const struct perf_result *result_of_rdma(const struct perf_report *report)
+{
+	for (uint32_t i = 0; i < report->num; i++) {
+		if (strcmp(report->results[i].part, perf_rdma.name) == 0)
+			return &report->results[i];
+	}
+	return NULL;
+}
+
+static void print_costs(const struct bench_plan *plan, const struct perf_costs *costs)
+{
+	printf("\nrdma: %u connection%s and %u idle, lists of %u, %s; a connection takes %.1f KiB on both sides together, an "
+	       "idle\n"
+	       "progress call %.1f ns\n",
+	       plan->connections, plan->connections == 1 ? "" : "s", plan->idle, plan->list, plan->events ? "events" : "polling",
+	       costs->connection_bytes / 1024, costs->idle_progress_ns);
+}
+
 void perf_print_table(const struct perf_report *report)
 {
+	const struct perf_result *rdma = result_of_rdma(report);
+
 	if (report->plan->rdma.tests & BENCH_LATENCY)
 		print_latency(report);
 	if (report->plan->rdma.tests == (BENCH_LATENCY | BENCH_BANDWIDTH))
 		printf("\n");
 	if (report->plan->rdma.tests & BENCH_BANDWIDTH)
 		print_rates(report);
+	if (rdma != NULL)
+		print_costs(&report->plan->rdma, &rdma->costs);
 }
 
 /* ---- files ---- */
@@ -90,8 +113,21 @@ static void json_add_result(struct json_object *results, const struct perf_resul
 	}
 }
 
+static void json_add_rdma(struct json_object *root, const struct bench_plan *plan, const struct perf_costs *costs)
+{
+	json_add_text(root, "op", bench_op_names[plan->op]);
+	json_add_number(root, "receives", plan->receives);
+	json_add_number(root, "list", plan->list);
+	json_add_number(root, "connections", plan->connections);
+	json_add_number(root, "idle", plan->idle);
+	json_add_text(root, "mode", plan->events ? "events" : "polling");
+	json_add_real(root, "connection_bytes", costs->connection_bytes);
+	json_add_real(root, "idle_progress_ns", costs->idle_progress_ns);
+}
+
 int perf_write_json(const struct perf_report *report, const char *path)
 {
+	const struct perf_result *rdma = result_of_rdma(report);
 	struct json_object *root, *results;
 	FILE *file = file_open(path);
 
@@ -103,6 +139,8 @@ int perf_write_json(const struct perf_report *report, const char *path)
 	json_add_text(root, "api", doca_version_runtime());
 	json_add_real(root, "seconds", (double)report->plan->duration_ns / 1e9);
 	json_add_number(root, "depth", report->plan->rdma.depth);
+	if (rdma != NULL)
+		json_add_rdma(root, &report->plan->rdma, &rdma->costs);
 	json_object_object_add(root, "results", results);
 	for (uint32_t i = 0; i < report->num; i++)
 		json_add_result(results, &report->results[i]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +81,9 @@ static void far_open(struct perf_side *side)
 void perf_side_open(struct perf_side *side)
 {
 	_Static_assert(DOCA_DEVINFO_REP_PCI_ADDR_SIZE == DOCA_DEVINFO_PCI_ADDR_SIZE, "both are sent in one message");
-	if (side->near)
+	if (!perf_plan_needs_dpu(&side->plan))
+		side->dev = bench_device_open(side->device);
+	else if (side->near)
 		near_open(side);
 	else
 		far_open(side);
@@ -92,6 +96,18 @@ void perf_side_close(struct perf_side *side)
 	bench_check(doca_dev_close(side->dev), "closing the device");
 }
 
+static void cpu_pin(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		fprintf(stderr, "softfield: perf: not on CPU %d: %s\n", cpu, strerror(errno));
+}
+
 void perf_side_pin(const struct perf_side *side, bool pinned)
 {
 	static cpu_set_t all;
@@ -99,7 +115,7 @@ void perf_side_pin(const struct perf_side *side, bool pinned)
 	if (pinned && CPU_COUNT(&all) == 0)
 		(void)sched_getaffinity(0, sizeof(all), &all);
 	if (pinned)
-		bench_pin(side->cpu);
+		cpu_pin(side->cpu);
 	else if (CPU_COUNT(&all) != 0)
 		(void)sched_setaffinity(0, sizeof(all), &all);
 }

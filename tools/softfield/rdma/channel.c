@@ -15,13 +15,11 @@
 
 #include "tool.h"
 
-const char *bench_label = "rdma bench";
-
 void bench_die(const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "softfield: %s: ", bench_label);
+	fprintf(stderr, "softfield: perf: ");
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
@@ -127,14 +125,14 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 	return size;
 }
 
-void bench_channel_agree(int channel, uint64_t version, const char *command, void *plan, size_t len, bool is_ours)
+void bench_channel_agree(int channel, uint64_t version, void *plan, size_t len, bool is_ours)
 {
 	uint64_t theirs = 0;
 
 	bench_channel_send(channel, &version, sizeof(version));
 	bench_channel_receive(channel, &theirs, sizeof(theirs));
 	if (theirs != version)
-		bench_die("the other side does not run this release of softfield %s", command);
+		bench_die("the other side does not run this release of softfield perf");
 	if (is_ours)
 		bench_channel_send(channel, plan, len);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The channel between both sides of the benchmark besides RDMA: a blocking stream socket. An error ends the program with a
+/* The channel between both processes of a measurement: a blocking stream socket. An error ends the program with a
  * message. */
 #ifndef BENCH_RDMA_CHANNEL_H
 #define BENCH_RDMA_CHANNEL_H
@@ -23,16 +23,13 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX]);
 
 /* Both sides send version, and end the program if the other's differs: it is another release. Then the side that owns plan, of
  * len bytes, sends it. */
-void bench_channel_agree(int channel, uint64_t version, const char *command, void *plan, size_t len, bool is_ours);
+void bench_channel_agree(int channel, uint64_t version, void *plan, size_t len, bool is_ours);
 
 /* Waits until both sides have called it. */
 void bench_channel_meet(int channel);
 
 /* Ends the program if the other side has ended; for loops that poll. */
 void bench_channel_check(int channel);
-
-/* The command, for messages. */
-extern const char *bench_label;
 
 /* Prints a line to stderr and ends the program. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -124,7 +124,7 @@ static void receives_settle(struct bench_side *side)
 
 void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *result)
 {
-	uint64_t count = bench_plan_count(&side->plan, BENCH_LATENCY, size), turn = 0;
+	uint64_t count = side->plan.count, turn = 0;
 	struct timing warm_up = {0}, timing;
 
 	if (!timing_open(&timing, count, side->client))
@@ -136,7 +136,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 	run_latency(side, count / WARM_UP + 1, &turn, &warm_up);
 	timing_begin(&timing);
 	run_latency(side, count, &turn, &timing);
-	*result = (struct bench_result){.test = BENCH_LATENCY, .size = size, .count = count};
+	*result = (struct bench_result){.count = count};
 	timing_close(&timing, side->plan.op == BENCH_WRITE || bench_op_receives((enum bench_op)side->plan.op), &result->latency);
 	receives_settle(side);
 	side->puts_off = false;
@@ -178,7 +178,7 @@ static uint64_t take_stream(struct bench_side *side, uint64_t warm_up, uint64_t 
 
 void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result *result)
 {
-	uint64_t count = bench_plan_count(&side->plan, BENCH_BANDWIDTH, size), warm_up = count / WARM_UP + 1, ns = 0;
+	uint64_t count = side->plan.count, warm_up = count / WARM_UP + 1, ns = 0;
 	bool receives = bench_op_receives((enum bench_op)side->plan.op);
 
 	bench_side_prepare(side, size, side->plan.depth);
@@ -196,7 +196,7 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 		ns = take_stream(side, warm_up, count);
 		bench_channel_send(side->channel, &ns, sizeof(ns));
 	}
-	*result = (struct bench_result){.test = BENCH_BANDWIDTH, .size = size, .count = count};
+	*result = (struct bench_result){.count = count};
 	if (ns != 0) {
 		result->ops_per_s = (double)count * 1e9 / (double)ns;
 		result->bytes_per_s = result->ops_per_s * size;

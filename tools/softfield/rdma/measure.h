@@ -7,14 +7,13 @@
 #include "timing.h"
 
 struct bench_result {
-	enum bench_test test;
-	uint32_t size;
 	uint64_t count;
 	struct timing_stats latency;
 	/* bandwidth */
 	double ops_per_s, bytes_per_s;
 };
 
+/* With messages of size bytes; the plan's count is set. */
 void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *result);
 void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result *result);
 

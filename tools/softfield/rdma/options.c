@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/channel.h"
-#include "tool.h"
-
-#define LATENCY_COUNT 100000
-#define BANDWIDTH_COUNT 2000000
-#define BANDWIDTH_BYTES (UINT64_C(8) << 30) /* limit of the default counts */
-#define LATENCY_BYTES (UINT64_C(2) << 30)
-#define COUNT_MIN 100
-
 const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_imm", "cas", "faa"};
 
 /* ---- numbers ---- */
@@ -95,7 +86,7 @@ static bool parse_sizes(const char *list, struct bench_plan *plan)
 static void take_sizes(const struct cli *cli, const char *option, struct bench_plan *plan)
 {
 	if (!parse_sizes(cli->value, plan))
-		option_reject(cli, option, "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K");
+		option_reject(cli, option, "up to 32 sizes from 1 to 64M such as 8,4K or 8:64K");
 }
 
 /* ---- words ---- */
@@ -176,40 +167,6 @@ static void default_cpus(int cpus[2])
 
 /* ---- all options ---- */
 
-const struct cli_option bench_options[] = {
-	{.name = "op", .value = "write|read|send|write_imm|cas|faa", .text = "what is measured (write)", .id = OPT_OP},
-	{.name = "test",
-	 .value = "latency|bandwidth|both",
-	 .text = "one at a time, or as many as --depth at a time (both)",
-	 .id = OPT_TEST},
-	{.name = "sizes",
-	 .value = "LIST",
-	 .text = "bytes of a message: 64, 8,4K,1M or FROM:TO by doubling (8:64K; cas and faa: 8)",
-	 .id = OPT_SIZES},
-	{.name = "count", .value = "N", .text = "operations of each test and size (by the size)", .id = OPT_COUNT},
-	{.name = "depth", .value = "N", .text = "bandwidth: tasks in flight (64)", .id = OPT_DEPTH},
-	{.name = "receives", .value = "N", .text = "posted receives of send and write_imm (256)", .id = OPT_RECEIVES},
-	{.name = "list", .value = "N", .text = "buffers of each local list, 1 to 16; with send 1 to 6 (1)", .id = OPT_LIST},
-	{.name = "connections", .value = "N", .text = "connections of the one instance, used in turn (1)", .id = OPT_CONNECTIONS},
-	{.name = "idle", .value = "N", .text = "additional idle connections (0)", .id = OPT_IDLE},
-	{.name = "events", .text = "sleep until something completes, instead of polling", .id = OPT_EVENTS},
-	{.name = "progress",
-	 .text = "latency of write: progress the engine while the memory is polled, which software that receives needs",
-	 .id = OPT_PROGRESS},
-	{.name = "cpus", .value = "A,B", .text = "CPUs of the server and of the client (the first two; any: -1)", .id = OPT_CPUS},
-	{.name = "device", .value = "PCI", .text = "device of this side (the first that has RDMA)", .id = OPT_DEVICE},
-	{.name = "server",
-	 .value = "PORT",
-	 .text = "only the server, for one client by TCP on the loopback interface; PORT 0: a free one, printed",
-	 .id = OPT_SERVER},
-	{.name = "client",
-	 .value = "HOST:PORT",
-	 .text = "for the client only: the server gets all options but --cpus and --device from it",
-	 .id = OPT_CLIENT},
-	{.name = "json", .text = "one JSON object", .id = OPT_JSON},
-	{0},
-};
-
 void bench_option_take(const struct cli *cli, int option, struct bench_options *options)
 {
 	struct bench_plan *plan = &options->plan;
@@ -258,13 +215,11 @@ void bench_option_take(const struct cli *cli, int option, struct bench_options *
 		plan->events = 1;
 		break;
 	case OPT_PROGRESS:
-		plan->progress = 1;
-		break;
-	case OPT_DEVICE:
-		options->device = cli->value;
+	case OPT_NO_PROGRESS:
+		plan->progress = option == OPT_PROGRESS;
 		break;
 	default:
-		options->json = true;
+		options->device = cli->value;
 		break;
 	}
 }
@@ -288,9 +243,9 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 		return "--connections and --idle are more than 1024 together";
 	for (uint32_t i = 0; i < plan->num_sizes; i++) {
 		if (plan->sizes[i] == 0 || plan->sizes[i] > BENCH_SIZE_MAX)
-			return "a size is not from 1 to 1G";
+			return "a size is not from 1 to 64M";
 		if (bench_op_is_atomic(op) && plan->sizes[i] != 8)
-			return "cas and faa have 8 bytes: no other --sizes";
+			return "cas and faa have 8 bytes: no other --size";
 		if (plan->sizes[i] < plan->list)
 			return "a size has fewer bytes than --list has buffers";
 	}
@@ -305,34 +260,13 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 
 void bench_options_default(struct bench_options *options)
 {
-	*options = (struct bench_options){
-		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
+	*options = (struct bench_options){.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH,
+						   .depth = 64,
+						   .receives = 256,
+						   .list = 1,
+						   .connections = 1,
+						   .progress = 1}};
 	default_cpus(options->cpus);
-}
-
-void bench_options_parse(struct cli *cli, struct bench_options *options)
-{
-	int option, num;
-
-	bench_options_default(options);
-	while ((option = cli_next(cli)) != CLI_END)
-		bench_option_take(cli, option, options);
-	(void)cli_arguments(cli, 0, 0, &num);
-	if (options->plan.num_sizes == 0)
-		bench_sizes_set(&options->plan, bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K");
-	const char *refused = bench_plan_refused(&options->plan);
-	if (refused != NULL)
-		cli_wrong(cli, "%s", refused);
-}
-
-uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size)
-{
-	uint64_t most = test == BENCH_LATENCY ? LATENCY_COUNT : BANDWIDTH_COUNT;
-	uint64_t count = (test == BENCH_LATENCY ? LATENCY_BYTES : BANDWIDTH_BYTES) / size;
-
-	if (plan->count != 0)
-		return plan->count;
-	return count > most ? most : count < COUNT_MIN ? COUNT_MIN : count;
 }
 
 uint32_t bench_plan_largest(const struct bench_plan *plan)

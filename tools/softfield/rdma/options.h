@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The benchmark's options, from the command line or, at a server, from its client. */
+/* What is measured: options that all parts of softfield perf have, and those of RDMA. A server gets them from its client. */
 #ifndef BENCH_RDMA_OPTIONS_H
 #define BENCH_RDMA_OPTIONS_H
 
@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 #define BENCH_SIZES_MAX 32
-#define BENCH_SIZE_MAX (UINT32_C(1) << 30)
+#define BENCH_SIZE_MAX (UINT32_C(64) << 20)
 #define BENCH_COUNT_MAX UINT64_C(1000000000)
 #define BENCH_DEPTH_MAX 4096
 #define BENCH_RECEIVES_MAX 16384
@@ -44,7 +44,7 @@ struct bench_plan {
 	uint32_t op, tests; /* enum bench_op, bits of enum bench_test */
 	uint32_t num_sizes;
 	uint32_t sizes[BENCH_SIZES_MAX];
-	uint64_t count; /* 0: by the size */
+	uint64_t count; /* operations of a test; 0: what fits into its time */
 	uint32_t depth, receives, list, connections, idle, events, progress;
 };
 
@@ -52,9 +52,8 @@ struct bench_options {
 	struct bench_plan plan;
 	enum bench_role role;
 	const char *host, *port; /* of the server */
-	const char *device;	 /* PCI address, or NULL: the first with RDMA */
+	const char *device;	 /* of RDMA alone: PCI address, or NULL: the first with RDMA */
 	int cpus[2];		 /* server's, client's; -1: any */
-	bool json;
 };
 
 extern const char *const bench_op_names[BENCH_OPS];
@@ -73,7 +72,7 @@ static inline bool bench_op_receives(enum bench_op op)
 enum bench_option_id {
 	OPT_OP = CLI_ID_LONG,
 	OPT_TEST,
-	OPT_SIZES,
+	OPT_SIZES, /* another name of OPT_SIZE */
 	OPT_COUNT,
 	OPT_DEPTH,
 	OPT_RECEIVES,
@@ -82,16 +81,14 @@ enum bench_option_id {
 	OPT_IDLE,
 	OPT_EVENTS,
 	OPT_PROGRESS,
+	OPT_NO_PROGRESS,
 	OPT_CPUS,
 	OPT_DEVICE,
 	OPT_SERVER,
 	OPT_CLIENT,
-	OPT_JSON,
-	OPT_SIZE,   /* another name of OPT_SIZES */
-	OPT_OTHERS, /* from here on: of softfield perf */
+	OPT_SIZE,
+	OPT_OTHERS, /* from here on: of perf/options.c alone */
 };
-
-extern const struct cli_option bench_options[];
 
 /* Sets defaults for everything but the sizes. */
 void bench_options_default(struct bench_options *options);
@@ -102,13 +99,8 @@ void bench_option_take(const struct cli *cli, int option, struct bench_options *
 /* Sets the sizes to a list that is known to be right. */
 void bench_sizes_set(struct bench_plan *plan, const char *list);
 
-void bench_options_parse(struct cli *cli, struct bench_options *options);
-
 /* Returns why the plan cannot be run, or NULL. */
 const char *bench_plan_refused(const struct bench_plan *plan);
-
-/* Returns the operations of one test with messages of size bytes. */
-uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size);
 
 uint32_t bench_plan_largest(const struct bench_plan *plan);
 

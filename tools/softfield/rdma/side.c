@@ -23,7 +23,7 @@ void bench_check(doca_error_t result, const char *what)
 
 /* ---- device, engine, instance, memory ---- */
 
-static struct doca_dev *open_device(const char *wanted)
+struct doca_dev *bench_device_open(const char *wanted)
 {
 	struct doca_devinfo **list;
 	struct doca_dev *dev = NULL;
@@ -159,9 +159,8 @@ static void meet_in_progress(struct bench_side *side)
 	bench_channel_receive(side->channel, &byte, 1);
 }
 
-void bench_side_open(struct bench_side *side, const char *device)
+void bench_side_open(struct bench_side *side)
 {
-	side->dev = open_device(device);
 	open_memory(side);
 	open_instance(side);
 	exchange_memory(side);
@@ -185,7 +184,6 @@ void bench_side_close(struct bench_side *side)
 	bench_channel_meet(side->channel); /* the other side has destroyed its import too */
 	bench_check(doca_mmap_destroy(side->mmap), "destroying a memory map");
 	bench_check(doca_pe_destroy(side->pe), "destroying the progress engine");
-	bench_check(doca_dev_close(side->dev), "closing the device");
 	free(side->block);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One process's side of the benchmark: a device, an instance with its connections, memory, and reusable tasks. */
+/* One process's side of an RDMA measurement: an instance with its connections, memory, and reusable tasks. */
 #ifndef BENCH_RDMA_SIDE_H
 #define BENCH_RDMA_SIDE_H
 
@@ -55,11 +55,11 @@ struct bench_side {
 
 void bench_check(doca_error_t result, const char *what);
 
-/* Pins this process to that CPU; -1: any. */
-void bench_pin(int cpu);
+/* Opens the device of this PCI address, or for NULL the first that has RDMA. */
+struct doca_dev *bench_device_open(const char *wanted);
 
-/* Opens everything up to established connections. */
-void bench_side_open(struct bench_side *side, const char *device);
+/* Opens everything up to established connections, on side->dev. */
+void bench_side_open(struct bench_side *side);
 void bench_side_close(struct bench_side *side);
 
 /* Allocates tasks of the plan's type with messages of that size, and receives if the plan needs them; fills side->free. */
