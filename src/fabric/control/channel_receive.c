@@ -29,9 +29,11 @@ static bool stranger_message(struct sf_channel *channel, const struct sf_msg *ms
 	struct sf_control_listener *called = channel->called;
 
 	if (channel->trust == SF_TRUST_REQUESTER) {
-		if (msg->kind == SF_MSG_LOCATE)
-			sf_node_answer(channel, (const struct sf_msg_locate *)msg);
-		return msg->kind == SF_MSG_LOCATE;
+		if (msg->kind != SF_MSG_LOCATE)
+			return false;
+		channel->trust = SF_TRUST_PEER; /* the look-up handles, and rejects, further messages */
+		sf_node_answer(channel, (const struct sf_msg_locate *)msg);
+		return true;
 	}
 	if (msg->kind != (called != NULL ? SF_MSG_CONNECT : SF_MSG_HANDSHAKE))
 		return false;
