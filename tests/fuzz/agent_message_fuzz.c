@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/control/address.h"
 #include "fabric/control/message.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/message.h"
+#include "fabric/tcp/wire.h"
 #include "fabric/verbs/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -75,6 +77,30 @@ static void use_verbs(const struct sf_msg *msg, unsigned fds)
 		assert(attached->addr + attached->len > attached->addr && attached->end.mtu >= 1 && attached->end.mtu <= 5);
 }
 
+static void use_tcp(const struct sf_msg *msg, unsigned fds)
+{
+	const struct tcp_msg_attach *attach = (const struct tcp_msg_attach *)msg;
+
+	assert(fds == 0 && (msg->kind == TCP_MSG_ATTACH || msg->kind == TCP_MSG_ATTACHED));
+	if (msg->kind == TCP_MSG_ATTACH)
+		touch(attach, sizeof(*attach));
+	else
+		(void)sf_msg_status(msg->value);
+}
+
+static void use_tcp_side(const struct tcp_side *side)
+{
+	struct tcp_receives receives;
+	uint32_t len = 0;
+
+	sf_tcp_side_receives(side, &receives);
+	assert(receives.num <= TCP_SIDE_RUNS_MAX);
+	for (uint32_t message = 0; message < 2 * TCP_SIDE_RUNS_MAX; message++) {
+		if (sf_tcp_receives_credits(&receives, message, &len) != 0)
+			assert(sf_tcp_receives_room(&receives, message) == (int64_t)len);
+	}
+}
+
 static void use_side(uint16_t provider, const struct sf_msg_side *side, unsigned fds, unsigned fds_of_shm)
 {
 	const struct vb_msg_end *end = (const struct vb_msg_end *)side;
@@ -82,6 +108,8 @@ static void use_side(uint16_t provider, const struct sf_msg_side *side, unsigned
 	assert(fds == (provider == SF_MSG_OF_SHM ? fds_of_shm : 0));
 	if (provider == SF_MSG_OF_SHM)
 		use_ep((const struct shm_msg_ep *)side);
+	else if (provider == SF_MSG_OF_TCP)
+		use_tcp_side((const struct tcp_side *)side);
 	else
 		assert(end->mtu >= 1 && end->mtu <= 5);
 }
@@ -91,6 +119,7 @@ static void use(const struct sf_msg *msg, unsigned fds)
 	const struct sf_msg_connect *connect = (const struct sf_msg_connect *)msg;
 	const struct sf_msg_accept *accept = (const struct sf_msg_accept *)msg;
 	const struct sf_msg_refuse *refuse = (const struct sf_msg_refuse *)msg;
+	struct sf_addresses addresses;
 
 	switch (msg->kind) {
 	case SF_MSG_CONNECT:
@@ -108,13 +137,22 @@ static void use(const struct sf_msg *msg, unsigned fds)
 		break;
 	case SF_MSG_HANDSHAKE:
 	case SF_MSG_PENDING:
+	case SF_MSG_ALIVE:
 		assert(fds == 0);
+		break;
+	case SF_MSG_LOCATE:
+		assert(fds == 0 && strnlen(((const struct sf_msg_locate *)msg)->name, SF_NAME_MAX) < SF_NAME_MAX);
+		break;
+	case SF_MSG_ADDRESS:
+		assert(fds == 0 && sf_addresses_parse(((const struct sf_msg_address *)msg)->address, &addresses));
 		break;
 	default:
 		if (msg->kind < SF_MSG_OF_VERBS)
 			use_shm(msg, fds);
-		else
+		else if (msg->kind < SF_MSG_OF_TCP)
 			use_verbs(msg, fds);
+		else
+			use_tcp(msg, fds);
 		break;
 	}
 }
@@ -126,6 +164,7 @@ static struct sf_control_provider shm = {.kinds = SF_MSG_OF_SHM,
 					 .check = sf_shm_msg_check};
 static struct sf_control_provider verbs = {
 	.kinds = SF_MSG_OF_VERBS, .side_check = sf_verbs_end_check, .check = sf_verbs_msg_check};
+static struct sf_control_provider tcp = {.kinds = SF_MSG_OF_TCP, .side_check = sf_tcp_side_check, .check = sf_tcp_msg_check};
 
 /* The first byte is the number of descriptors. The rest is a packet, or a stream of messages. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -135,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (sf_control_providers() == NULL) {
 		sf_control_add(&shm);
 		sf_control_add(&verbs);
+		sf_control_add(&tcp);
 	}
 	if (size == 0)
 		return 0;

@@ -190,6 +190,21 @@ static uint32_t pick(struct input *input, uint32_t bound)
 	return value % bound;
 }
 
+/* What the peer had posted when the connection began: by a side of CONNECT or ACCEPT. */
+static void set_room(struct tcp_session *session, struct input *input)
+{
+	struct tcp_side side = {.version = TCP_VERSION, .num = 1, .runs = {{BUFFER, 4}}};
+
+	if (pick(input, 4) == 0) {
+		side.num = (uint16_t)pick(input, TCP_SIDE_RUNS_MAX + 2);
+		side.more = (uint16_t)pick(input, 2);
+		for (uint32_t i = 0; i < TCP_SIDE_RUNS_MAX; i++)
+			side.runs[i] = (struct tcp_run){.len = pick(input, 2 * BUFFER), .num = pick(input, 4) - 1};
+	}
+	if (sf_tcp_side_check(&side))
+		sf_tcp_side_receives(&side, &session->room);
+}
+
 static void write_all(int fd, const void *bytes, size_t len)
 {
 	(void)!send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -314,7 +329,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0)
 		return 0;
 	sf_tcp_session_begin(&session, &session_ops, (struct sf_stream){.fd = fds[0]});
-	session.room = (struct tcp_receives){.num = 1, .runs = {{BUFFER, 4}}};
+	set_room(&session, &input);
 	for (int i = 0; i < 64 && input.left != 0; i++)
 		step(&session, fds[1], &input);
 	sf_tcp_session_end(&session, DOCA_ERROR_CONNECTION_ABORTED);

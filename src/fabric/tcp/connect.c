@@ -31,10 +31,7 @@ static struct sf_msg_side side_of(struct tcp_conn *conn)
 
 static void side_meet(struct tcp_conn *conn, const struct sf_msg_side *side)
 {
-	const struct tcp_side *peers = (const struct tcp_side *)side;
-
-	conn->session.room = (struct tcp_receives){.num = peers->num, .more = peers->more};
-	memcpy(conn->session.room.runs, peers->runs, peers->num * sizeof(peers->runs[0]));
+	sf_tcp_side_receives((const struct tcp_side *)side, &conn->session.room);
 }
 
 /* ---- the side that asks; by the agent, with sf_control_lock ---- */

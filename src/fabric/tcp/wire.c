@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/tcp/wire.h"
 
+#include <string.h>
+
 bool sf_tcp_head_check(const struct tcp_head *head)
 {
 	const uint32_t fixed = tcp_fixed_len(head);
@@ -40,6 +42,12 @@ bool sf_tcp_side_check(const void *side)
 	const struct tcp_side *it = side;
 
 	return it->version == TCP_VERSION && it->num <= TCP_SIDE_RUNS_MAX;
+}
+
+void sf_tcp_side_receives(const struct tcp_side *side, struct tcp_receives *receives)
+{
+	*receives = (struct tcp_receives){.num = side->num, .more = side->more};
+	memcpy(receives->runs, side->runs, side->num * sizeof(side->runs[0]));
 }
 
 bool sf_tcp_msg_check(const struct sf_msg *msg, size_t len, unsigned fds)

@@ -144,6 +144,8 @@ uint32_t sf_tcp_receives_credits(const struct tcp_receives *receives, uint32_t m
 int64_t sf_tcp_receives_room(const struct tcp_receives *receives, uint32_t message);
 
 bool sf_tcp_side_check(const void *side);
+/* The receives that the peer has posted when the connection begins, of a checked side. */
+void sf_tcp_side_receives(const struct tcp_side *side, struct tcp_receives *receives);
 bool sf_tcp_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
 
 #endif
