@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of two machines, by the steps of docs/machines.md.
+"""Programs of two machines that are set up as docs/machines.md describes; machines_page_test.py runs the page's own commands.
 
 Each machine is a network namespace with its own runtime folder; only a veth pair joins them. On each runs `softfield node`.
 Usage: two_machines_test.py BUILD IPv4|IPv6 [bare] [host0|dpu0]
