@@ -8,6 +8,7 @@
 
 #include "rdma_fixture.h"
 #include "support/descriptors.h"
+#include "support/provider.h"
 
 static void states_of_a_connection(void **state)
 {
@@ -71,9 +72,7 @@ static void exchange_one(struct rdma_fixture *f)
 
 static void start_by_tcp(struct rdma_fixture *f)
 {
-	const char *provider = getenv("SOFTFIELD_FABRIC");
-
-	if (provider == NULL || strcmp(provider, "tcp") != 0)
+	if (!provider_is("tcp"))
 		skip();
 	rdma_rig_start(&f->a);
 	rdma_rig_start(&f->b);

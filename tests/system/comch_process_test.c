@@ -19,6 +19,7 @@
 
 #include "comch_roles.h"
 #include "support/log_lines.h"
+#include "support/provider.h"
 #include "support/sanitizers.h"
 #include "support/slow.h"
 #include "support/stop.h"
@@ -136,13 +137,6 @@ static void data_of_all_sizes(void **state)
 	expect_exit(pid);
 }
 
-static bool is_by_tcp(void)
-{
-	const char *fabric = getenv("SOFTFIELD_FABRIC");
-
-	return fabric != NULL && strcmp(fabric, "tcp") == 0;
-}
-
 /* Two machines (tests/machines) send it by tcp. */
 static void one_message_of_a_gibibyte(void **state)
 {
@@ -150,7 +144,7 @@ static void one_message_of_a_gibibyte(void **state)
 
 	(void)state;
 	/* With AddressSanitizer it takes half a minute for two machines, and shows nothing that a megabyte does not show. */
-	if (is_by_tcp() || HAS_ASAN || slow_machine() || sysconf(_SC_AVPHYS_PAGES) < (6L << 30) / sysconf(_SC_PAGESIZE)) {
+	if (provider_is("tcp") || HAS_ASAN || slow_machine() || sysconf(_SC_AVPHYS_PAGES) < (6L << 30) / sysconf(_SC_PAGESIZE)) {
 		skip();
 		return;
 	}
@@ -279,7 +273,7 @@ static void a_send_that_fails_logs_one_line(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (!is_by_tcp())
+	if (!provider_is("tcp"))
 		skip();
 	pid = start_echo();
 	process_stop(pid);
