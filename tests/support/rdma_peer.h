@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/provider.h"
 #include "support/rdma_rig.h"
 #include "support/stop.h"
 
@@ -176,6 +177,20 @@ static inline uint32_t count_pages(const char *path)
 		num += strncmp(entry->d_name, "status.", strlen("status.")) == 0;
 	closedir(dir);
 	return num;
+}
+
+/* For tasks on the memory of a peer that is stopped. By TCP the peer's agent executes them, so none completes before it
+ * continues; with other providers it stays stopped. */
+static inline void peer_continue_by_tcp(struct rdma_rig *rig, pid_t pid)
+{
+	uint32_t good = rig->num_good;
+
+	if (!provider_is("tcp"))
+		return;
+	for (int i = 0; i < 1000; i++)
+		(void)doca_pe_progress(rig->pe);
+	CHECK(rig->num_good == good && rig->num_failed == 0);
+	CHECK(kill(pid, SIGCONT) == 0);
 }
 
 #endif

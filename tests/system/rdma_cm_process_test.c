@@ -415,6 +415,7 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	WAIT(rig->num_good == 1);
 	process_stop(p->peer.pid);
 	CHECK_OK(rig_read(rig, p->side.established, back, here, 1));
+	peer_continue_by_tcp(rig, p->peer.pid);
 	WAIT(rig->num_good == 2);
 	assert_memory_equal(rig->memory + 32768, rig->memory, 8192);
 	CHECK(kill(p->peer.pid, SIGCONT) == 0);

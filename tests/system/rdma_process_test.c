@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
-#include "support/rdma_rig.h"
+#include "support/rdma_peer.h"
 
 #define SIZE (48 << 20)
 #define LARGE (40 << 20)
@@ -206,6 +206,7 @@ static void one_sided_while_the_peer_is_stopped(void **state)
 	CHECK_OK(rig_write(rig, side->connection, src, into, 0));
 	CHECK_OK(rig_read(rig, side->connection, from, here, 1));
 	CHECK_OK(rig_add(rig, side->connection, word, result, 5, 2));
+	peer_continue_by_tcp(rig, side->peer);
 	WAIT(rig->num_good == 4);
 	assert_memory_equal(rig->memory + (1 << 20), rig->memory, 65536);
 	memcpy(&value, rig->memory + (2 << 20), 8);

@@ -340,6 +340,7 @@ static void while_the_owner_is_stopped(void **state)
 	CHECK_OK(rig_event_set(rig, side->connection, side->event, src, 1));
 	CHECK_OK(rig_event_add(rig, side->connection, side->event, result, 7, 2));
 	CHECK_OK(rig_event_get(rig, side->connection, side->event, dst, 3));
+	peer_continue_by_tcp(rig, side->peer.pid);
 	WAIT(rig->num_good == 4);
 	assert_int_equal(number_at(rig, 128), 1000);
 	assert_int_equal(number_at(rig, 64), 1007);
