@@ -24,6 +24,7 @@
 
 #include "core/ctx.h"
 #include "support/comch_side.h"
+#include "support/provider.h"
 #include "support/slow.h"
 
 #define LOST_MS 5000
@@ -371,7 +372,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(deferred_completions_around_the_request_wake),
 	};
 
-	total = slow_build() ? 50000 : 1000000;
+	total = slow_build() || provider_is("tcp") ? 50000 : 1000000;
 	if (argc == 3) {
 		struct window *window = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[2]), 0);
 
