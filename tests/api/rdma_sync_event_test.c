@@ -8,6 +8,7 @@
 
 #include "rdma_event_fixture.h"
 #include "support/log_lines.h"
+#include "support/provider.h"
 
 /* ---- arguments ---- */
 
@@ -310,11 +311,14 @@ static void an_event_that_its_owner_stopped(void **state)
 	log_lines_forget();
 	CHECK_OK(rig_event_set(&f->a, f->ab, event.remote, src, 1));
 	CHECK_OK(rig_event_add(&f->a, f->ab, lasting.remote, room, 1, 2)); /* submitted after the one that fails */
-	WAIT(f->a.num_failed == 2);
+	WAIT(f->a.num_failed + f->a.num_good == 3);
+	uint32_t good = f->a.num_good;
+	if (!provider_is("tcp")) /* by TCP a task behind one that fails may already be done */
+		assert_int_equal(good, 1);
 	assert_int_equal(f->a.statuses[1], DOCA_ERROR_CONNECTION_ABORTED);
 	log_lines_expect("rdma set of a remote sync event", "owner has stopped it, or is gone", "");
 	CHECK_OK(rig_event_add(&f->a, other, lasting.remote, room, 3, 3));
-	WAIT(f->a.num_good == 2);
+	WAIT(f->a.num_good == good + 1);
 	assert_int_equal(f->a.state, DOCA_CTX_STATE_RUNNING);
 	CHECK_OK(rig_receive(&f->a, NULL, 4));
 	CHECK_OK(rig_send(&f->b, others_peer, NULL, 4));
