@@ -162,10 +162,8 @@ static int teardown(void **state)
 /* Reads len bytes of the peer's memory to offset 32768 of ours. */
 static const uint8_t *peer_memory(struct rig *rig, size_t offset, size_t len)
 {
-	uint32_t good = rig->num_good;
-
 	RIG_SUBMIT(rig, read, rig_remote_data(rig, offset, len), rig_room(rig, 32768, len));
-	RIG_WAIT(rig, NULL, rig->num_good > good);
+	RIG_WAIT(rig, NULL, rig->num_good == rig->num_submitted); /* those before it, too */
 	CHECK(rig->len == len && rig->num_failed == 0);
 	return rig->memory + 32768;
 }
@@ -185,11 +183,9 @@ static const uint8_t *peer_received(struct rig *rig, uint8_t num)
 	struct doca_buf *from = rig_remote_data(rig, 0, 16), *to = rig_room(rig, 40000, 16);
 
 	for (;;) {
-		uint32_t good = rig->num_good;
-
 		CHECK_OK(doca_buf_reset_data_len(to));
 		RIG_SUBMIT(rig, read, from, to);
-		RIG_WAIT(rig, NULL, rig->num_good > good);
+		RIG_WAIT(rig, NULL, rig->num_good == rig->num_submitted);
 		if (rig->memory[40008] == num)
 			return rig->memory + 40000;
 		CHECK(time(NULL) - begin < RIG_WAIT_S);

@@ -35,6 +35,7 @@ struct rig {
 	uint8_t *memory, *remote_memory;
 	enum doca_ctx_states states[8]; /* in the order of the callbacks */
 	uint32_t num_states;
+	uint32_t num_submitted; /* by RIG_SUBMIT */
 	uint32_t num_good, num_failed, num_received;
 	doca_error_t status; /* of the last task that failed */
 	/* the last receive */
@@ -242,6 +243,7 @@ static inline void rig_receive(struct rig *rig, struct doca_buf *buf)
 		data_.u64 = 0;                                                                                                   \
 		CHECK_OK(doca_rdma_task_##name##_allocate_init((rig)->rdma, __VA_ARGS__, data_, &task_));                        \
 		CHECK_OK(doca_task_submit(doca_rdma_task_##name##_as_task(task_)));                                              \
+		(rig)->num_submitted++;                                                                                          \
 	} while (0)
 
 static inline void rig_stop(struct rig *rig)
