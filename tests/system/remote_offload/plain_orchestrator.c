@@ -364,6 +364,8 @@ static bool send_wrong_message(struct plain *plain, uint32_t *state)
 
 	while (result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NO_MEMORY) {
 		doca_pe_progress(plain->pe);
+		if (!is_connected(plain)) /* the connection has ended with the client */
+			return false;
 		result = doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task);
 	}
 	if (result != DOCA_SUCCESS)
