@@ -446,6 +446,7 @@ class Mismatch(unittest.TestCase):
 
 class Resources(unittest.TestCase):
     def test_idle_system_uses_under_one_percent_of_a_cpu(self):
+        limit = 0.02 if os.environ.get("SOFTFIELD_FABRIC") == "tcp" else 0.01  # of both programs; by TCP they send heartbeats
         with Site() as site:
             programs = site.start_both(cpus=CPUS[:1] * 2)
             client = site.connect()
@@ -456,7 +457,7 @@ class Resources(unittest.TestCase):
             wait_until(lambda: time.monotonic() - begin >= 5, "")
             used.append(sum(program.cpu_seconds() for program in programs))
             self.assertEqual(client.ask(b"ABCD"), b"DCBA")
-            self.assertLessEqual(used[1] - used[0], 0.01 * 5)
+            self.assertLessEqual(used[1] - used[0], limit * 5)
 
     def test_server_without_an_orchestrator_sleeps(self):
         with Site() as site:
