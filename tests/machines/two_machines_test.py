@@ -229,8 +229,7 @@ class Test:
                   ("TLS on one side only", self.tls_on_one_side), ("no service", self.no_service)]
         cases += [("Comm Channel, absent service", self.absent_service)]
         cases += [("Comm Channel between processes", lambda: self.between_processes(self.comm_channel))]
-        if self.family == "IPv4":  # it takes half a minute
-            cases += [("Comch between processes", lambda: self.between_processes(self.comch))]
+        cases += [("Comch between processes", lambda: self.between_processes(self.comch))]
         cases += [("order of memory accesses of " + machine.name, lambda machine=machine: end_pair(machine.start([self.slot16])))
                   for machine in (self.host, self.dpu) if machine.emulation is not None]
         cases += [("larger pages of " + machine.name, lambda machine=machine: self.larger_pages(machine))
