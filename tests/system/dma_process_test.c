@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +119,7 @@ static void exporter_start(struct exporter *exporter, unsigned int seed, size_t 
 	exporter->pid = fork();
 	assert_true(exporter->pid >= 0);
 	if (exporter->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execl("/proc/self/exe", "dma_process_test", args[0], args[1], args[2], args[3], args[4], (char *)NULL);
 		_exit(127);
 	}
