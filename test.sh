@@ -155,7 +155,7 @@ if ! $quick; then
 	title 'clang, AddressSanitizer and UndefinedBehaviorSanitizer, all tests'
 	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 	if configure asan clang "${sanitized[@]}" -Db_sanitize=address,undefined; then
-		run_tests asan --no-suite arm64 --no-suite sources "${not_slow[@]}" --timeout-multiplier 4
+		run_tests asan --no-suite arm64 --no-suite sources --no-suite again "${not_slow[@]}" --timeout-multiplier 4
 	else
 		broken 'build with clang and sanitizers'
 	fi

@@ -21,7 +21,7 @@
 /* By TCP an update of a sync event takes 100 us. */
 static uint32_t num_rounds(void)
 {
-	return provider_is("tcp") ? RECHECK_ROUNDS / 20 : RECHECK_ROUNDS;
+	return provider_is("tcp") ? RECHECK_ROUNDS / 50 : RECHECK_ROUNDS;
 }
 
 /* fire() makes something due on pe; done() returns how often that was seen. What a callback submits belongs to the same round. */
