@@ -152,6 +152,8 @@ class Test:
         assert status != 0 and "keys differ" in said, said
         said = self.dpu.start([self.softfield, "devices"], SOFTFIELD_TOPOLOGY=other).communicate(timeout=LIMIT_S)[0]
         assert said.count("no: the keys differ") == 2, said
+        said = self.dpu.start([self.softfield, "devices", "--json"], SOFTFIELD_TOPOLOGY=other).communicate(timeout=LIMIT_S)[0]
+        assert said.count('"why_not": "the keys differ"') == 2, said
         self.dma()
 
     def tls_on_one_side(self):

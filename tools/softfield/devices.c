@@ -11,6 +11,7 @@
 #include "tool.h"
 #include "topology/sysfs.h"
 
+#define ANSWER_SIZE 40
 #define ANSWER_LIMIT_NS UINT64_C(1000000000) /* for the services of all machines, which are queried in parallel */
 
 struct view {
@@ -70,14 +71,24 @@ static bool is_real_gpu(const struct view *view, const struct sf_gpu_desc *gpu)
 
 /* ---- table ---- */
 
-static const char *answer_of(const struct view *view, uint32_t node)
+static bool was_asked(const struct view *view, uint32_t node)
 {
-	static const char *const answers[] = {[SF_NODE_SILENT] = "no",
-					      [SF_NODE_REFUSED] = "no: the keys differ",
-					      [SF_NODE_OTHER] = "no: only one side uses TLS",
-					      [SF_NODE_ANSWERED] = "yes"};
+	return view->has_asked && view->t->nodes[node].address;
+}
 
-	return view->has_asked && view->t->nodes[node].address ? answers[view->states[node]] : NULL;
+/* Why a service that was reached does not answer, or NULL. */
+static const char *reason_of(enum sf_node_state state)
+{
+	if (state == SF_NODE_REFUSED)
+		return "the keys differ";
+	return state == SF_NODE_OTHER ? "only one side uses TLS" : NULL;
+}
+
+static void answer_text(char text[ANSWER_SIZE], enum sf_node_state state)
+{
+	const char *reason = reason_of(state);
+
+	snprintf(text, ANSWER_SIZE, "%s%s%s", state == SF_NODE_ANSWERED ? "yes" : "no", reason ? ": " : "", reason ? reason : "");
 }
 
 static void print_nodes(const struct view *view)
@@ -85,9 +96,14 @@ static void print_nodes(const struct view *view)
 	struct table *table = table_create((const char *[]){"NAME", "KIND", "HOST", "ADDRESS", "ANSWERS", NULL});
 	const struct sf_topology *t = view->t;
 
-	for (uint32_t i = 0; i < t->num_nodes; i++)
+	for (uint32_t i = 0; i < t->num_nodes; i++) {
+		char answer[ANSWER_SIZE];
+
+		if (was_asked(view, i))
+			answer_text(answer, view->states[i]);
 		table_row(table, t->nodes[i].name, kind_name(&t->nodes[i]), t->nodes[i].host, t->nodes[i].address,
-			  answer_of(view, i));
+			  was_asked(view, i) ? answer : NULL);
+	}
 	table_print(table, "Nodes");
 }
 
@@ -167,8 +183,10 @@ static struct json_object *json_nodes(const struct view *view)
 		json_add_text_if_any(object, "kind", kind_name(&t->nodes[i]));
 		json_add_text_if_any(object, "host", t->nodes[i].host);
 		json_add_text_if_any(object, "address", t->nodes[i].address);
-		if (answer_of(view, i) != NULL)
-			json_add_bool(object, "answers", view->states[i] == SF_NODE_ANSWERED);
+		if (!was_asked(view, i))
+			continue;
+		json_add_bool(object, "answers", view->states[i] == SF_NODE_ANSWERED);
+		json_add_text_if_any(object, "why_not", reason_of(view->states[i]));
 	}
 	return array;
 }
