@@ -62,7 +62,8 @@ static void end_worker(struct daemon_worker *worker)
 	worker->state = WORKER_ENDING;
 	worker->asked = true;
 	give_time(worker, DAEMON_END_NS);
-	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	/* EPIPE: it has just died, for a reason of its own, or its plugin closed the socket and its time to end runs. */
+	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE)
 		kill_worker(worker);
 }
 
