@@ -19,7 +19,7 @@ plain=$(grep -rnE '(^|[^_])getenv\(' src) && { printf 'libraries read the enviro
 
 read_by_code=$(grep -rhoE 'getenv\("SOFTFIELD_[A-Z_]+"\)' src apps tools bench tests | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 listed=$(grep -oE '^\| `SOFTFIELD_[A-Z_]+`' docs/environment.md | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
-same 'the code' "$(printf '%s\n' "$read_by_code" SOFTFIELD_USER | sort -u)" docs/environment.md "$listed" # of deploy/compose.yaml
+same 'the code' "$(printf '%s\n' "$read_by_code" SOFTFIELD_USER SOFTFIELD_UROM_SERVICE | sort -u)" docs/environment.md "$listed" # not read by getenv
 
 # The library warns about every variable except these and SOFTFIELD_TEST_*.
 known=$(sed -n '/known\[\]/,/NULL/p' src/base/environment.c | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
@@ -31,7 +31,7 @@ same src "$folders" src/base/log_module.c "$modules"
 same src "$folders" docs/environment.md "$(sed -n '/^Modules of/,/^$/p' docs/environment.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' | sort -u)"
 
 read_by_urom=$(grep -rhoE '"(DOCA_)?UROM_[A-Z_]+"' src/urom apps/urom | tr -d '"' | sort -u)
-first_fields=$(sed -n 's/^\(| `[A-Z_]*UROM_[^|]*\)|.*/\1/p' docs/environment.md)
+first_fields=$(sed -n 's/^\(| `[A-Z_]*UROM_[^|]*\)|.*/\1/p' docs/environment.md | grep -v SOFTFIELD_)
 listed=$(echo "$first_fields" | grep -oE '(DOCA_)?UROM_[A-Z_]+' | sort -u)
 same UROM "$read_by_urom" docs/environment.md "$listed"
 
