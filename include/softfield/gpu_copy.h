@@ -224,7 +224,7 @@ SOFTFIELD_DEVICE uint64_t softfield_pair(uint32_t first, uint64_t second)
 
 /**
  * Writes the line of a message in the arena: where it is, and its immediate data. The slots are put together in registers: a load
- * of more than one store made waits for all stores before, and those into the arena take long.
+ * of bytes that several stores wrote waits until all earlier stores are in the cache, and those into the arena take long.
  */
 SOFTFIELD_DEVICE void softfield_put_arena_line(struct softfield_line *line, uint32_t tag, uint32_t mark, uint32_t offset,
 					       uint32_t len, const uint8_t *imm, uint32_t imm_len)

@@ -216,7 +216,7 @@ static void receives_posted_once_take_messages_of_both_as_they_arrive(void)
 	hub_close();
 }
 
-/* ---- all at once ---- */
+/* ---- many messages in flight ---- */
 
 static void stream_script(int sock, uint32_t kind)
 {

@@ -62,8 +62,10 @@ static void end_worker(struct daemon_worker *worker)
 	worker->state = WORKER_ENDING;
 	worker->asked = true;
 	give_time(worker, DAEMON_END_NS);
-	/* EPIPE: it has just died, for a reason of its own, or its plugin closed the socket and its time to end runs. */
-	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE)
+	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(end))
+		return;
+	/* Closed, with unread messages or without: it has just died, for a reason of its own, or its time to end runs. */
+	if (errno != EPIPE && errno != ECONNRESET)
 		kill_worker(worker);
 }
 
