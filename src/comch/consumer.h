@@ -35,6 +35,7 @@ struct doca_comch_consumer {
 	uint32_t list_max;   /* most buffers in the list of one receive */
 	uint32_t num_posted; /* receives that the endpoint has */
 	uint32_t num_conns;
+	uint32_t num_inbound;			  /* of these, inbound sources */
 	struct comch_inbound_conn *conns;	  /* producers that connected */
 	struct comch_inbound *inbound;		  /* sources besides the endpoint: route.h */
 	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */

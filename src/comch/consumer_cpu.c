@@ -10,7 +10,7 @@
 
 /* ---- receives ---- */
 
-static size_t recv_room(const struct doca_comch_consumer_task_post_recv *task)
+static __attribute__((noinline)) size_t list_room(const struct doca_comch_consumer_task_post_recv *task)
 {
 	size_t room = 0;
 
@@ -19,7 +19,12 @@ static size_t recv_room(const struct doca_comch_consumer_task_post_recv *task)
 	return room;
 }
 
-static void recv_hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+static inline size_t recv_room(const struct doca_comch_consumer_task_post_recv *task)
+{
+	return __builtin_expect(task->recv.iov_num == 1, 1) ? task->iov[0].len : list_room(task);
+}
+
+static inline void recv_hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
 	size_t room = recv_room(task);
 
@@ -107,13 +112,9 @@ struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_c
 }
 
 /* With sources, connections get as many receives as sources; without plain connections, sources get all. */
-static bool is_to_hold(const struct doca_comch_consumer *consumer)
+static inline bool is_to_hold(const struct doca_comch_consumer *consumer)
 {
-	uint32_t num_plain = consumer->num_conns;
-
-	for (const struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
-		num_plain--;
-	return consumer->reclaiming || num_plain == 0 || consumer->num_posted > consumer->num_held;
+	return consumer->num_inbound == consumer->num_conns || consumer->reclaiming || consumer->num_posted > consumer->num_held;
 }
 
 doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
@@ -234,6 +235,7 @@ static void producer_attached(struct sf_listener *listener, struct sf_conn *conn
 	if (inbound_conn->inbound != NULL) {
 		inbound_conn->inbound->next = consumer->inbound;
 		consumer->inbound = inbound_conn->inbound;
+		consumer->num_inbound++;
 	}
 }
 
@@ -246,6 +248,8 @@ static void close_inbound(struct doca_comch_consumer *consumer, struct comch_inb
 		slot = &(*slot)->next;
 	}
 	*slot = inbound->next;
+	assert(consumer->num_inbound > 0);
+	consumer->num_inbound--;
 	inbound->ops->close(inbound);
 }
 
@@ -312,7 +316,7 @@ static doca_error_t cpu_start(struct doca_comch_consumer *consumer, struct comch
 	result = sf_mmap_region(consumer->mmap, dev, &consumer->region);
 	if (result != DOCA_SUCCESS)
 		return result;
-	consumer->num_posted = consumer->num_conns = consumer->num_held = 0;
+	consumer->num_posted = consumer->num_conns = consumer->num_inbound = consumer->num_held = 0;
 	consumer->held_first = consumer->held_last = NULL;
 	consumer->reclaiming = false;
 	ad->path = COMCH_PATH_CONN;

@@ -34,7 +34,8 @@ struct gpu_inbound {
 
 /* ---- one message ---- */
 
-static void recv_scatter(struct doca_comch_consumer_task_post_recv *task, const uint8_t *from, size_t len)
+static __attribute__((noinline)) void recv_scatter(struct doca_comch_consumer_task_post_recv *task, const uint8_t *from,
+						   size_t len)
 {
 	for (uint32_t i = 0; len > 0 && i < task->recv.iov_num; i++) {
 		size_t part = len < task->iov[i].len ? len : task->iov[i].len;
@@ -45,16 +46,46 @@ static void recv_scatter(struct doca_comch_consumer_task_post_recv *task, const 
 	}
 }
 
+/* Copies the payload of a line, in the pieces in which it was stored: a load of bytes that several stores wrote waits until these
+ * are in the cache. */
+static inline void copy_line(uint8_t *to, const uint8_t *from, size_t len)
+{
+	size_t at = 0;
+
+	if (len == SOFTFIELD_LINE_PAYLOAD) {
+#pragma GCC unroll 4
+		for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_SLOT16_PAYLOAD)
+			memcpy(to + at, from + at, SOFTFIELD_SLOT16_PAYLOAD);
+		return;
+	}
+	for (; at + SOFTFIELD_SLOT16_PAYLOAD <= len; at += SOFTFIELD_SLOT16_PAYLOAD)
+		memcpy(to + at, from + at, SOFTFIELD_SLOT16_PAYLOAD);
+	for (size_t part = 8; at != len; part /= 2) {
+		if (len - at < part)
+			continue;
+		memcpy(to + at, from + at, part);
+		at += part;
+	}
+}
+
+static inline void recv_fill(struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
+{
+	if (arrived->arena == NULL && arrived->len <= SOFTFIELD_LINE_PAYLOAD && arrived->len <= task->iov[0].len)
+		copy_line((uint8_t *)task->iov[0].addr, arrived->line, arrived->len);
+	else
+		recv_scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
+}
+
 /* The immediate data is stored where the header of a connection's message would be, so it stays valid as long. */
 static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
 {
-	const uint8_t *imm = arrived->arena != NULL ? arrived->line : arrived->line + arrived->len;
 	struct comch_arrival arrival = {
 		.len = arrived->len, .producer_id = in->base.producer_id, .imm_data_len = arrived->imm_len};
 
-	recv_scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
-	if (arrived->imm_len != 0) {
-		memcpy(task->recv.header, imm, arrived->imm_len);
+	recv_fill(task, arrived);
+	if (__builtin_expect(arrived->imm_len != 0, 0)) {
+		memcpy(task->recv.header, arrived->arena != NULL ? arrived->line : arrived->line + arrived->len,
+		       arrived->imm_len);
 		arrival.imm_data = task->recv.header;
 	}
 	gpu_queue_trace_deliver(&in->receiver.box, &task->recv, in->receiver.seq, arrived->len);

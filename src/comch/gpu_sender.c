@@ -191,11 +191,40 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t send_locked(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
-				uint64_t len, const void *imm, uint32_t imm_len)
+static __attribute__((noinline)) doca_error_t send_any(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num,
+						       uint64_t len, const void *imm, uint32_t imm_len)
 {
 	uint32_t slot = sender->seq & (sender->box.depth - 1);
-	doca_error_t result = DOCA_SUCCESS;
+
+	if (len > sender->box.arena_size)
+		return DOCA_ERROR_TOO_BIG;
+	if (len + imm_len > SOFTFIELD_INLINE_MAX)
+		return send_arena(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
+	send_inline(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
+	return DOCA_SUCCESS;
+}
+
+/* A message that is one buffer, fits into the line and has no immediate data: most small messages. */
+static inline void send_line(struct gpu_sender *sender, const uint8_t *bytes, uint32_t len)
+{
+	struct softfield_line *line = &sender->box.lines[sender->seq & (sender->box.depth - 1)];
+	uint32_t tag = softfield_tag(softfield_gen(sender->seq, sender->box.shift), len, 0, 0), i;
+	const uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
+
+	softfield_published(line);
+	if (len != SOFTFIELD_LINE_PAYLOAD) {
+		put_slots16(line, NULL, tag, mark, bytes, len);
+		return;
+	}
+#pragma GCC unroll 4
+	for (i = 0; i < SOFTFIELD_LINE_SLOTS16; i++, tag = mark)
+		softfield_store_piece(&line->slot16[i], bytes + i * SOFTFIELD_SLOT16_PAYLOAD, tag);
+}
+
+static inline doca_error_t send_locked(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				       uint64_t len, const void *imm, uint32_t imm_len)
+{
+	doca_error_t result;
 
 	if (__builtin_expect(sender->seq == sender->count, 0)) {
 		credits_refresh(sender);
@@ -205,31 +234,37 @@ static doca_error_t send_locked(struct gpu_sender *sender, const void *object, c
 			return DOCA_ERROR_AGAIN;
 	}
 	softfield_prefetch_write(&sender->box.lines[(sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1)]);
-	if (__builtin_expect(len > sender->len || len > sender->box.arena_size, 0))
+	if (__builtin_expect(len > sender->len, 0))
 		return DOCA_ERROR_TOO_BIG;
-	if (len + imm_len <= SOFTFIELD_INLINE_MAX)
-		send_inline(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
-	else
-		result = send_arena(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
-	if (result != DOCA_SUCCESS)
-		return result;
-	sender->arena_end[slot] = sender->arena_head;
+	if (iov_num == 1 && imm_len == 0 && len <= SOFTFIELD_LINE_PAYLOAD) {
+		send_line(sender, (const uint8_t *)iov->addr, (uint32_t)len);
+	} else {
+		result = send_any(sender, iov, iov_num, len, imm, imm_len);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	sender->arena_end[sender->seq & (sender->box.depth - 1)] = sender->arena_head;
 	gpu_queue_trace_send(&sender->box, object, sender->seq, (uint32_t)len);
 	sender->seq++;
 	return DOCA_SUCCESS;
 }
 
-doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
-				   const void *imm, uint32_t imm_len)
+static uint64_t iov_total(const struct sf_iov *iov, uint32_t iov_num)
 {
 	uint64_t len = 0;
-	doca_error_t result;
-	bool locked;
 
 	for (uint32_t i = 0; i < iov_num; i++)
 		len += iov[i].len;
-	locked = sender_take(sender);
-	result = send_locked(sender, object, iov, iov_num, len, imm, imm_len);
+	return len;
+}
+
+doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				   const void *imm, uint32_t imm_len)
+{
+	const uint64_t len = __builtin_expect(iov_num == 1, 1) ? iov->len : iov_total(iov, iov_num);
+	const bool locked = sender_take(sender);
+	const doca_error_t result = send_locked(sender, object, iov, iov_num, len, imm, imm_len);
+
 	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
 	if (result == DOCA_SUCCESS)
 		gpu_queue_wake(&sender->box,
