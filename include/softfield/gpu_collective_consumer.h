@@ -3,16 +3,17 @@
  * @file softfield/gpu_collective_consumer.h
  * The consumer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
  *
- * Every thread of the scope makes the call and has a message of its own, or none. Four lanes read a line; large messages
- * are copied by whole warps, 4 KiB each.
+ * Every thread of the scope makes the call and has a message of its own, or none. In a warp four lanes read a line; a block reads
+ * lines by way of shared memory. Large messages are copied by whole warps, 4 KiB each.
  */
 #ifndef SOFTFIELD_GPU_COLLECTIVE_CONSUMER_H_
 #define SOFTFIELD_GPU_COLLECTIVE_CONSUMER_H_
 
+#include <softfield/gpu_block_lines.h>
 #include <softfield/gpu_consumer.h>
 #include <softfield/gpu_scope.h>
 
-/** The most loads that a thread has in flight while it polls: four lanes a line, so one message for each thread. */
+/** The most rounds of a poll, each for a quarter as many lines as there are threads: so one message for each thread. */
 #define SOFTFIELD_ROUNDS_MAX 4u
 
 /** A message that is returned to a thread. */
@@ -21,16 +22,7 @@ struct softfield_handed {
 	uint32_t mkey, got, imm_len;
 };
 
-/** Messages of a call that a block passes to its threads through shared memory; further ones are passed through the handle. */
-#define SOFTFIELD_HANDED_MAX 32u
-
-/** As many as keep a warp busy; a block has more threads, and each has more registers to spare. */
-template <int S> SOFTFIELD_DEVICE constexpr uint32_t softfield_rounds(void)
-{
-	return S == SOFTFIELD_SCOPE_WARP ? SOFTFIELD_ROUNDS_MAX : SOFTFIELD_ROUNDS_MAX / 2;
-}
-
-/** What a thread of the scope loaded: its 16-byte slots, and the receives of their messages. */
+/** What a lane of a warp loaded: its 16-byte slots, and the receives of their messages. */
 struct softfield_found {
 	struct softfield_slot16 slot16[SOFTFIELD_ROUNDS_MAX];
 	struct softfield_handed handed[SOFTFIELD_ROUNDS_MAX];
@@ -38,21 +30,19 @@ struct softfield_found {
 };
 
 /** Loads lines, and meanwhile their receives; returns the first line, counted from the next message, that is not complete. */
-template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
-						    struct softfield_found *f)
+SOFTFIELD_DEVICE uint32_t softfield_warp_load(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
 {
-	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), missing = room, r, i, tag;
+	uint32_t lane = threadIdx.x & 31, missing = room, r, i, tag;
 
 #pragma unroll
-	for (r = 0; r < softfield_rounds<S>(); r++) {
-		i = r * per_round + rank / 4;
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * 8 + lane / 4;
 		if (i < room)
-			f->slot16[r] = softfield_load_slot16(&c->lines[(c->delivered + i) & (c->depth - 1)].slot16[rank & 3]);
+			f->slot16[r] = softfield_load_slot16(&c->lines[(c->delivered + i) & (c->depth - 1)].slot16[lane & 3]);
 	}
 #pragma unroll
-	for (r = 0; r < softfield_rounds<S>(); r++) {
-		i = r * per_round + rank / 4;
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * 8 + lane / 4;
 		if (i < room) {
 			const struct softfield_gpu_recv *recv = &c->recvs[(c->delivered + i) & (c->depth - 1)];
 
@@ -62,12 +52,12 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 		}
 	}
 #pragma unroll
-	for (r = 0; r < softfield_rounds<S>(); r++) {
-		i = r * per_round + rank / 4;
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * 8 + lane / 4;
 		if (i >= room)
 			continue;
 		tag = f->slot16[r].w[3];
-		if (rank & 3 ? tag != softfield_mark(c->delivered + i, c->shift)
+		if (lane & 3 ? tag != softfield_mark(c->delivered + i, c->shift)
 			     : softfield_tag_gen(tag) != softfield_gen(c->delivered + i, c->shift))
 			missing = min(missing, i);
 	}
@@ -80,19 +70,15 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 #define SOFTFIELD_WATCH_LINES 8u
 #define SOFTFIELD_WATCH_LOOKS 4u
 
-/** The calling warp polls; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not complete */
-SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
+/** The calling warp polls; its lanes 4i to 4i+3 end with line i in *found. @return the first line that is not complete */
+SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_slot16 *found)
 {
 	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, gen = softfield_gen(seq, c->shift), look,
 		 missing = 0;
 	uint32_t mark = softfield_mark(seq, c->shift);
 	const struct softfield_slot16 *at = &c->lines[seq & (c->depth - 1)].slot16[lane & 3];
-	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
 	struct softfield_slot16 slot16 = softfield_load_slot16(at);
 
-	f->handed[0].addr = recv->addr;
-	f->handed[0].mkey = recv->mkey;
-	f->posted_len[0] = recv->len;
 	for (look = 0; look < SOFTFIELD_WATCH_LOOKS; look++) {
 		bool there = i < room && ((lane & 3) != 0 ? slot16.w[3] == mark : softfield_tag_gen(slot16.w[3]) == gen);
 
@@ -101,7 +87,7 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 			break;
 		slot16 = softfield_load_slot16(at);
 	}
-	f->slot16[0] = slot16;
+	*found = slot16;
 	return missing;
 }
 
@@ -109,22 +95,33 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 #define SOFTFIELD_GOES_ON 1u
 #define SOFTFIELD_IN_ARENA 2u
 
-/** Copies one line into its receive; of a large message only the immediate data. @return what is left to do */
-template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
-						     struct softfield_slot16 head, struct softfield_slot16 slot16,
-						     uint32_t posted_len, struct softfield_handed *handed)
+/** Checks a line's first slot against the posted receive; a wrong one ends the consumer, and becomes an empty message. */
+SOFTFIELD_DEVICE void softfield_collective_check(struct doca_comch_gpu_consumer *c, struct softfield_slot16 *head,
+						 uint32_t posted_len, struct softfield_handed *handed)
+{
+	if (softfield_line_check(c, *head, posted_len, &handed->got, &handed->imm_len))
+		return;
+	c->status = DOCA_ERROR_IO_FAILED;
+	handed->got = handed->imm_len = 0;
+	head->w[3] = 0;
+}
+
+SOFTFIELD_DEVICE uint32_t softfield_rest_of(uint32_t tag)
+{
+	return tag & SOFTFIELD_TAG_ARENA ? SOFTFIELD_IN_ARENA : softfield_tag_goes_on(tag) ? SOFTFIELD_GOES_ON : 0;
+}
+
+/** Copies slot q of a line into its receive; of a large message only the immediate data. @return what is left to do */
+SOFTFIELD_DEVICE uint32_t softfield_warp_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
+					       struct softfield_slot16 head, struct softfield_slot16 slot16, uint32_t posted_len,
+					       struct softfield_handed *handed)
 {
 	uint32_t slot = seq & (c->depth - 1);
 	struct softfield_gpu_recv *recv = &c->recvs[slot];
 	uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
 	bool large;
 
-	if (!softfield_line_check(c, head, posted_len, &handed->got, &handed->imm_len)) {
-		c->status = DOCA_ERROR_IO_FAILED;
-		handed->got = handed->imm_len = 0;
-		head.w[3] = 0;
-	}
+	softfield_collective_check(c, &head, posted_len, handed);
 	large = head.w[3] & SOFTFIELD_TAG_ARENA;
 	if (q == 0) {
 		recv->got = handed->got;
@@ -135,33 +132,57 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consu
 		softfield_scatter(slot16, q, (uint8_t *)handed->addr, handed->got, imm, handed->imm_len);
 	else if (q != 0)
 		softfield_scatter(slot16, q - 1, 0, 0, imm, handed->imm_len);
-	return large ? SOFTFIELD_IN_ARENA : softfield_tag_goes_on(head.w[3]) ? SOFTFIELD_GOES_ON : 0;
+	return softfield_rest_of(head.w[3]);
 }
 
-/** Copies the lines into the receives. @return what is left to do, for the calling thread's lines */
-template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
-						       struct softfield_found *f, struct softfield_handed *table)
+/** Copies the lines into the receives. @return what is left to do, for the calling lane's lines */
+SOFTFIELD_DEVICE uint32_t softfield_warp_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+						 struct softfield_found *f)
 {
-	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), left = 0, r, i, k;
+	uint32_t lane = threadIdx.x & 31, left = 0, r, i, k;
 
 #pragma unroll
-	for (r = 0; r < softfield_rounds<S>(); r++) {
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
 		struct softfield_slot16 head;
 
-		if (r * per_round >= total) /* the same for all */
+		if (r * 8 >= total) /* the same for all */
 			break;
 		for (k = 0; k < 4; k++)
-			head.w[k] = __shfl_sync(SOFTFIELD_WARP_MASK, f->slot16[r].w[k], rank & 28);
-		i = r * per_round + rank / 4;
-		if (i >= total)
-			continue;
-		left |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->slot16[r], f->posted_len[r],
-						      &f->handed[r]);
-		if (S == SOFTFIELD_SCOPE_BLOCK && (rank & 3) == 0 && i < SOFTFIELD_HANDED_MAX)
-			table[i] = f->handed[r];
+			head.w[k] = __shfl_sync(SOFTFIELD_WARP_MASK, f->slot16[r].w[k], lane & 28);
+		i = r * 8 + lane / 4;
+		if (i < total)
+			left |= softfield_warp_place(c, first + i, lane & 3, head, f->slot16[r], f->posted_len[r], &f->handed[r]);
 	}
 	return left;
+}
+
+/** Copies the calling thread's line into its receive; of a large message only the immediate data. @return what is left to do */
+SOFTFIELD_DEVICE uint32_t softfield_block_place(struct doca_comch_gpu_consumer *c, uint32_t seq,
+						const struct softfield_line *line, uint32_t posted_len,
+						struct softfield_handed *mine)
+{
+	const uint32_t slot = seq & (c->depth - 1);
+	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16], came;
+	uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
+	uint32_t q;
+
+#pragma unroll
+	for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++)
+		slot16[q] = line->slot16[q];
+	softfield_collective_check(c, &slot16[0], posted_len, mine);
+	came.w[0] = mine->got;
+	came.w[1] = mine->imm_len;
+	came.w[2] = slot16[0].w[3] & SOFTFIELD_TAG_ARENA ? slot16[0].w[0] : SOFTFIELD_IN_LINE;
+	came.w[3] = 0;
+	*(struct softfield_slot16 *)&c->recvs[slot].got = came;
+	if (came.w[2] == SOFTFIELD_IN_LINE) {
+		softfield_line_scatter(slot16, (uint8_t *)mine->addr, mine->got, imm, mine->imm_len);
+	} else if (mine->imm_len != 0) {
+#pragma unroll
+		for (q = 1; q < SOFTFIELD_LINE_SLOTS16; q++)
+			softfield_scatter(slot16[q], q - 1, 0, 0, imm, mine->imm_len);
+	}
+	return softfield_rest_of(slot16[0].w[3]);
 }
 
 /**
@@ -278,16 +299,12 @@ SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer 
 	softfield_scope_sync<S>();
 }
 
-/** The message of the calling thread, whose rank is less than total. */
-template <int S>
-SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct doca_comch_gpu_consumer *c, uint32_t seq,
-								   const struct softfield_handed *table, bool fresh)
+/** Message seq, which a thread has delivered. */
+SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct doca_comch_gpu_consumer *c, uint32_t seq)
 {
 	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
 	struct softfield_handed h;
 
-	if (S == SOFTFIELD_SCOPE_BLOCK && fresh && softfield_scope_rank<S>() < SOFTFIELD_HANDED_MAX)
-		return table[softfield_scope_rank<S>()];
 	h.addr = recv->addr;
 	h.mkey = recv->mkey;
 	h.got = recv->got;
@@ -320,13 +337,12 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 /**
  * The first thread's part after a poll: counts, and how much to poll next time. @return whether there are more credits to send
  */
-template <int S>
 SOFTFIELD_DEVICE bool softfield_collective_count(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
 {
 	uint32_t rounds = c->rounds; /* 0: few messages arrive, and one warp polls */
 
 	if (total == polled && polled != 0)
-		rounds = min(max(rounds * 2, 1u), softfield_rounds<S>());
+		rounds = min(max(rounds * 2, 1u), SOFTFIELD_ROUNDS_MAX);
 	else if (2 * total <= polled)
 		rounds /= 2;
 	else if (rounds == 0)
@@ -344,54 +360,121 @@ SOFTFIELD_DEVICE bool softfield_collective_count(struct doca_comch_gpu_consumer 
 	return c->credited != c->posted && softfield_consumer_give_credits(c);
 }
 
-/**
- * One poll for messages, by all threads. @return how many were returned; the caller's, if any, is in *mine and has number *seq
- */
+/** Does what is left for total messages, whose lines are in their receives, and gives credits. @return how many are complete */
 template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq,
-						       struct softfield_handed *mine)
+SOFTFIELD_DEVICE uint32_t softfield_collective_complete(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+							uint32_t left, bool publish)
 {
-	__shared__ struct softfield_handed table[SOFTFIELD_HANDED_MAX];
-	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), rank = softfield_scope_rank<S>();
+	bool large = false;
+
+	if (softfield_scope_any<S>(left != 0)) {
+		if (softfield_scope_any<S>(left & SOFTFIELD_GOES_ON))
+			total = softfield_collective_go_on<S>(c, first, total);
+		large = softfield_scope_any<S>(left & SOFTFIELD_IN_ARENA);
+	}
+	if (large && softfield_collective_all_small<S>(c, first, total))
+		softfield_collective_copy_in_small<S>(c, first, total);
+	else if (large)
+		softfield_collective_copy_in<S>(c, first, total);
+	if (softfield_scope_rank<S>() == 0 && (publish || large))
+		softfield_consumer_publish(c);
+	return total;
+}
+
+/** Ends the consumer, if the control word says so. */
+SOFTFIELD_DEVICE void softfield_collective_close(struct doca_comch_gpu_consumer *c, uint32_t closed)
+{
+	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
+		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+}
+
+/**
+ * One poll for messages, by a warp. @return how many were returned; the caller's, if any, is in *mine and has number *seq
+ */
+SOFTFIELD_DEVICE uint32_t softfield_warp_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq, struct softfield_handed *mine)
+{
+	uint32_t head = c->head, delivered = c->delivered, lane = threadIdx.x & 31;
 	uint32_t polled = 0, total = delivered - head, closed = 0; /* total: left over by thread scope */
 	uint32_t left = 0;
-	bool fresh = head == delivered && c->status == 0, large, publish = false;
+	bool fresh = head == delivered && c->status == 0, publish = false;
 	struct softfield_found f;
 
 	if (fresh && c->rounds == 0) {
+		const struct softfield_gpu_recv *recv = &c->recvs[(delivered + lane / 4) & (c->depth - 1)];
+
 		polled = min(c->credited - delivered, SOFTFIELD_WATCH_LINES);
+		if (lane == 31)
+			closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
+		f.handed[0].addr = recv->addr;
+		f.handed[0].mkey = recv->mkey;
+		f.posted_len[0] = recv->len;
+		total = softfield_watch(c, polled, &f.slot16[0]);
+	} else if (fresh) {
+		polled = min(c->credited - delivered, c->rounds * 8);
+		total = softfield_warp_load(c, polled, &f);
+	}
+	total = softfield_warp_min(min(total, 32u));
+	if (fresh)
+		left = softfield_warp_deliver(c, delivered, total, &f);
+	softfield_collective_close(c, closed);
+	if (lane == 0)
+		publish = softfield_collective_count(c, total, polled, fresh);
+	total = softfield_collective_complete<SOFTFIELD_SCOPE_WARP>(c, delivered, total, left, publish);
+	*seq = head + lane;
+	if (fresh)
+		*mine = softfield_warp_pick(&f, total);
+	else if (lane < total)
+		*mine = softfield_collective_pick(c, head + lane);
+	return total;
+}
+
+/** The same by a block. */
+SOFTFIELD_DEVICE uint32_t softfield_block_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq, struct softfield_handed *mine)
+{
+	const uint32_t head = c->head, delivered = c->delivered, size = blockDim.x, rank = threadIdx.x, rounds = c->rounds,
+		       shift = c->shift;
+	uint32_t polled = 0, total = delivered - head, closed = 0, posted_len = 0, left = 0;
+	const struct softfield_line *line = &softfield_block_stage()[rank % SOFTFIELD_BLOCK_LINES];
+	const bool fresh = head == delivered && c->status == 0;
+	bool publish = false;
+
+	if (fresh) {
+		polled = min(c->credited - delivered,
+			     rounds == 0 ? SOFTFIELD_WATCH_LINES : min(rounds * (size / 4), SOFTFIELD_BLOCK_LINES));
+		total = polled;
+		if (rank < polled) {
+			const struct softfield_gpu_recv *recv = &c->recvs[(delivered + rank) & (c->depth - 1)];
+			const uint4 posted = *(const uint4 *)recv;
+
+			mine->addr = posted.x | (uint64_t)posted.y << 32;
+			posted_len = posted.z;
+			mine->mkey = posted.w;
+		}
+	}
+	if (fresh && rounds == 0) {
+		struct softfield_slot16 slot16;
+
 		if (rank == size - 1)
 			closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
-		total = softfield_scope_warp<S>() == 0 ? softfield_watch(c, polled, &f) : SOFTFIELD_WATCH_LINES;
+		if (rank < 32) {
+			total = softfield_watch(c, polled, &slot16);
+			softfield_block_stage()[rank / 4].slot16[rank & 3] = slot16;
+		}
 	} else if (fresh) {
-		polled = min(c->credited - delivered, c->rounds * (size / 4));
-		total = softfield_collective_load<S>(c, polled, &f);
+		softfield_block_load(c->lines, c->depth, delivered, polled);
+		if (rank < polled && !softfield_line_is_there(line, delivered + rank, shift))
+			total = rank;
 	}
-	total = softfield_scope_min<S>(min(total, size));
-	if (fresh)
-		left = softfield_collective_deliver<S>(c, delivered, total, &f, table);
-	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
-		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+	total = softfield_scope_min<SOFTFIELD_SCOPE_BLOCK>(min(total, size));
+	if (fresh && rank < total)
+		left = softfield_block_place(c, delivered + rank, line, posted_len, mine);
+	softfield_collective_close(c, closed);
 	if (rank == 0)
-		publish = softfield_collective_count<S>(c, total, polled, fresh);
-	if (softfield_scope_any<S>(left != 0)) {
-		if (softfield_scope_any<S>(left & SOFTFIELD_GOES_ON))
-			total = softfield_collective_go_on<S>(c, delivered, total);
-		large = softfield_scope_any<S>(left & SOFTFIELD_IN_ARENA);
-	} else {
-		large = false;
-	}
-	if (large && softfield_collective_all_small<S>(c, delivered, total))
-		softfield_collective_copy_in_small<S>(c, delivered, total);
-	else if (large)
-		softfield_collective_copy_in<S>(c, delivered, total);
-	if (rank == 0 && (publish || large))
-		softfield_consumer_publish(c);
+		publish = softfield_collective_count(c, total, polled, fresh);
+	total = softfield_collective_complete<SOFTFIELD_SCOPE_BLOCK>(c, delivered, total, left, publish);
 	*seq = head + rank;
-	if (S == SOFTFIELD_SCOPE_WARP && fresh)
-		*mine = softfield_warp_pick(&f, total);
-	else if (rank < total)
-		*mine = softfield_collective_pick<S>(c, head + rank, table, fresh);
+	if (!fresh && rank < total)
+		*mine = softfield_collective_pick(c, head + rank);
 	return total;
 }
 
@@ -406,7 +489,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_g
 	if (!softfield_scope_valid<S>() || c == 0 || mkey == 0 || addr == 0 || recv_len == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	do
-		total = softfield_collective_receive<S>(c, &seq, &mine);
+		total = S == SOFTFIELD_SCOPE_WARP ? softfield_warp_receive(c, &seq, &mine)
+						  : softfield_block_receive(c, &seq, &mine);
 	while (total == 0 && wait && c->status == 0);
 	if (softfield_scope_rank<S>() >= total)
 		return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
@@ -439,9 +523,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_co
 	if (valid) {
 		struct softfield_gpu_recv *r = &c->recvs[(posted + number) & (c->depth - 1)];
 
-		r->addr = addr;
-		r->len = len;
-		r->mkey = mkey;
+		*(uint4 *)r = make_uint4((uint32_t)addr, (uint32_t)(addr >> 32), len, mkey);
 	}
 	alike = softfield_scope_all<S>(!valid || len == c->credit_len);
 	if (softfield_scope_rank<S>() == 0 && total != 0 && c->status == 0) {

@@ -3,12 +3,14 @@
  * @file softfield/gpu_collective_producer.h
  * The producer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
  *
- * Every thread of the scope makes the call and has a message of its own, or none. Four lanes write a line; large messages
- * are copied by whole warps, 4 KiB each. The first thread, or the first warp, does what concerns all of them.
+ * Every thread of the scope makes the call and has a message of its own, or none. In a warp four lanes write a line; a block
+ * writes lines by way of shared memory. Large messages are copied by whole warps, 4 KiB each. The first thread, or the first
+ * warp, does what concerns all of them.
  */
 #ifndef SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
 #define SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
 
+#include <softfield/gpu_block_lines.h>
 #include <softfield/gpu_producer.h>
 #include <softfield/gpu_scope.h>
 
@@ -19,7 +21,17 @@ struct softfield_outgoing {
 	uint64_t user_msg_id;
 };
 
-/** Records a message in the producer's ring. */
+/** Records a message that travels in its line in the producer's ring. */
+SOFTFIELD_DEVICE void softfield_collective_record_inline(struct doca_comch_gpu_producer *p, uint32_t at,
+							 const struct softfield_outgoing *m)
+{
+	struct softfield_gpu_send *s = &p->sends[at & (p->send_ring - 1)];
+
+	s->user_msg_id = m->user_msg_id;
+	s->inline_len = m->len;
+}
+
+/** Records any message, for those that still have to be copied. */
 SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at,
 						  const struct softfield_outgoing *m, bool large, uint32_t dest, uint32_t seq)
 {
@@ -35,10 +47,13 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 	s->imm_len = m->imm_len;
 }
 
-/** Bytes from 12q on of the first inline messages of a warp, loaded in advance: four lanes each, up to eight messages. */
+/**
+ * Inline messages, loaded in advance. In a warp: bytes from 12q on of the first eight, four lanes each. In a block: the caller's
+ * own.
+ */
 struct softfield_ahead {
-	struct softfield_slot16 slot16;
-	uint32_t votes; /**< the lanes that the messages belong to */
+	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16]; /**< a warp's is the first one */
+	uint32_t votes;						/**< of a warp: the lanes that the messages belong to */
 };
 
 /** For votes with gaps. */
@@ -146,7 +161,7 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 
 	if (votes == ahead->votes) {
 		uint32_t nth = lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
-		struct softfield_slot16 slot16 = ahead->slot16;
+		struct softfield_slot16 slot16 = ahead->slot16[0];
 
 		slot16.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_gen(number, d->peer.shift);
 		if (nth < count)
@@ -155,6 +170,31 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 	}
 	if (done < count)
 		softfield_collective_more_lines(&d->peer, m, seq, votes, done);
+}
+
+/** Writes the lines of a block's inline messages, of which total are to be sent. */
+SOFTFIELD_DEVICE void softfield_block_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
+					    uint32_t number, bool mine_goes, uint32_t total, const struct softfield_ahead *ahead)
+{
+	const uint32_t shift = d->peer.shift, own = seq + number;
+	struct softfield_line *line = &softfield_block_stage()[number % SOFTFIELD_BLOCK_LINES];
+	uint32_t base, q;
+
+	for (base = 0; base < total; base += SOFTFIELD_BLOCK_LINES) {
+		if (base != 0)
+			__syncthreads();
+		if (mine_goes && number / SOFTFIELD_BLOCK_LINES == base / SOFTFIELD_BLOCK_LINES) {
+#pragma unroll
+			for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++) {
+				struct softfield_slot16 slot16 = ahead->slot16[q];
+
+				slot16.w[3] = q == 0 ? softfield_tag(softfield_gen(own, shift), m->len, m->imm_len, 0)
+						     : softfield_mark(own, shift);
+				line->slot16[q] = slot16;
+			}
+		}
+		softfield_block_store(d->peer.lines, d->peer.depth, seq + base, min(total - base, SOFTFIELD_BLOCK_LINES));
+	}
 }
 
 /** softfield_producer_reclaim by a whole warp, 32 messages at a time. */
@@ -366,12 +406,15 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 
 		total = min(total, room);
 		mine_goes = mine && number < total;
-		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes), ahead);
+		if (S == SOFTFIELD_SCOPE_WARP)
+			softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes), ahead);
+		else
+			softfield_block_lines(d, m, seq, number, mine_goes, total, ahead);
 		votes = __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD);
 		if (votes != 0)
 			softfield_collective_overflows(&d->peer, m, seq + number, votes);
 		if (mine_goes)
-			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
+			softfield_collective_record_inline(p, sent + number, m);
 	}
 	if (softfield_scope_rank<S>() == 0) {
 		d->seq = seq + total;
@@ -402,8 +445,12 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	softfield_scope_sync<S>(); /* other threads' messages are read below */
-	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_INLINE_MAX);
-	ahead.slot16 = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
+	if (S == SOFTFIELD_SCOPE_WARP) {
+		ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_INLINE_MAX);
+		ahead.slot16[0] = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
+	} else if (pending && len + imm_len <= SOFTFIELD_INLINE_MAX) {
+		softfield_line_gather(ahead.slot16, (const uint8_t *)addr, len, imm, imm_len);
+	}
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */
 	do {

@@ -28,7 +28,7 @@ struct softfield_gpu_recv {
 	uint32_t imm_len;
 	uint32_t offset; /**< position in the arena of a message that a warp or block still has to copy; else SOFTFIELD_IN_LINE */
 	uint32_t reserved;
-};
+} __attribute__((aligned(16)));
 
 /**
  * A consumer. The fields that every call reads are together, separate from those that empty polls write, so they stay in a GPU's
@@ -94,13 +94,14 @@ struct softfield_gpu_dest {
 /** A message sent, until it is polled for and its arena bytes are free. */
 struct softfield_gpu_send {
 	uint64_t user_msg_id;
+	uint32_t
+		inline_len; /**< bytes in the line and its overflow slot, or UINT32_MAX: in the arena, and the next fields hold */
+	uint32_t dest;
 	uint64_t addr;
 	uint64_t imm;
 	uint64_t arena_end; /**< the arena's head after it */
 	uint32_t len, imm_len;
-	uint32_t offset;     /**< in the arena */
-	uint32_t inline_len; /**< bytes in the line and its overflow slot, or UINT32_MAX: in the arena */
-	uint32_t dest;
+	uint32_t offset; /**< in the arena */
 	uint32_t seq;
 };
 

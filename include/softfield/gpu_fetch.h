@@ -42,12 +42,31 @@ SOFTFIELD_DEVICE uint32_t softfield_fetch_max(void)
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/** Prepares a barrier in shared memory for copies of so many bytes together, which follow. */
+SOFTFIELD_DEVICE void softfield_fetch_expect(uint32_t barrier, uint32_t bytes)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* the barrier before the copy */
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
 SOFTFIELD_DEVICE void softfield_fetch_start(struct softfield_slot16 *to, const void *from, uint32_t bytes, uint32_t barrier)
 {
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
 			     (uint32_t)__cvta_generic_to_shared(to)),
 		     "l"(from), "r"(bytes), "r"(barrier)
 		     : "memory");
+}
+/** Waits for the copies, and releases the barrier. */
+SOFTFIELD_DEVICE void softfield_fetch_wait(uint32_t barrier)
+{
+	asm volatile("{\n"
+		     ".reg .pred p;\n"
+		     "again:\n"
+		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
+		     "@!p bra again;\n"
+		     "}" ::"r"(barrier)
+		     : "memory");
+	asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 #endif
 
@@ -65,20 +84,11 @@ SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *line
 	struct softfield_slot16 *to = fetched[rank * softfield_fetch_max()];
 	uint32_t barrier = (uint32_t)__cvta_generic_to_shared(&barriers[rank]);
 
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-	asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* the barrier before the copy */
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"((n + more) * line) : "memory");
+	softfield_fetch_expect(barrier, (n + more) * line);
 	softfield_fetch_start(to, lines, n * line, barrier);
 	if (more != 0)
 		softfield_fetch_start(to + n * SOFTFIELD_LINE_SLOTS16, others, more * line, barrier);
-	asm volatile("{\n"
-		     ".reg .pred p;\n"
-		     "again:\n"
-		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
-		     "@!p bra again;\n"
-		     "}" ::"r"(barrier)
-		     : "memory");
-	asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+	softfield_fetch_wait(barrier);
 	return to;
 #else
 	(void)lines;
