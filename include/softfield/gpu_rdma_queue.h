@@ -127,6 +127,35 @@ SOFTFIELD_COLD void softfield_queue_advance(struct doca_gpu_dev_rdma *rdma, stru
 	softfield_queue_let_go(&h);
 }
 
+#if defined(__CUDACC__)
+/**
+ * Posts an operation of each of several lanes of a warp, all of which call it, at the next free positions. Lanes that find their
+ * ring full wait until the entries of the others are there: the thread that executes waits for these, maybe with the lock that
+ * advancing the queue takes.
+ */
+SOFTFIELD_COLD doca_error_t softfield_rdma_post_together(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+							 const struct softfield_rdma_op *op, const uint8_t *inl_data,
+							 uint32_t done, uint32_t lanes)
+{
+	struct softfield_rdma_reservation mine;
+	int has_advanced;
+
+	for (has_advanced = 0;; has_advanced = 1) {
+		mine = softfield_rdma_reserve_together(lanes, &q->reserved, &q->done, done, q->size);
+		if (mine.is_reserved)
+			softfield_rdma_put(q, op, inl_data, mine.position);
+		lanes = __ballot_sync(lanes, !mine.is_reserved);
+		if (mine.is_reserved)
+			return DOCA_SUCCESS;
+		if (has_advanced)
+			return DOCA_ERROR_AGAIN;
+		if (softfield_rdma_rank(softfield_rdma_lanes_of(lanes, q)) == 0)
+			softfield_queue_advance(rdma, q);
+		__syncwarp(lanes);
+	}
+}
+#endif
+
 /** Posts at the next free position. */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdma *rdma, uint32_t index,
 							 const struct softfield_rdma_request *r)
@@ -141,6 +170,13 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 	done = softfield_rdma_cached_word(&q->done);
 	if (!softfield_rdma_fill(rdma, q, r, &op))
 		return DOCA_ERROR_INVALID_VALUE;
+#if defined(__CUDACC__)
+	/* here, because lanes with invalid arguments have returned */
+	const uint32_t lanes = softfield_rdma_lanes();
+
+	if (softfield_rdma_are_several(lanes))
+		return softfield_rdma_post_together(rdma, q, &op, r->inl_data, done, lanes);
+#endif
 	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, q->size, &position)) {
 		softfield_queue_advance(rdma, q);
 		if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position))

@@ -43,6 +43,25 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_error(struct softfield_slot16 state
 								     : DOCA_SUCCESS;
 }
 
+/** Reserves the next free position, and orders the thread's earlier writes. @return 0: the ring is full */
+SOFTFIELD_DEVICE int softfield_recv_reserve(struct doca_gpu_dev_rdma_r *r, uint32_t taken, uint32_t *position)
+{
+	uint32_t *const words = r->positions.w;
+#if defined(__CUDACC__)
+	const uint32_t lanes = softfield_rdma_lanes();
+
+	if (softfield_rdma_are_several(lanes)) {
+		const struct softfield_rdma_reservation mine = softfield_rdma_reserve_together(
+			lanes, &words[SOFTFIELD_RECV_RESERVED], &words[SOFTFIELD_RECV_TAKEN], taken, r->size);
+
+		*position = mine.position;
+		return mine.is_reserved != 0;
+	}
+#endif
+	return softfield_rdma_reserve_soon(&words[SOFTFIELD_RECV_RESERVED], &words[SOFTFIELD_RECV_TAKEN], taken, r->size,
+					   position);
+}
+
 SOFTFIELD_DEVICE doca_error_t softfield_recv_post(struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len,
 						  uint64_t offset, int strong, uint32_t position)
 {
@@ -55,8 +74,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_post(struct doca_gpu_dev_rdma_r *r,
 	if (!softfield_recv_fill(r, buf, len, offset, &op))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (strong) {
-		if (!softfield_rdma_reserve_soon(&words[SOFTFIELD_RECV_RESERVED], &words[SOFTFIELD_RECV_TAKEN], taken, r->size,
-						 &position))
+		if (!softfield_recv_reserve(r, taken, &position))
 			return DOCA_ERROR_AGAIN;
 	} else {
 		position = softfield_rdma_position(softfield_load_word(&words[SOFTFIELD_RECV_COMMITTED]), r->size, position);

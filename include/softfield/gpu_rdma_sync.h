@@ -171,6 +171,14 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *
 #if defined(__CUDACC__)
 #define SOFTFIELD_RDMA_HINTS 32u
 
+/** The position after the last one that the block has reserved in a ring, or any other. */
+SOFTFIELD_DEVICE uint32_t *softfield_rdma_hint(const uint32_t *reserved)
+{
+	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
+
+	return &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS];
+}
+
 /**
  * The same, and orders the thread's earlier writes before what it stores at the position. Tries the position after the block's
  * last one first, with done as the caller last saw it: one trip to the GPU's second-level cache instead of two, and the fence
@@ -179,8 +187,7 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *
 SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
 						 uint32_t *position)
 {
-	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
-	uint32_t *hint = &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS], at = *hint, before;
+	uint32_t *hint = softfield_rdma_hint(reserved), at = *hint, before;
 	int is_reserved = 0;
 
 	if (at - done_seen < size) {
@@ -195,6 +202,101 @@ SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint3
 	*hint = at + 1;
 	*position = at;
 	return 1;
+}
+
+/* ---- lanes of a warp that reserve together ---- */
+
+/**
+ * The lanes that execute this call together. No other lane is waited for: those that were elsewhere reserve when they come. A
+ * GPU without __match_any_sync has one lane at a time.
+ */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_lanes(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	return __activemask();
+#else
+	return 1;
+#endif
+}
+
+SOFTFIELD_DEVICE int softfield_rdma_are_several(uint32_t lanes)
+{
+	return (lanes & (lanes - 1)) != 0;
+}
+
+/** Those of the lanes that have the same ring as the caller. All lanes of the mask call it. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_lanes_of(uint32_t lanes, const void *ring)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	return __match_any_sync(lanes, (unsigned long long)(uintptr_t)ring);
+#else
+	(void)ring;
+	return lanes;
+#endif
+}
+
+/** The number of lanes of the mask below the caller's; 0: it acts for all of them. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_rank(uint32_t lanes)
+{
+	uint32_t below;
+
+	asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+	return __popc(lanes & below);
+}
+
+/** As many positions as a ring has room for, want at most. An old position leaves too much room, an old done too little. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_room_for(uint32_t want, uint32_t at, uint32_t done, uint32_t size)
+{
+	const int32_t room = (int32_t)(size - (at - done));
+
+	return room > 0 ? min(want, (uint32_t)room) : 0;
+}
+
+/** What a lane has of the positions that were reserved for several. */
+struct softfield_rdma_reservation {
+	uint32_t position;
+	uint32_t is_reserved; /**< 0: there was no room for this lane */
+};
+
+/**
+ * The same as softfield_rdma_reserve_soon for several lanes of a warp, all of which call it. For lanes with the same ring, the
+ * lowest one reserves as many consecutive positions as there is room for, by one swap, and the lanes get them in their order.
+ */
+SOFTFIELD_COLD struct softfield_rdma_reservation
+softfield_rdma_reserve_together(uint32_t lanes, uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size)
+{
+	const uint32_t same = softfield_rdma_lanes_of(lanes, reserved), want = __popc(same), rank = softfield_rdma_rank(same);
+	uint32_t *hint = softfield_rdma_hint(reserved), at = *hint, before = at;
+	uint32_t num = softfield_rdma_room_for(want, at, done_seen, size);
+	const int guesses = rank == 0 && num == want;
+	struct softfield_rdma_reservation mine;
+
+	if (guesses)
+		before = softfield_rdma_swap(reserved, at, at + want);
+	softfield_rdma_fence(); /* every lane's own writes; does not wait for the swap */
+	if (rank == 0) {
+		if (!guesses)
+			before = softfield_load_word(reserved);
+		while (!guesses || before != at) {
+			at = before;
+			num = softfield_rdma_room_for(want, at, done_seen, size);
+			if (num < want) {
+				done_seen = softfield_load_word(done);
+				num = softfield_rdma_room_for(want, at, done_seen, size);
+			}
+			if (num == 0)
+				break;
+			before = softfield_rdma_swap(reserved, at, at + num);
+			if (before == at)
+				break;
+		}
+		*hint = at + num;
+	}
+	at = __shfl_sync(lanes, at, __ffs(same) - 1);
+	num = __shfl_sync(lanes, num, __ffs(same) - 1);
+	mine.position = at + rank;
+	mine.is_reserved = rank < num;
+	return mine;
 }
 #else
 SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,

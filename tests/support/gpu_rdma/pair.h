@@ -33,6 +33,7 @@ struct command {
 	enum order order;
 	uint32_t num, seed, imm, has_imm;
 	uint64_t offset, len;
+	uint64_t pattern; /* VERIFY: the pattern's byte at offset */
 };
 
 struct answer {
@@ -44,6 +45,7 @@ struct peer_kind {
 	bool gpu;
 	bool ragged; /* its memory does not begin on a page */
 	uint32_t permissions, mmap_permissions;
+	bool twice; /* on a CPU: there are two connections */
 };
 
 struct pair {
@@ -113,7 +115,7 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 		break;
 	case VERIFY:
 		for (uint64_t i = 0; i < command->len; i++)
-			answer.ok &= rig->memory[command->offset + i] == step_byte(command->seed, i);
+			answer.ok &= rig->memory[command->offset + i] == step_byte(command->seed, command->pattern + i);
 		break;
 	case FILL:
 		for (uint64_t i = 0; i < command->len; i++)
@@ -157,7 +159,10 @@ static inline void cpu_peer(const struct peer_kind *kind, int socket)
 
 	rdma_rig_prepare(&rig, 1, 4096, kind->permissions, RIG_ALL);
 	replace_memory(&rig, kind->ragged, kind->mmap_permissions);
+	CHECK_OK(doca_rdma_set_max_num_connections(rig.rdma, kind->twice ? 2 : 1));
 	rdma_rig_start(&rig);
+	if (kind->twice)
+		introduce(socket, rig.rdma, rig.mmap, rig.dev, &connection, &theirs);
 	introduce(socket, rig.rdma, rig.mmap, rig.dev, &connection, &theirs);
 	if (getenv("SOFTFIELD_GPU") == NULL || strcmp(getenv("SOFTFIELD_GPU"), "cuda") != 0)
 		rdma_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
@@ -194,7 +199,7 @@ static inline void gpu_peer(const struct peer_kind *kind, int socket)
 
 static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
 {
-	char words[5][16];
+	char words[6][16];
 	int sockets[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
@@ -203,12 +208,13 @@ static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
 	snprintf(words[2], sizeof(words[2]), "%d", kind->ragged);
 	snprintf(words[3], sizeof(words[3]), "%u", kind->permissions);
 	snprintf(words[4], sizeof(words[4]), "%u", kind->mmap_permissions);
+	snprintf(words[5], sizeof(words[5]), "%d", kind->twice);
 	fflush(NULL);
 	pair->peer = fork();
 	CHECK(pair->peer >= 0);
 	if (pair->peer == 0) {
 		close(sockets[0]);
-		execl("/proc/self/exe", "peer", words[0], words[1], words[2], words[3], words[4], (char *)NULL);
+		execl("/proc/self/exe", "peer", words[0], words[1], words[2], words[3], words[4], words[5], (char *)NULL);
 		_exit(1);
 	}
 	close(sockets[1]);
@@ -221,6 +227,9 @@ static inline void finish_opening(struct pair *pair, const struct peer_kind *kin
 
 	gpu_rig_start(&pair->rig);
 	spawn_peer(pair, kind);
+	if (kind->twice)
+		introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection,
+			  &theirs);
 	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, &theirs);
 	gpu_rig_import(&pair->rig, theirs.descriptor, theirs.descriptor_len);
 }
@@ -228,6 +237,8 @@ static inline void finish_opening(struct pair *pair, const struct peer_kind *kin
 static const __attribute__((unused)) struct peer_kind cpu_kind = {.permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
 static const __attribute__((unused)) struct peer_kind ragged_kind = {
 	.ragged = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const __attribute__((unused)) struct peer_kind two_connections_kind = {
+	.permissions = READ_WRITE, .mmap_permissions = READ_WRITE, .twice = true};
 static const __attribute__((unused)) struct peer_kind gpu_kind = {
 	.gpu = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
 
@@ -294,12 +305,13 @@ static inline void run(struct pair *pair, const struct step *steps, uint32_t num
 /* The first call of main: if this process is the peer, it runs the peer and does not return. */
 static inline void be_peer_if_asked(int argc, char **argv)
 {
-	if (argc != 6 || strcmp(argv[0], "peer") != 0)
+	if (argc != 7 || strcmp(argv[0], "peer") != 0)
 		return;
 	const struct peer_kind kind = {.gpu = atoi(argv[2]) != 0,
 				       .ragged = atoi(argv[3]) != 0,
 				       .permissions = (uint32_t)atoi(argv[4]),
-				       .mmap_permissions = (uint32_t)atoi(argv[5])};
+				       .mmap_permissions = (uint32_t)atoi(argv[5]),
+				       .twice = atoi(argv[6]) != 0};
 	alarm(180);
 	if (kind.gpu)
 		gpu_peer(&kind, atoi(argv[1]));

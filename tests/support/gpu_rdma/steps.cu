@@ -121,6 +121,139 @@ SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const str
 	return DOCA_SUCCESS;
 }
 
+/* ---- many threads ---- */
+
+/* What a thread writes next: where, and on which connection. */
+struct piece {
+	uint64_t at;
+	uint32_t connection;
+};
+
+/* All threads write side by side. Of two connections they use the first, both, the second, and both again. */
+SOFTFIELD_DEVICE struct piece piece_of(const struct step *s, uint32_t number)
+{
+	uint32_t thread = softfield_thread_index();
+	struct piece piece;
+
+	piece.at = ((uint64_t)number * softfield_block_size() + thread) * s->len;
+	piece.connection = s->position ? ((thread & number) ^ (number >> 1)) & 1 : 0;
+	return piece;
+}
+
+SOFTFIELD_COLD doca_error_t post_from_memory(const struct step_args *args, const struct step *s, struct piece piece)
+{
+	return doca_gpu_dev_rdma_write_strong(args->rdma, piece.connection, buf_of(args, s->remote), s->remote_offset + piece.at,
+					      buf_of(args, s->local), s->local_offset + piece.at, s->len, 0,
+					      DOCA_GPU_RDMA_WRITE_FLAG_NONE);
+}
+
+SOFTFIELD_COLD doca_error_t post_inline(const struct step_args *args, const struct step *s, struct piece piece)
+{
+	uint8_t bytes[SOFTFIELD_RDMA_WRITE_INLINE];
+	uint32_t i;
+
+	for (i = 0; i < s->len && i < sizeof(bytes); i++)
+		bytes[i] = step_byte(s->seed, piece.at + i);
+	return doca_gpu_dev_rdma_write_inline_strong(args->rdma, piece.connection, buf_of(args, s->remote),
+						     s->remote_offset + piece.at, bytes, (uint32_t)s->len, 0,
+						     DOCA_GPU_RDMA_WRITE_FLAG_NONE);
+}
+
+/* The lanes of the first of four warps post together; of the second in two branches; of the third one by one; and of the fourth
+ * some with invalid arguments, which post again. */
+SOFTFIELD_COLD doca_error_t post_piece(const struct step_args *args, const struct step *s, struct piece piece)
+{
+	uint32_t lane = softfield_thread_index() % 32, warp = softfield_thread_index() / 32 % 4, i;
+	doca_error_t result = DOCA_ERROR_UNEXPECTED;
+	struct piece first = piece;
+
+	if (warp == 1)
+		return lane % 4 < 2 ? post_inline(args, s, piece) : post_from_memory(args, s, piece);
+	if (warp == 2) {
+		for (i = 0; i < 32; i++)
+			if (i == lane)
+				result = post_from_memory(args, s, piece);
+		return result;
+	}
+	if (warp == 3 && lane % 3 == 1)
+		first.at = (uint64_t)1 << 40;
+	result = post_from_memory(args, s, first);
+	if (first.at == piece.at)
+		return result;
+	return result == DOCA_ERROR_INVALID_VALUE ? post_from_memory(args, s, piece) : DOCA_ERROR_UNEXPECTED;
+}
+
+SOFTFIELD_COLD doca_error_t commit_and_wait(const struct step_args *args, const struct step *s)
+{
+	doca_error_t result = doca_gpu_dev_rdma_commit_strong(args->rdma, 0);
+	uint32_t commits;
+
+	if (result == DOCA_SUCCESS && s->position)
+		result = doca_gpu_dev_rdma_commit_strong(args->rdma, 1);
+	return result == DOCA_SUCCESS ? doca_gpu_dev_rdma_wait_all(args->rdma, &commits) : result;
+}
+
+/* No thread leaves a loop with a synchronization early. */
+SOFTFIELD_COLD doca_error_t write_many(const struct step_args *args, const struct step *s)
+{
+	doca_error_t result = DOCA_SUCCESS, posted;
+	uint32_t number, round;
+
+	for (number = 0; number < s->pieces; number++) {
+		posted = DOCA_ERROR_AGAIN;
+		for (round = 0; round < s->rounds; round++) {
+			if (posted == DOCA_ERROR_AGAIN)
+				posted = post_piece(args, s, piece_of(s, number));
+			softfield_block_sync();
+			if (softfield_thread_index() == 0 && result == DOCA_SUCCESS)
+				result = commit_and_wait(args, s);
+			softfield_block_sync();
+		}
+		if (result == DOCA_SUCCESS)
+			result = posted;
+	}
+	return result;
+}
+
+SOFTFIELD_DEVICE void count_one(uint32_t *count)
+{
+	uint32_t before;
+
+	do
+		before = softfield_load_word(count);
+	while (softfield_rdma_swap(count, before, before + 1) != before);
+}
+
+SOFTFIELD_COLD doca_error_t write_whenever(const struct step_args *args, const struct step *s)
+{
+	uint32_t thread = softfield_thread_index(), *ended, number, polls = 0;
+	doca_error_t result = DOCA_SUCCESS;
+	struct step place = *s;
+
+	place.local_offset = s->local_offset + (uint64_t)s->pieces * softfield_block_size() * s->len;
+	place.local_offset = (place.local_offset + 127) / 128 * 128;
+	ended = (uint32_t *)(void *)at_of(args, &place); /* behind what is written */
+	if (thread == 0)
+		softfield_store_word(ended, 0);
+	softfield_block_sync();
+	if (thread >= 32) {
+		for (number = 0; number < s->pieces && result == DOCA_SUCCESS; number++) {
+			result = DOCA_ERROR_AGAIN;
+			for (; result == DOCA_ERROR_AGAIN && polls < POLLS_MAX; polls++) {
+				result = post_piece(args, s, piece_of(s, number));
+				if (result == DOCA_ERROR_AGAIN)
+					softfield_rdma_relax();
+			}
+		}
+		count_one(ended);
+	} else if (thread == 0) {
+		while (softfield_load_word(ended) != softfield_block_size() - 32 && result == DOCA_SUCCESS)
+			result = commit_and_wait(args, s);
+	}
+	softfield_block_sync();
+	return thread == 0 && result == DOCA_SUCCESS ? commit_and_wait(args, s) : result;
+}
+
 SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct step *s, uint64_t more, struct step_result *r)
 {
 	switch (s->what) {
@@ -142,6 +275,10 @@ SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct s
 	case STEP_VERIFY:
 	case STEP_AWAIT_BYTE:
 		return touch_memory(args, s);
+	case STEP_WRITE_MANY:
+		return write_many(args, s);
+	case STEP_WRITE_WHENEVER:
+		return write_whenever(args, s);
 	default:
 		return do_receive(args, s, more, r);
 	}
@@ -157,7 +294,7 @@ SOFTFIELD_KERNEL(run_steps, struct step_args, args)
 
 		if (thread == 0 || s->all)
 			status = do_step(args, s, s->all ? thread * s->len : 0, &args->results[i]);
-		if (thread == 0 || status != DOCA_SUCCESS)
+		if (status != DOCA_SUCCESS) /* it was SUCCESS, and stays so only if no thread fails */
 			args->results[i].status = (uint32_t)status;
 		softfield_block_sync();
 	}

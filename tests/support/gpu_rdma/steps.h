@@ -28,6 +28,10 @@ enum step_what {
 	STEP_AWAIT_BYTE, /* waits until the byte of local memory there is seed, or status TIME_OUT */
 	STEP_INFO,	 /* num is the position, imms[0] the mask */
 	STEP_RECV_INFO,
+	/* All threads write `pieces` of len bytes each, up to 28, one after the other to connection 0, or to 0 and 1 by turns if
+	 * position is 1. Lanes of a warp may post apart, or with invalid arguments. */
+	STEP_WRITE_MANY,     /* together, in up to `rounds` while the queue is full; thread 0 commits and waits after each */
+	STEP_WRITE_WHENEVER, /* the others while thread 0 commits and waits; its warp does not post */
 };
 
 enum step_array { STEP_NONE, STEP_GPU_MEMORY, STEP_HOST_MEMORY, STEP_REMOTE, STEP_ARRAYS };
@@ -42,6 +46,7 @@ struct step {
 	uint32_t weak;	   /* 1: the weak form */
 	uint32_t position; /* remote position; for a commit, the number */
 	uint32_t all;	   /* all threads perform it, each len bytes further */
+	uint32_t pieces, rounds;
 };
 
 struct step_result {
