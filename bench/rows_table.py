@@ -16,6 +16,7 @@ from typing import Callable, Optional
 import rows_machine
 
 TIMEOUT_S = 300
+WARP = 32  # threads
 
 
 class Failed(Exception):
@@ -185,14 +186,17 @@ def block_rate(run):
             "two blocks a queue": (pipe["messages_per_s"] / 1e6, None)}
 
 
-def rdma_points(run, *points, relaxed=False):
+def rdma_points(run, *points, relaxed=False, threads=1):
     """gpu_rdma_bench: what, operation, bytes, queues."""
     argv = ["bench/gpu_rdma/gpu_rdma_bench", "--json", "--runs", "1", "--scale", "0.001" if run.trial else "0.3"]
     argv += ["--relaxed"] * relaxed
+    if threads != 1:
+        argv += ["--threads", str(threads)]
     for point in points:
         argv += ["--point", ",".join(map(str, point))]
     entries = backend_checked(run, run.json(argv), "gpu_rdma_bench")
-    return [entry(entries, "gpu_rdma_bench", what=what, op=op, size=size, queues=queues) for what, op, size, queues in points]
+    return [entry(entries, "gpu_rdma_bench", what=what, op=op, size=size, queues=queues, threads=threads)
+            for what, op, size, queues in points]
 
 
 def or_none(number):
@@ -210,17 +214,22 @@ def rdma_round_trip(run):
 def rdma_rate(run):
     points = ("flood", "write", 8, 1), ("flood", "write", 8, 8)
     found = {}
-    for entries, suffix in (rdma_points(run, *points), ""), (rdma_points(run, *points, relaxed=True), ", relaxed ordering"):
-        for one, name in zip(entries, ("1 queue", "8 queues")):
-            copies = or_none(one["copy_operations_per_s"])
-            found[name + suffix] = (one["operations_per_s"] / 1e6, copies and copies / 1e6)
+    for threads, poster in (1, ""), (WARP, ", a warp posts"):
+        for relaxed, suffix in (False, ""), (True, ", relaxed ordering"):
+            for one, name in zip(rdma_points(run, *points, relaxed=relaxed, threads=threads), ("1 queue", "8 queues")):
+                copies = or_none(one["copy_operations_per_s"])
+                found[name + poster + suffix] = (one["operations_per_s"] / 1e6, copies and copies / 1e6)
     return found
 
 
 def rdma_bandwidth(run):
-    one, = rdma_points(run, ("flood", "write", 65536, 1))
-    copies = or_none(one["copy_operations_per_s"])
-    return {"1 queue": (one["bytes_per_s"] / 1e9, copies and copies * 65536 / 1e9)}
+    found = {}
+    for name, threads, relaxed in (("1 queue", 1, False), ("1 queue, a warp posts", WARP, False),
+                                   ("1 queue, a warp posts, relaxed ordering", WARP, True)):
+        one, = rdma_points(run, ("flood", "write", 65536, 1), relaxed=relaxed, threads=threads)
+        copies = or_none(one["copy_operations_per_s"])
+        found[name] = (one["bytes_per_s"] / 1e9, copies and copies * 65536 / 1e9)
+    return found
 
 
 def rdma_send(run):
@@ -358,10 +367,14 @@ ROWS = [
         rdma_round_trip, [RDMA_BENCH, GPU_BENCH], gpu=True),
     Row("gpu-rdma-rate", "RDMA writes of 8 B from a kernel, 64 for each commit", "0.18 and 1.4 M/s",
         [Figure("1 queue", "M/s", "copy engine", 2), Figure("8 queues", "M/s", "copy engine", 15),
-         Figure("1 queue, relaxed ordering", "M/s", "copy engine"), Figure("8 queues, relaxed ordering", "M/s", "copy engine")],
+         Figure("1 queue, relaxed ordering", "M/s", "copy engine"), Figure("8 queues, relaxed ordering", "M/s", "copy engine"),
+         Figure("1 queue, a warp posts", "M/s", "copy engine"), Figure("8 queues, a warp posts", "M/s", "copy engine"),
+         Figure("1 queue, a warp posts, relaxed ordering", "M/s", "copy engine"),
+         Figure("8 queues, a warp posts, relaxed ordering", "M/s", "copy engine")],
         rdma_rate, [RDMA_BENCH], gpu=True),
     Row("gpu-rdma-bandwidth", "RDMA writes of 64 KiB from a kernel, 16 for each commit", "6.8 GB/s",
-        [Figure("1 queue", "GB/s", "copy engine", 20)], rdma_bandwidth, [RDMA_BENCH], gpu=True),
+        [Figure("1 queue", "GB/s", "copy engine", 20), Figure("1 queue, a warp posts", "GB/s", "copy engine"),
+         Figure("1 queue, a warp posts, relaxed ordering", "GB/s", "copy engine")], rdma_bandwidth, [RDMA_BENCH], gpu=True),
     Row("gpu-rdma-send", "RDMA send of 8 B from a kernel, answered by one", "24.6 us",
         [Figure("p50", "us", "one copy by the copy engine", 6, False)], rdma_send, [RDMA_BENCH], gpu=True,
         unchecked="that no host thread takes part: a number does not tell"),

@@ -71,6 +71,7 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	static struct bench_args args;
 	const struct softfield_kernel flood = {"bench_flood", bench_flood, IMAGE, IMAGE_SIZE};
 	const struct softfield_kernel ping = {"bench_ping", bench_ping, IMAGE, IMAGE_SIZE};
+	const uint32_t threads = point->ping ? 1 : side_threads;
 	struct softfield_launch *launch;
 	struct doca_dev *dev = device_open_at(0);
 	void *failed_gpu, *failed;
@@ -86,11 +87,11 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	args.sends = point->sends;
 	/* warm-up: loads code, connects */
 	args.rounds = point->ping ? 0 : 1;
-	OK(softfield_gpu_launch(gpu, &flood, point->queues, 1, &args, sizeof(args), &launch));
+	OK(softfield_gpu_launch(gpu, &flood, point->queues, threads, &args, sizeof(args), &launch));
 	OK(softfield_gpu_launch_wait(launch, KERNEL_MS));
 	args.rounds = shared->rounds;
 	uint64_t begin = sf_now_ns();
-	OK(softfield_gpu_launch(gpu, point->ping ? &ping : &flood, point->queues, 1, &args, sizeof(args), &launch));
+	OK(softfield_gpu_launch(gpu, point->ping ? &ping : &flood, point->queues, threads, &args, sizeof(args), &launch));
 	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS &&
 	       sf_now_ns() - begin < (uint64_t)KERNEL_MS * 1000000)
 		nanosleep(&(struct timespec){0, 20000}, NULL);

@@ -11,21 +11,23 @@ SOFTFIELD_DEVICE int good(const struct bench_args *args, doca_error_t result)
 	return softfield_load_word(args->failed) == 0;
 }
 
-/* rounds times depth operations of size bytes; commits and awaits depth operations together. */
+/*
+ * rounds times depth operations of size bytes, which the threads of the block post in turn; the first one commits and awaits them
+ * together. A thread that fails stays, because the others synchronize with it.
+ */
 SOFTFIELD_KERNEL(bench_flood, struct bench_args, args)
 {
 	const struct bench_queue *q = &args->queues[softfield_block_index()];
+	const uint32_t thread = softfield_thread_index(), threads = softfield_block_size();
 	struct doca_gpu_buf *local, *remote;
 	uint32_t i, commits;
 	uint64_t round;
 	doca_error_t result = DOCA_SUCCESS;
 
-	if (softfield_thread_index() != 0)
-		return;
 	doca_gpu_dev_buf_get_buf(q->memory, 0, &local);
 	doca_gpu_dev_buf_get_buf(q->remote, 0, &remote);
-	for (round = 0; round < args->rounds && result == DOCA_SUCCESS; round++) {
-		for (i = 0; i < args->depth && result == DOCA_SUCCESS; i++) {
+	for (round = 0; round < args->rounds; round++) {
+		for (i = thread; i < args->depth && result == DOCA_SUCCESS; i += threads) {
 			uint64_t at = (uint64_t)i * args->size;
 
 			result = args->sends ? doca_gpu_dev_rdma_send_strong(q->rdma, 0, local, at, args->size, 0,
@@ -33,10 +35,12 @@ SOFTFIELD_KERNEL(bench_flood, struct bench_args, args)
 					     : doca_gpu_dev_rdma_write_strong(q->rdma, 0, remote, at, local, at, args->size, 0,
 									      DOCA_GPU_RDMA_WRITE_FLAG_NONE);
 		}
-		if (result == DOCA_SUCCESS)
+		softfield_block_sync();
+		if (thread == 0 && result == DOCA_SUCCESS)
 			result = doca_gpu_dev_rdma_commit_strong(q->rdma, 0);
-		if (result == DOCA_SUCCESS)
+		if (thread == 0 && result == DOCA_SUCCESS)
 			result = doca_gpu_dev_rdma_wait_all(q->rdma, &commits);
+		softfield_block_sync();
 	}
 	good(args, result);
 }

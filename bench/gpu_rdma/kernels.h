@@ -19,7 +19,7 @@ struct bench_queue {
 	struct doca_gpu_buf_arr *host; /* of the host: the peer writes to its first word */
 };
 
-/* One block per queue; only its first thread works. */
+/* One block per queue. */
 struct bench_args {
 	struct bench_queue queues[QUEUES_MAX];
 	volatile uint32_t *failed; /* a doca_error_t */

@@ -6,7 +6,7 @@
  *
  *   ping   8 bytes to the kernel and 8 back: by writes that the other side polls for, or by messages; round-trip time. Compared
  * to: cuMemcpyAsync of 8 bytes to the host, including the wait flood  writes, or messages, of one size from memory of the GPU, so
- * many committed at a time. Compared to: as many cuMemcpyAsync
+ * many committed at a time, posted by one thread of a block or by several (--threads). Compared to: as many cuMemcpyAsync
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -115,8 +115,8 @@ static void print_text(const struct point *point, const struct shared *shared, b
 		printf("%-5s ping  %-5s %6u B              p50 %6.2f us  p99 %6.2f us", shared->backend, what, point->size,
 		       shared->p50_us, shared->p99_us);
 	else
-		printf("%-5s flood %-5s %6u B  %u queues  %8.3f M/s  %7.2f GB/s", shared->backend, what, point->size,
-		       point->queues, 1e-6 / shared->seconds, point->size * 1e-9 / shared->seconds);
+		printf("%-5s flood %-5s %6u B  %u queues  %3u threads  %8.3f M/s  %7.2f GB/s", shared->backend, what, point->size,
+		       point->queues, side_threads, 1e-6 / shared->seconds, point->size * 1e-9 / shared->seconds);
 	if (shared->copy_seconds != 0 && point->ping)
 		printf("   copy engine: p50 %6.2f us  p99 %6.2f us", shared->copy_p50_us, shared->copy_p99_us);
 	else if (shared->copy_seconds != 0)
@@ -128,31 +128,29 @@ static void print_text(const struct point *point, const struct shared *shared, b
 static void print_json(const struct point *point, const struct shared *shared, bool good, bool first)
 {
 	printf("%s\n  {\"backend\": \"%s\", \"what\": \"%s\", \"op\": \"%s\", \"size\": %u, \"queues\": %u, \"depth\": %u, "
+	       "\"threads\": %u, "
 	       "\"operations_per_s\": %.0f, \"bytes_per_s\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, "
 	       "\"copy_operations_per_s\": %.0f, "
 	       "\"copy_p50_us\": %.2f, \"copy_p99_us\": %.2f, \"ok\": %s}",
 	       first ? "" : ",", shared->backend, point->ping ? "ping" : "flood", point->sends ? "send" : "write", point->size,
-	       point->queues, point->depth, 1 / shared->seconds, point->size / shared->seconds, shared->p50_us, shared->p99_us,
-	       shared->copy_seconds != 0 ? 1 / shared->copy_seconds : 0, shared->copy_p50_us, shared->copy_p99_us,
-	       good ? "true" : "false");
+	       point->queues, point->depth, point->ping ? 1 : side_threads, 1 / shared->seconds, point->size / shared->seconds,
+	       shared->p50_us, shared->p99_us, shared->copy_seconds != 0 ? 1 / shared->copy_seconds : 0, shared->copy_p50_us,
+	       shared->copy_p99_us, good ? "true" : "false");
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--relaxed] [--json] "
+	fprintf(stderr, "usage: gpu_rdma_bench [--gpu ADDRESS] [--runs N] [--scale X] [--relaxed] [--threads N] [--json] "
 			"[--point ping|flood,write|send,SIZE,QUEUES]...\n");
 	exit(2);
 }
 
 static void read_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},
-						{"runs", required_argument, NULL, 'r'},
-						{"scale", required_argument, NULL, 's'},
-						{"relaxed", no_argument, NULL, 'o'},
-						{"json", no_argument, NULL, 'j'},
-						{"point", required_argument, NULL, 'p'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},	   {"runs", required_argument, NULL, 'r'},
+						{"scale", required_argument, NULL, 's'},   {"relaxed", no_argument, NULL, 'o'},
+						{"threads", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
+						{"point", required_argument, NULL, 'p'},   {NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -164,6 +162,8 @@ static void read_options(int argc, char **argv)
 			scale = atof(optarg);
 		else if (option == 'o')
 			side_relaxed = true;
+		else if (option == 't')
+			side_threads = (uint32_t)atoi(optarg);
 		else if (option == 'j')
 			json = true;
 		else if (option == 'p' && num_only < sizeof(only) / sizeof(only[0]))
@@ -171,7 +171,7 @@ static void read_options(int argc, char **argv)
 		else
 			usage();
 	}
-	if (runs == 0 || runs > RUNS_MAX || scale <= 0)
+	if (runs == 0 || runs > RUNS_MAX || scale <= 0 || side_threads == 0 || side_threads > THREADS_MAX)
 		usage();
 }
 

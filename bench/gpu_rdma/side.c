@@ -10,6 +10,7 @@
 #include "measure.h"
 
 bool side_relaxed;
+uint32_t side_threads = 1;
 
 struct doca_mmap *side_share(struct doca_dev *dev, void *memory)
 {

@@ -10,6 +10,7 @@
 #include "kernels.h"
 
 #define DESCRIPTION_MAX 2048
+#define THREADS_MAX 256			/* of a kernel's block, see SOFTFIELD_KERNEL */
 #define SIDE_MEMORY (UINT32_C(2) << 20) /* bytes of a queue, on each side */
 #define OK(call) check(call, #call)
 
@@ -48,6 +49,9 @@ struct doca_mmap *side_share(struct doca_dev *dev, void *memory);
 /* Exchanges queue descriptions with the other side, and connects. */
 void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap *mmap, struct description *mine,
 		  struct description *theirs, struct doca_rdma_connection **connection, struct doca_mmap **remote);
+
+/* Threads of a block that post the operations of a flood. */
+extern uint32_t side_threads;
 
 void cpu_side(const struct point *point, struct shared *shared);
 void gpu_side(const struct point *point, struct shared *shared, const char *gpu_address);
