@@ -18,10 +18,10 @@
  * remote ones in a memory map made from the peer's RDMA export. An offset is from the element's beginning. It may exceed the
  * element, not the memory map.
  *
- * The strong functions find their place in the queue: any threads may post, and one commits once they have. For the weak
- * functions the caller chooses the place. get_info gives the next free place and a mask; threads post at (position + i) & mask,
- * each at its own, and one commits their number. On one queue, commit strong posts before weak ones begin, and the other way
- * round.
+ * The strong functions find their place in the queue: any threads may post, and one commits once they have. Threads of a warp
+ * that call together reserve consecutive places together. For the weak functions the caller chooses the place. get_info gives the
+ * next free place and a mask; threads post at (position + i) & mask, each at its own, and one commits their number. On one queue,
+ * commit strong posts before weak ones begin, and the other way round.
  *
  * Operations of a connection take effect in the order of their places. A failed operation ends its connection and flushes the
  * operations behind it. wait_all and posting functions return its error, and the host's log says why: DOCA_ERROR_NOT_PERMITTED if
