@@ -15,13 +15,21 @@
 #define SOFTFIELD_BLOCK_LINES 128u
 /** Loads that a thread has in flight, where the hardware does not copy lines itself. */
 #define SOFTFIELD_BLOCK_FLIGHT 4u
+/** 16-byte slots in shared memory: of lines, or of what threads copy out of the arena, as many for each. */
+#define SOFTFIELD_BLOCK_SLOTS16 1024u
 
-/** The block's lines in shared memory. Between uses the threads synchronize. */
+/** The block's slots in shared memory. Between uses the threads synchronize. */
+SOFTFIELD_DEVICE struct softfield_slot16 *softfield_block_slots(void)
+{
+	__shared__ __align__(128) struct softfield_slot16 slots16[SOFTFIELD_BLOCK_SLOTS16];
+
+	return slots16;
+}
+
+/** As lines: the stage. */
 SOFTFIELD_DEVICE struct softfield_line *softfield_block_stage(void)
 {
-	__shared__ __align__(128) struct softfield_line stage[SOFTFIELD_BLOCK_LINES];
-
-	return stage;
+	return (struct softfield_line *)softfield_block_slots();
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -89,6 +97,26 @@ SOFTFIELD_DEVICE void softfield_block_store(struct softfield_line *ring, uint32_
 		softfield_store_slot16(&ring[(seq + i / 4) & (depth - 1)].slot16[i & 3], stage[i / 4].slot16[i & 3]);
 }
 
+/**
+ * Begins to copy a slot from host memory to one in shared memory, which only the calling thread reads. No register waits for the bytes,
+ * so a thread can have many in flight.
+ */
+SOFTFIELD_DEVICE void softfield_block_fetch(struct softfield_slot16 *to, const uint8_t *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
+		     : "memory");
+#else
+	*to = softfield_load_slot16((const struct softfield_slot16 *)from);
+#endif
+}
+SOFTFIELD_DEVICE void softfield_block_fetched(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /** Returns whether the sender has written all of the line of message seq. */
 SOFTFIELD_DEVICE bool softfield_line_is_there(const struct softfield_line *line, uint32_t seq, uint32_t shift)
 {
@@ -98,63 +126,88 @@ SOFTFIELD_DEVICE bool softfield_line_is_there(const struct softfield_line *line,
 	       line->slot16[2].w[3] == mark && line->slot16[3].w[3] == mark;
 }
 
-/** Copies a line's part of a message and its immediate data out of the line's slots. */
-SOFTFIELD_DEVICE void softfield_line_scatter(const struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16], uint8_t *buf,
-					     uint32_t len, uint8_t *imm, uint32_t imm_len)
+/** Words of a line's payload, four at a time. */
+#define SOFTFIELD_LINE_FOURS (SOFTFIELD_LINE_PAYLOAD / 16)
+
+/** Whether messages of this kind are moved 16 bytes at a time. */
+SOFTFIELD_DEVICE bool softfield_line_is_wide(const void *buf, uint32_t imm_len)
 {
-	const bool wide = ((uintptr_t)buf & 15) == 0, words = ((uintptr_t)buf & 3) == 0;
-	uint32_t at;
-
-#pragma unroll
-	for (at = 0; at < SOFTFIELD_LINE_PAYLOAD; at += 4) {
-		const uint32_t k = at / 4, word = slot16[k / 3].w[k % 3], end = (at & ~15u) + 16;
-
-		if (wide && end <= len) {
-			if (at % 16 == 0)
-				*(uint4 *)(buf + at) =
-					make_uint4(word, slot16[(k + 1) / 3].w[(k + 1) % 3], slot16[(k + 2) / 3].w[(k + 2) % 3],
-						   slot16[(k + 3) / 3].w[(k + 3) % 3]);
-		} else if (words && at + 4 <= len) {
-			*(uint32_t *)(buf + at) = word;
-		} else if (at < len + imm_len) {
-			softfield_scatter_word(word, at, buf, len, imm, imm_len);
-		}
-	}
+	return imm_len == 0 && softfield_is_wide(buf);
 }
 
-/** The opposite, and zeros after them. The tags are left 0. */
-SOFTFIELD_DEVICE void softfield_line_gather(struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16], const uint8_t *buf,
-					    uint32_t len, const uint8_t *imm, uint32_t imm_len)
+/** Copies a line's part of a message and its immediate data out of a line. */
+SOFTFIELD_COLD void softfield_line_scatter_any(const struct softfield_line *line, uint8_t *buf, uint32_t len, uint8_t *imm,
+					       uint32_t imm_len)
 {
-	const bool wide = ((uintptr_t)buf & 15) == 0, words = ((uintptr_t)buf & 3) == 0;
-	uint32_t word[SOFTFIELD_LINE_PAYLOAD / 4], at, k;
+	uint32_t q;
 
-#pragma unroll
-	for (at = 0; at < SOFTFIELD_LINE_PAYLOAD; at += 4) {
-		const uint32_t end = (at & ~15u) + 16;
+	for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++)
+		softfield_scatter(line->slot16[q], q, buf, len, imm, imm_len);
+}
+SOFTFIELD_DEVICE void softfield_line_scatter(const struct softfield_line *line, uint8_t *buf, uint32_t len, uint8_t *imm,
+					     uint32_t imm_len)
+{
+	const struct softfield_slot16 a = line->slot16[0], b = line->slot16[1], c = line->slot16[2], d = line->slot16[3];
+	const uint4 fours[SOFTFIELD_LINE_FOURS] = {make_uint4(a.w[0], a.w[1], a.w[2], b.w[0]),
+						   make_uint4(b.w[1], b.w[2], c.w[0], c.w[1]),
+						   make_uint4(c.w[2], d.w[0], d.w[1], d.w[2])};
+	uint32_t k;
 
-		k = at / 4;
-		if (wide && end <= len) {
-			if (at % 16 == 0) {
-				const uint4 four = *(const uint4 *)(buf + at);
-
-				word[k] = four.x;
-				word[k + 1] = four.y;
-				word[k + 2] = four.z;
-				word[k + 3] = four.w;
-			}
-		} else if (words && at + 4 <= len) {
-			word[k] = *(const uint32_t *)(buf + at);
-		} else {
-			word[k] = at < len + imm_len ? softfield_gather_word(at, buf, len, imm, imm_len) : 0;
-		}
+	if (!softfield_line_is_wide(buf, imm_len)) {
+		softfield_line_scatter_any(line, buf, len, imm, imm_len);
+		return;
 	}
 #pragma unroll
-	for (k = 0; k < SOFTFIELD_LINE_SLOTS16; k++) {
-		slot16[k].w[0] = word[3 * k];
-		slot16[k].w[1] = word[3 * k + 1];
-		slot16[k].w[2] = word[3 * k + 2];
-		slot16[k].w[3] = 0;
+	for (k = 0; k < SOFTFIELD_LINE_FOURS; k++)
+		if (16 * k + 16 <= len)
+			*(uint4 *)(buf + 16 * k) = fours[k];
+	if (len < SOFTFIELD_LINE_PAYLOAD && (len & 15) != 0)
+		softfield_four_store(buf + (len & ~15u), len < 16 ? fours[0] : len < 32 ? fours[1] : fours[2], len & 15);
+}
+
+/** The opposite, for a message that is moved 16 bytes at a time: the payload, and zeros after it. */
+SOFTFIELD_DEVICE void softfield_line_gather(uint4 fours[SOFTFIELD_LINE_FOURS], const uint8_t *buf, uint32_t len)
+{
+	uint32_t k;
+
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_LINE_FOURS; k++)
+		fours[k] = 16 * k + 16 <= len ? *(const uint4 *)(buf + 16 * k) : make_uint4(0, 0, 0, 0);
+	if (len >= SOFTFIELD_LINE_PAYLOAD || (len & 15) == 0)
+		return;
+	const uint4 four = softfield_four_load(buf + (len & ~15u), len & 15);
+
+#pragma unroll
+	for (k = 0; k < SOFTFIELD_LINE_FOURS; k++)
+		fours[k] = k == len / 16 ? four : fours[k];
+}
+
+/** Writes such a payload and the tags to a line of the stage. */
+SOFTFIELD_DEVICE void softfield_line_put(struct softfield_line *line, const uint4 fours[SOFTFIELD_LINE_FOURS], uint32_t tag,
+					 uint32_t mark)
+{
+	const struct softfield_slot16 a = {{fours[0].x, fours[0].y, fours[0].z, tag}},
+				      b = {{fours[0].w, fours[1].x, fours[1].y, mark}},
+				      c = {{fours[1].z, fours[1].w, fours[2].x, mark}},
+				      d = {{fours[2].y, fours[2].z, fours[2].w, mark}};
+
+	line->slot16[0] = a;
+	line->slot16[1] = b;
+	line->slot16[2] = c;
+	line->slot16[3] = d;
+}
+
+/** The same for any message: loads it, too. */
+SOFTFIELD_COLD void softfield_line_put_any(struct softfield_line *line, const uint8_t *buf, uint32_t len, const uint8_t *imm,
+					   uint32_t imm_len, uint32_t tag, uint32_t mark)
+{
+	struct softfield_slot16 slot16;
+	uint32_t q;
+
+	for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++) {
+		slot16 = softfield_gather(q, buf, len, imm, imm_len);
+		slot16.w[3] = q == 0 ? tag : mark;
+		line->slot16[q] = slot16;
 	}
 }
 

@@ -162,27 +162,22 @@ SOFTFIELD_DEVICE uint32_t softfield_block_place(struct doca_comch_gpu_consumer *
 						struct softfield_handed *mine)
 {
 	const uint32_t slot = seq & (c->depth - 1);
-	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16], came;
+	struct softfield_slot16 head = line->slot16[0], came;
 	uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
 	uint32_t q;
 
-#pragma unroll
-	for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++)
-		slot16[q] = line->slot16[q];
-	softfield_collective_check(c, &slot16[0], posted_len, mine);
+	softfield_collective_check(c, &head, posted_len, mine);
 	came.w[0] = mine->got;
 	came.w[1] = mine->imm_len;
-	came.w[2] = slot16[0].w[3] & SOFTFIELD_TAG_ARENA ? slot16[0].w[0] : SOFTFIELD_IN_LINE;
+	came.w[2] = head.w[3] & SOFTFIELD_TAG_ARENA ? head.w[0] : SOFTFIELD_IN_LINE;
 	came.w[3] = 0;
 	*(struct softfield_slot16 *)&c->recvs[slot].got = came;
-	if (came.w[2] == SOFTFIELD_IN_LINE) {
-		softfield_line_scatter(slot16, (uint8_t *)mine->addr, mine->got, imm, mine->imm_len);
-	} else if (mine->imm_len != 0) {
-#pragma unroll
+	if (came.w[2] == SOFTFIELD_IN_LINE)
+		softfield_line_scatter(line, (uint8_t *)mine->addr, mine->got, imm, mine->imm_len);
+	else if (mine->imm_len != 0)
 		for (q = 1; q < SOFTFIELD_LINE_SLOTS16; q++)
-			softfield_scatter(slot16[q], q - 1, 0, 0, imm, mine->imm_len);
-	}
-	return softfield_rest_of(slot16[0].w[3]);
+			softfield_scatter(line->slot16[q], q - 1, 0, 0, imm, mine->imm_len);
+	return softfield_rest_of(head.w[3]);
 }
 
 /**
@@ -279,22 +274,18 @@ SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu
 template <int S>
 SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t lane = threadIdx.x & 31, base, j, turn = 0;
+	uint32_t lane = threadIdx.x & 31, base, turn = 0;
 
 	softfield_after_load(); /* the arena after the lines */
 	for (base = 0; base < total; base += 32) {
 		const struct softfield_gpu_recv *recv = &c->recvs[(first + base + lane) & (c->depth - 1)];
-		uint32_t offset = base + lane < total ? recv->offset : SOFTFIELD_IN_LINE;
-		uint32_t got = recv->got, large = __ballot_sync(SOFTFIELD_WARP_MASK, offset != SOFTFIELD_IN_LINE);
-		uint32_t shift = softfield_piece_shift<S>(offset != SOFTFIELD_IN_LINE, got);
-		uint64_t addr = recv->addr;
+		const uint32_t offset = base + lane < total ? recv->offset : SOFTFIELD_IN_LINE;
+		struct softfield_piece piece;
 
-		for (; large != 0; large &= large - 1) {
-			j = __ffs(large) - 1;
-			turn = softfield_scope_copy_in<S>((uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, j),
-							  c->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, j),
-							  __shfl_sync(SOFTFIELD_WARP_MASK, got, j), shift, turn);
-		}
+		piece.len = offset != SOFTFIELD_IN_LINE ? recv->got : 0;
+		piece.to = (uint8_t *)recv->addr;
+		piece.from = c->arena + offset;
+		turn = softfield_scope_copy<S, true>(piece, turn);
 	}
 	softfield_scope_sync<S>();
 }
@@ -372,7 +363,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_complete(struct doca_comch_gpu_co
 			total = softfield_collective_go_on<S>(c, first, total);
 		large = softfield_scope_any<S>(left & SOFTFIELD_IN_ARENA);
 	}
-	if (large && softfield_collective_all_small<S>(c, first, total))
+	if (S == SOFTFIELD_SCOPE_WARP && large && softfield_collective_all_small<S>(c, first, total))
 		softfield_collective_copy_in_small<S>(c, first, total);
 	else if (large)
 		softfield_collective_copy_in<S>(c, first, total);
@@ -388,15 +379,20 @@ SOFTFIELD_DEVICE void softfield_collective_close(struct doca_comch_gpu_consumer 
 		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 }
 
-/**
- * One poll for messages, by a warp. @return how many were returned; the caller's, if any, is in *mine and has number *seq
- */
-SOFTFIELD_DEVICE uint32_t softfield_warp_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq, struct softfield_handed *mine)
+/** A poll's result: the thread's message, if its rank is less than total, and its number. */
+struct softfield_received {
+	struct softfield_handed mine;
+	uint32_t seq, total;
+};
+
+/** One poll for messages, by a warp. */
+SOFTFIELD_COLD struct softfield_received softfield_warp_receive(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t head = c->head, delivered = c->delivered, lane = threadIdx.x & 31;
 	uint32_t polled = 0, total = delivered - head, closed = 0; /* total: left over by thread scope */
 	uint32_t left = 0;
 	bool fresh = head == delivered && c->status == 0, publish = false;
+	struct softfield_received result;
 	struct softfield_found f;
 
 	if (fresh && c->rounds == 0) {
@@ -419,21 +415,23 @@ SOFTFIELD_DEVICE uint32_t softfield_warp_receive(struct doca_comch_gpu_consumer 
 	softfield_collective_close(c, closed);
 	if (lane == 0)
 		publish = softfield_collective_count(c, total, polled, fresh);
-	total = softfield_collective_complete<SOFTFIELD_SCOPE_WARP>(c, delivered, total, left, publish);
-	*seq = head + lane;
+	result.total = softfield_collective_complete<SOFTFIELD_SCOPE_WARP>(c, delivered, total, left, publish);
+	result.seq = head + lane;
 	if (fresh)
-		*mine = softfield_warp_pick(&f, total);
-	else if (lane < total)
-		*mine = softfield_collective_pick(c, head + lane);
-	return total;
+		result.mine = softfield_warp_pick(&f, result.total);
+	else if (lane < result.total)
+		result.mine = softfield_collective_pick(c, head + lane);
+	return result;
 }
 
 /** The same by a block. */
-SOFTFIELD_DEVICE uint32_t softfield_block_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq, struct softfield_handed *mine)
+SOFTFIELD_COLD struct softfield_received softfield_block_receive(struct doca_comch_gpu_consumer *c)
 {
 	const uint32_t head = c->head, delivered = c->delivered, size = blockDim.x, rank = threadIdx.x, rounds = c->rounds,
 		       shift = c->shift;
 	uint32_t polled = 0, total = delivered - head, closed = 0, posted_len = 0, left = 0;
+	struct softfield_received result;
+	struct softfield_handed *mine = &result.mine;
 	const struct softfield_line *line = &softfield_block_stage()[rank % SOFTFIELD_BLOCK_LINES];
 	const bool fresh = head == delivered && c->status == 0;
 	bool publish = false;
@@ -471,11 +469,11 @@ SOFTFIELD_DEVICE uint32_t softfield_block_receive(struct doca_comch_gpu_consumer
 	softfield_collective_close(c, closed);
 	if (rank == 0)
 		publish = softfield_collective_count(c, total, polled, fresh);
-	total = softfield_collective_complete<SOFTFIELD_SCOPE_BLOCK>(c, delivered, total, left, publish);
-	*seq = head + rank;
-	if (!fresh && rank < total)
+	result.total = softfield_collective_complete<SOFTFIELD_SCOPE_BLOCK>(c, delivered, total, left, publish);
+	result.seq = head + rank;
+	if (!fresh && rank < result.total)
 		*mine = softfield_collective_pick(c, head + rank);
-	return total;
+	return result;
 }
 
 template <int S>
@@ -483,24 +481,22 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_g
 							     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len,
 							     bool wait)
 {
-	uint32_t seq, total;
-	struct softfield_handed mine;
+	struct softfield_received got;
 
 	if (!softfield_scope_valid<S>() || c == 0 || mkey == 0 || addr == 0 || recv_len == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	do
-		total = S == SOFTFIELD_SCOPE_WARP ? softfield_warp_receive(c, &seq, &mine)
-						  : softfield_block_receive(c, &seq, &mine);
-	while (total == 0 && wait && c->status == 0);
-	if (softfield_scope_rank<S>() >= total)
+		got = S == SOFTFIELD_SCOPE_WARP ? softfield_warp_receive(c) : softfield_block_receive(c);
+	while (got.total == 0 && wait && c->status == 0);
+	if (softfield_scope_rank<S>() >= got.total)
 		return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
-	*mkey = mine.mkey;
-	*addr = (uintptr_t)mine.addr;
-	*recv_len = mine.got;
+	*mkey = got.mine.mkey;
+	*addr = (uintptr_t)got.mine.addr;
+	*recv_len = got.mine.got;
 	if (imm_data != 0)
-		*imm_data = mine.imm_len != 0 ? c->imm + (seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
+		*imm_data = got.mine.imm_len != 0 ? c->imm + (got.seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
 	if (imm_data_len != 0)
-		*imm_data_len = mine.imm_len;
+		*imm_data_len = got.mine.imm_len;
 	return DOCA_SUCCESS;
 }
 

@@ -47,13 +47,13 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 	s->imm_len = m->imm_len;
 }
 
-/**
- * Inline messages, loaded in advance. In a warp: bytes from 12q on of the first eight, four lanes each. In a block: the caller's
- * own.
- */
+/** What a call loads in advance. */
 struct softfield_ahead {
-	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16]; /**< a warp's is the first one */
-	uint32_t votes;						/**< of a warp: the lanes that the messages belong to */
+	/* warp: bytes from 12q on of the first eight inline messages, four lanes each */
+	struct softfield_slot16 slot16;
+	uint32_t votes; /**< the lanes that these messages belong to */
+	/* block: the calling thread's inline message, if it is moved 16 bytes at a time */
+	uint4 fours[SOFTFIELD_LINE_FOURS];
 };
 
 /** For votes with gaps. */
@@ -161,7 +161,7 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 
 	if (votes == ahead->votes) {
 		uint32_t nth = lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
-		struct softfield_slot16 slot16 = ahead->slot16[0];
+		struct softfield_slot16 slot16 = ahead->slot16;
 
 		slot16.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_gen(number, d->peer.shift);
 		if (nth < count)
@@ -176,22 +176,20 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 SOFTFIELD_DEVICE void softfield_block_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
 					    uint32_t number, bool mine_goes, uint32_t total, const struct softfield_ahead *ahead)
 {
-	const uint32_t shift = d->peer.shift, own = seq + number;
+	const uint32_t shift = d->peer.shift, own = seq + number, mark = softfield_mark(own, shift),
+		       tag = softfield_tag(softfield_gen(own, shift), m->len, m->imm_len, 0);
 	struct softfield_line *line = &softfield_block_stage()[number % SOFTFIELD_BLOCK_LINES];
-	uint32_t base, q;
+	uint32_t base;
 
 	for (base = 0; base < total; base += SOFTFIELD_BLOCK_LINES) {
 		if (base != 0)
 			__syncthreads();
 		if (mine_goes && number / SOFTFIELD_BLOCK_LINES == base / SOFTFIELD_BLOCK_LINES) {
-#pragma unroll
-			for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++) {
-				struct softfield_slot16 slot16 = ahead->slot16[q];
-
-				slot16.w[3] = q == 0 ? softfield_tag(softfield_gen(own, shift), m->len, m->imm_len, 0)
-						     : softfield_mark(own, shift);
-				line->slot16[q] = slot16;
-			}
+			if (softfield_line_is_wide((const void *)m->addr, m->imm_len))
+				softfield_line_put(line, ahead->fours, tag, mark);
+			else
+				softfield_line_put_any(line, (const uint8_t *)m->addr, m->len, (const uint8_t *)m->imm,
+						       m->imm_len, tag, mark);
 		}
 		softfield_block_store(d->peer.lines, d->peer.depth, seq + base, min(total - base, SOFTFIELD_BLOCK_LINES));
 	}
@@ -249,6 +247,29 @@ SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, ui
 }
 
 /**
+ * Allocates arena bytes for up to 32 messages, of which each lane has one of len bytes, or none, if the arena has them in one piece.
+ * @return 0, without effect, if not; the lane's offset, and the head after its message
+ */
+SOFTFIELD_DEVICE bool softfield_warp_take_together(uint64_t *head, uint64_t tail, uint32_t used, uint32_t arena_size, uint32_t len,
+						   uint32_t *offset, uint64_t *end)
+{
+	const uint32_t room = softfield_arena_room(len), most = ~softfield_warp_min(~room);
+	uint32_t before, all;
+
+	/* the part in use must not grow, and a message not be as long as the ring is wide: the sum below has 32 bits */
+	if (used == 0 || (used < arena_size && (uint64_t)SOFTFIELD_ARENA_MESSAGES * most > used) || most > arena_size / 32)
+		return false;
+	before = softfield_warp_scan(room);
+	all = __shfl_sync(SOFTFIELD_WARP_MASK, before, 31);
+	if (((uint32_t)*head & (used - 1)) + all > used || *head + all - tail > used)
+		return false;
+	*offset = (uint32_t)(*head + before - room) & (used - 1);
+	*end = *head + before;
+	*head += all;
+	return true;
+}
+
+/**
  * The first warp's part of a send with large messages: allocates arena bytes for each of n, in order, 32 at a time. p->plan: how
  * many got them.
  */
@@ -264,7 +285,13 @@ SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint3
 		uint32_t len = large ? s->len : 0, votes = __ballot_sync(SOFTFIELD_WARP_MASK, large), offset = 0, mine = 0;
 		uint64_t end = head;
 
-		for (j = 0; j < 32 && base + j < n && !full; j++) {
+		if (softfield_warp_take_together(&head, tail, used, p->arena_size, len, &mine, &end)) {
+			planned += min(n - base, 32u);
+			j = 32;
+		} else {
+			j = 0;
+		}
+		for (; j < 32 && base + j < n && !full; j++) {
 			if (votes >> j & 1) {
 				uint32_t length = __shfl_sync(SOFTFIELD_WARP_MASK, len, j);
 
@@ -335,25 +362,21 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 		softfield_warp_take(p, n);
 	softfield_scope_sync<S>();
 	n = p->plan;
-	small = softfield_scope_all<S>(softfield_scope_rank<S>() >= n ||
-				       p->sends[(sent + softfield_scope_rank<S>()) & ring].len <= SOFTFIELD_SMALL);
+	small = S == SOFTFIELD_SCOPE_WARP && softfield_scope_all<S>(lane >= n || p->sends[(sent + lane) & ring].len <= SOFTFIELD_SMALL);
 	if (small)
 		softfield_collective_copy_out_small<S>(p, sent, n);
 	for (base = 0; base < n && !small; base += 32) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + base + lane) & ring];
-		bool is_large = base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE;
-		uint32_t large = __ballot_sync(SOFTFIELD_WARP_MASK, is_large);
-		uint32_t offset = s->offset, len = s->len, shift = softfield_piece_shift<S>(is_large, len);
-		uint64_t addr = s->addr;
+		struct softfield_piece piece;
 
-		for (; large != 0; large &= large - 1) {
-			i = __ffs(large) - 1;
-			turn = softfield_scope_copy_out<S>(p->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, i),
-							   (const uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, i),
-							   __shfl_sync(SOFTFIELD_WARP_MASK, len, i), shift, turn);
-		}
+		piece.len = base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE ? s->len : 0;
+		piece.to = p->arena + s->offset;
+		piece.from = (const uint8_t *)s->addr;
+		turn = softfield_scope_copy<S, false>(piece, turn);
 	}
-	softfield_fence_system(); /* the arena before the lines */
+	softfield_scope_sync<S>();
+	if (softfield_scope_rank<S>() == 0)
+		softfield_fence_system(); /* the arena, which all threads wrote, before the lines */
 	softfield_scope_sync<S>();
 	for (i = softfield_scope_rank<S>() / 4; i < n; i += softfield_scope_size<S>() / 4) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
@@ -429,7 +452,7 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 }
 
 template <int S>
-SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+SOFTFIELD_COLD doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
 							const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
 							uint64_t user_msg_id)
 {
@@ -447,9 +470,9 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 	softfield_scope_sync<S>(); /* other threads' messages are read below */
 	if (S == SOFTFIELD_SCOPE_WARP) {
 		ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_INLINE_MAX);
-		ahead.slot16[0] = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
-	} else if (pending && len + imm_len <= SOFTFIELD_INLINE_MAX) {
-		softfield_line_gather(ahead.slot16, (const uint8_t *)addr, len, imm, imm_len);
+		ahead.slot16 = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
+	} else if (pending && len <= SOFTFIELD_INLINE_MAX && softfield_line_is_wide((const void *)addr, imm_len)) {
+		softfield_line_gather(ahead.fours, (const uint8_t *)addr, len);
 	}
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */

@@ -146,71 +146,139 @@ SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_any(const uint8_t *from,
 	return slot16;
 }
 
-/**
- * Copies a message out of the arena; n threads do it together, of which the caller is number rank. A message that is one load for
- * each thread returns early: passing over the rest, of many instructions, takes long.
- */
-SOFTFIELD_COLD void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
+/** Whether a buffer can be accessed 16 bytes at a time. */
+SOFTFIELD_DEVICE bool softfield_is_wide(const void *buf)
 {
-	const struct softfield_slot16 *from = (const struct softfield_slot16 *)arena;
+	return ((uintptr_t)buf & 15) == 0;
+}
+
+/** The first len bytes of four words to an aligned buffer; fewer than 16. */
+SOFTFIELD_DEVICE void softfield_four_store(uint8_t *buf, uint4 four, uint32_t len)
+{
+	const uint32_t last = len < 4 ? four.x : len < 8 ? four.y : len < 12 ? four.z : four.w;
+	uint32_t b;
+
+	if (len >= 4)
+		((uint32_t *)buf)[0] = four.x;
+	if (len >= 8)
+		((uint32_t *)buf)[1] = four.y;
+	if (len >= 12)
+		((uint32_t *)buf)[2] = four.z;
+#pragma unroll
+	for (b = 0; b < 3; b++)
+		if (b < (len & 3))
+			buf[(len & ~3u) + b] = (uint8_t)(last >> 8 * b);
+}
+
+/** The opposite; zeros behind them. Loads all of the last word, too. */
+SOFTFIELD_DEVICE uint4 softfield_four_load(const uint8_t *buf, uint32_t len)
+{
+	const uint32_t *words = (const uint32_t *)buf, kept = len & 3 ? (1u << 8 * (len & 3)) - 1 : ~0u;
+	uint4 four;
+
+	four.x = len > 0 ? words[0] : 0;
+	four.y = len > 4 ? words[1] : 0;
+	four.z = len > 8 ? words[2] : 0;
+	four.w = len > 12 ? words[3] : 0;
+	four.x &= len < 4 ? kept : ~0u;
+	four.y &= len < 8 ? kept : ~0u;
+	four.z &= len < 12 ? kept : ~0u;
+	four.w &= kept;
+	return four;
+}
+
+/**
+ * softfield_store_any and softfield_load_any of such a buffer, without a call: around one, slots that are still being loaded would
+ * have to be stored to memory, and each waited for.
+ */
+SOFTFIELD_DEVICE void softfield_store_wide(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
+{
+	const uint4 four = make_uint4(slot16.w[0], slot16.w[1], slot16.w[2], slot16.w[3]);
+
+	if (len >= 16)
+		*(uint4 *)to = four;
+	else
+		softfield_four_store(to, four, len);
+}
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_wide(const uint8_t *from, uint32_t len)
+{
+	const uint4 four = len >= 16 ? *(const uint4 *)from : softfield_four_load(from, len);
+	const struct softfield_slot16 slot16 = {{four.x, four.y, four.z, four.w}};
+
+	return slot16;
+}
+
+/** Loads and stores 16 bytes at most of a message and of the arena, in the direction of `in`: out of the arena. */
+template <bool in> SOFTFIELD_DEVICE struct softfield_slot16 softfield_copy_load(const uint8_t *from, uint32_t len)
+{
+	return in ? softfield_load_slot16((const struct softfield_slot16 *)from) : softfield_load_wide(from, len);
+}
+template <bool in> SOFTFIELD_DEVICE void softfield_copy_store(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
+{
+	if (in)
+		softfield_store_wide(to, slot16, len);
+	else
+		softfield_store_slot16((struct softfield_slot16 *)to, slot16);
+}
+
+/** softfield_copy_in and softfield_copy_out where the message's buffer is at any address. */
+template <bool in>
+SOFTFIELD_COLD void softfield_copy_any(uint8_t *to, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
+{
+	uint32_t i, slots16 = (len + 15) / 16;
+
+#pragma unroll 1
+	for (i = rank; i < slots16; i += n) {
+		if (in)
+			softfield_store_any(to + 16 * (uint64_t)i,
+					    softfield_load_slot16((const struct softfield_slot16 *)from + i), len - 16 * i);
+		else
+			softfield_store_slot16((struct softfield_slot16 *)to + i,
+					       softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
+	}
+}
+
+/** The same where it is wide. A message that is one load for each thread returns early: passing over the rest takes long. */
+template <bool in>
+SOFTFIELD_COLD void softfield_copy_wide(uint8_t *to, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
+{
 	struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 	uint32_t slots16 = (len + 15) / 16, i = rank, k;
 
 	if (slots16 <= n) {
 		if (i < slots16)
-			softfield_store_any(to + 16 * (uint64_t)i, softfield_load_slot16(from + i), len - 16 * i);
+			softfield_copy_store<in>(to + 16 * (uint64_t)i,
+						 softfield_copy_load<in>(from + 16 * (uint64_t)i, len - 16 * i), len - 16 * i);
 		return;
 	}
-	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
+	for (; i < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			slot16[k] = softfield_load_slot16(from + i + k * n);
+			if (i + k * n < slots16)
+				slot16[k] = softfield_copy_load<in>(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			softfield_store_any(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
+			if (i + k * n < slots16)
+				softfield_copy_store<in>(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
 	}
-	if (i >= slots16)
-		return;
-#pragma unroll
-	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-		if (i + k * n < slots16)
-			slot16[k] = softfield_load_slot16(from + i + k * n);
-#pragma unroll
-	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-		if (i + k * n < slots16)
-			softfield_store_any(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
+}
+
+/** Copies a message out of the arena; n threads do it together, of which the caller is number rank. */
+SOFTFIELD_DEVICE void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
+{
+	if (softfield_is_wide(to))
+		softfield_copy_wide<true>(to, arena, len, rank, n);
+	else
+		softfield_copy_any<true>(to, arena, len, rank, n);
 }
 
 /** Copies a message into the arena, likewise. */
-SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
+SOFTFIELD_DEVICE void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
 {
-	struct softfield_slot16 *to = (struct softfield_slot16 *)arena;
-	struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
-	uint32_t slots16 = (len + 15) / 16, i = rank, k;
-
-	if (slots16 <= n) {
-		if (i < slots16)
-			softfield_store_slot16(to + i, softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
-		return;
-	}
-	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
-#pragma unroll
-		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			slot16[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
-#pragma unroll
-		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			softfield_store_slot16(to + i + k * n, slot16[k]);
-	}
-	if (i >= slots16)
-		return;
-#pragma unroll
-	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-		if (i + k * n < slots16)
-			slot16[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
-#pragma unroll
-	for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-		if (i + k * n < slots16)
-			softfield_store_slot16(to + i + k * n, slot16[k]);
+	if (softfield_is_wide(from))
+		softfield_copy_wide<false>(arena, from, len, rank, n);
+	else
+		softfield_copy_any<false>(arena, from, len, rank, n);
 }
 
 #else

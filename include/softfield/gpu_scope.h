@@ -9,7 +9,7 @@
 #ifndef SOFTFIELD_GPU_SCOPE_H_
 #define SOFTFIELD_GPU_SCOPE_H_
 
-#include <softfield/device.h>
+#include <softfield/gpu_block_lines.h>
 
 #define SOFTFIELD_SCOPE_WARP 1
 #define SOFTFIELD_SCOPE_BLOCK 2
@@ -158,46 +158,152 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 	return a;
 }
 
+/** A message's source and destination, and its length; len 0: none. */
+struct softfield_piece {
+	uint8_t *to;
+	const uint8_t *from;
+	uint32_t len;
+};
+
+/** The sum of the values of this lane and those before it. */
+SOFTFIELD_DEVICE uint32_t softfield_warp_scan(uint32_t v)
+{
+	uint32_t lane = threadIdx.x & 31, i, other;
+
+#pragma unroll
+	for (i = 1; i < 32; i *= 2) {
+		other = __shfl_up_sync(SOFTFIELD_WARP_MASK, v, i);
+		v += lane >= i ? other : 0;
+	}
+	return v;
+}
+
+/** Messages that are together as long as a warp's loads in flight are copied in pieces of this size; else in smaller ones. */
+#define SOFTFIELD_LONG_SHIFT 12u
+/** Small pieces: one load for each lane of a warp. */
+#define SOFTFIELD_PIECE_SHIFT 9u
+/** Loads from the GPU's memory that a lane has in flight. */
+#define SOFTFIELD_PIECES_FLIGHT 4u
+
+/** Small pieces of messages of a warp's lanes, of which each has one; the same in all warps. */
+struct softfield_pieces {
+	struct softfield_piece mine;
+	uint32_t end;	/**< pieces up to the lane's last one */
+	uint32_t total; /**< pieces */
+};
+
+SOFTFIELD_DEVICE struct softfield_pieces softfield_pieces_of(struct softfield_piece mine)
+{
+	struct softfield_pieces all;
+
+	all.mine = mine;
+	all.end = softfield_warp_scan((mine.len + (1u << SOFTFIELD_PIECE_SHIFT) - 1) >> SOFTFIELD_PIECE_SHIFT);
+	all.total = __shfl_sync(SOFTFIELD_WARP_MASK, all.end, 31);
+	return all;
+}
+
+/** The calling lane's 16 bytes of piece number i, or fewer; len 0: none. */
+SOFTFIELD_DEVICE struct softfield_piece softfield_pieces_get(const struct softfield_pieces *all, uint32_t i)
+{
+	const uint32_t owner = __popc(__ballot_sync(SOFTFIELD_WARP_MASK, all->end <= i)) & 31,
+		       num = (all->mine.len + (1u << SOFTFIELD_PIECE_SHIFT) - 1) >> SOFTFIELD_PIECE_SHIFT,
+		       before = __shfl_sync(SOFTFIELD_WARP_MASK, all->end - num, owner),
+		       len = __shfl_sync(SOFTFIELD_WARP_MASK, all->mine.len, owner),
+		       at = ((i - before) << SOFTFIELD_PIECE_SHIFT) + 16 * (threadIdx.x & 31);
+	struct softfield_piece piece;
+
+	piece.to = (uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, (uint64_t)all->mine.to, owner) + at;
+	piece.from = (const uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, (uint64_t)all->mine.from, owner) + at;
+	piece.len = i < all->total && at < len ? len - at : 0;
+	return piece;
+}
+
+/** A block copies messages out of the arena. Its warps take small pieces in turn, and have many in flight, in shared memory. */
+SOFTFIELD_COLD void softfield_block_copy_in(const struct softfield_piece mine)
+{
+	const struct softfield_pieces all = softfield_pieces_of(mine);
+	const uint32_t warps = blockDim.x / 32, flight = SOFTFIELD_BLOCK_SLOTS16 / blockDim.x;
+	struct softfield_slot16 *slots16 = softfield_block_slots() + threadIdx.x;
+	struct softfield_piece piece;
+	uint32_t i, u;
+
+	for (i = threadIdx.x / 32; i < all.total; i += warps * flight) {
+#pragma unroll 1
+		for (u = 0; u < flight; u++) {
+			piece = softfield_pieces_get(&all, i + u * warps);
+			if (piece.len != 0)
+				softfield_block_fetch(&slots16[u * blockDim.x], piece.from);
+		}
+		softfield_block_fetched();
+#pragma unroll 1
+		for (u = 0; u < flight; u++) {
+			piece = softfield_pieces_get(&all, i + u * warps);
+			if (piece.len != 0)
+				softfield_store_any(piece.to, slots16[u * blockDim.x], piece.len);
+		}
+	}
+}
+
+/** A block copies messages into the arena, from wide buffers; likewise. */
+SOFTFIELD_COLD void softfield_block_copy_out(const struct softfield_piece mine)
+{
+	const struct softfield_pieces all = softfield_pieces_of(mine);
+	struct softfield_slot16 slot16[SOFTFIELD_PIECES_FLIGHT];
+	const uint32_t warps = blockDim.x / 32;
+	struct softfield_piece piece[SOFTFIELD_PIECES_FLIGHT];
+	uint32_t i, u;
+
+	for (i = threadIdx.x / 32; i < all.total; i += warps * SOFTFIELD_PIECES_FLIGHT) {
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_PIECES_FLIGHT; u++) {
+			piece[u] = softfield_pieces_get(&all, i + u * warps);
+			if (piece[u].len != 0)
+				slot16[u] = softfield_load_wide(piece[u].from, piece[u].len);
+		}
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_PIECES_FLIGHT; u++)
+			if (piece[u].len != 0)
+				softfield_store_slot16((struct softfield_slot16 *)piece[u].to, slot16[u]);
+	}
+}
+
 /**
- * Messages are copied in pieces, which the warps take in turn: of 4096 bytes, as much as a warp's lanes have loads in flight, or
- * of less, down to a load for each lane, if there are too few messages for all warps. Each lane has one of len bytes, if large is
- * set. @return the logarithm of a piece's length
+ * Copies up to 32 messages, of which each lane has one, the same in all warps: into the arena, or if `in` is set, out of it. Long ones
+ * in pieces of 4 KiB, the first by warp number turn. @return the warp for the next one
  */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_piece_shift(bool large, uint32_t len)
+template <int S, bool in> SOFTFIELD_DEVICE uint32_t softfield_scope_copy(const struct softfield_piece mine, uint32_t turn)
 {
-	const uint32_t bytes = softfield_warp_sum(large ? min(len, 4096u) : 0);
-	uint32_t shift = 9;
+	const uint32_t warps = softfield_scope_warps<S>();
+	uint32_t votes = __ballot_sync(SOFTFIELD_WARP_MASK, mine.len != 0), pieces, i;
+	const bool is_short = __all_sync(SOFTFIELD_WARP_MASK, mine.len < 1u << SOFTFIELD_LONG_SHIFT) ||
+			      softfield_warp_sum(min(mine.len, warps << SOFTFIELD_LONG_SHIFT)) < warps << SOFTFIELD_LONG_SHIFT;
 
-	while (shift < 12 && softfield_scope_warps<S>() << shift < bytes)
-		shift++;
-	return shift;
-}
-
-/** Copies a message out of the arena. @return the warp that takes the next one's first piece */
-template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t shift, uint32_t turn)
-{
-	uint32_t pieces = (len + (1u << shift) - 1) >> shift, warps = softfield_scope_warps<S>(), i, at;
-
-	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
-		at = i << shift;
-		softfield_copy_in(to + at, arena + at, min(1u << shift, len - at), threadIdx.x & 31, 32);
+	if (S == SOFTFIELD_SCOPE_BLOCK && in && is_short) {
+		softfield_block_copy_in(mine);
+		return 0;
 	}
-	return (turn + pieces) % warps;
-}
-
-/** Copies one into the arena, likewise. */
-template <int S>
-SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t shift,
-						   uint32_t turn)
-{
-	uint32_t pieces = (len + (1u << shift) - 1) >> shift, warps = softfield_scope_warps<S>(), i, at;
-
-	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
-		at = i << shift;
-		softfield_copy_out(arena + at, from + at, min(1u << shift, len - at), threadIdx.x & 31, 32);
+	if (S == SOFTFIELD_SCOPE_BLOCK && is_short &&
+	    __all_sync(SOFTFIELD_WARP_MASK, mine.len == 0 || softfield_is_wide(mine.from))) {
+		softfield_block_copy_out(mine);
+		return 0;
 	}
-	return (turn + pieces) % warps;
+	for (; votes != 0; votes &= votes - 1) {
+		const uint32_t owner = __ffs(votes) - 1, len = __shfl_sync(SOFTFIELD_WARP_MASK, mine.len, owner);
+		const uint8_t *from = (const uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, (uint64_t)mine.from, owner);
+		uint8_t *to = (uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, (uint64_t)mine.to, owner);
+
+		pieces = (len + (1u << SOFTFIELD_LONG_SHIFT) - 1) >> SOFTFIELD_LONG_SHIFT;
+		for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
+			const uint32_t at = i << SOFTFIELD_LONG_SHIFT, part = min(1u << SOFTFIELD_LONG_SHIFT, len - at);
+
+			if (in)
+				softfield_copy_in(to + at, from + at, part, threadIdx.x & 31, 32);
+			else
+				softfield_copy_out(to + at, from + at, part, threadIdx.x & 31, 32);
+		}
+		turn = (turn + pieces) % warps;
+	}
+	return turn;
 }
 
 /**
@@ -208,36 +314,35 @@ SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t
 #define SOFTFIELD_SMALL_THREADS 8u /**< for a message */
 #define SOFTFIELD_SMALL_FLIGHT 4u  /**< messages in flight per thread */
 
-/** One message of a batch: its source and destination. len 0: none. */
-struct softfield_piece {
-	uint8_t *to;
-	const uint8_t *from;
-	uint32_t len;
-};
-
 /** Copies the calling thread's part of SMALL_FLIGHT messages: out of an arena if `in` is set, else into one. */
 template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT])
 {
-	uint32_t k, u;
 	struct softfield_slot16 slot16[SOFTFIELD_SMALL_FLIGHT];
-	bool more = true;
+	bool more = true, wide = true;
+	uint32_t k, u;
 
+#pragma unroll
+	for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
+		wide = wide && (piece[u].len == 0 || softfield_is_wide(in ? piece[u].to : piece[u].from));
+	if (!wide) {
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
+			softfield_copy_any<in>(piece[u].to, piece[u].from, piece[u].len,
+					       threadIdx.x % SOFTFIELD_SMALL_THREADS, SOFTFIELD_SMALL_THREADS);
+		return;
+	}
 	for (k = threadIdx.x % SOFTFIELD_SMALL_THREADS * 16; more && k < SOFTFIELD_SMALL; k += SOFTFIELD_SMALL_THREADS * 16) {
 		more = false;
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
 			if (k < piece[u].len)
-				slot16[u] = in ? softfield_load_slot16((const struct softfield_slot16 *)(piece[u].from + k))
-					       : softfield_load_any(piece[u].from + k, piece[u].len - k);
+				slot16[u] = softfield_copy_load<in>(piece[u].from + k, piece[u].len - k);
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			if (k >= piece[u].len)
 				continue;
 			more = true;
-			if (in)
-				softfield_store_any(piece[u].to + k, slot16[u], piece[u].len - k);
-			else
-				softfield_store_slot16((struct softfield_slot16 *)(piece[u].to + k), slot16[u]);
+			softfield_copy_store<in>(piece[u].to + k, slot16[u], piece[u].len - k);
 		}
 	}
 }

@@ -27,6 +27,7 @@ struct load_queue {
 	pthread_t thread;
 	uint32_t stride;
 	uint64_t asked, sent, answered, wrong;	      /* messages */
+	uint32_t next;				      /* asked mod depth */
 	struct doca_comch_producer_task_send **sends; /* message n uses n mod depth */
 	struct doca_buf_inventory *inventory;
 	struct doca_buf **bufs;
@@ -53,11 +54,6 @@ static void failed_send(struct doca_comch_producer_task_send *task, union doca_d
 	struct load_queue *q = ctx_data.ptr;
 
 	q->wrong++;
-}
-
-static uint8_t *send_memory(struct load_queue *q, uint64_t n)
-{
-	return q->queue->memory + (n % q->config->depth) * q->stride;
 }
 
 static void check(struct load_queue *q, struct doca_buf *buf)
@@ -152,8 +148,9 @@ static void prepare(struct load_queue *q)
 
 static bool ask(struct load_queue *q)
 {
-	uint8_t *memory = send_memory(q, q->asked);
-	struct doca_task *task = doca_comch_producer_task_send_as_task(q->sends[q->asked % q->config->depth]);
+	uint8_t *memory = q->queue->memory + (size_t)q->next * q->stride;
+	struct doca_comch_producer_task_send *send = q->sends[q->next];
+	struct doca_task *task = doca_comch_producer_task_send_as_task(send);
 	uint32_t size = q->config->size;
 
 	if (q->asked - q->sent == q->config->depth) /* an answer may arrive before its request is completed */
@@ -165,13 +162,14 @@ static bool ask(struct load_queue *q)
 		uint8_t imm[32];
 
 		fill_imm(imm, q->config->imm_len, q->asked);
-		doca_comch_producer_task_send_set_imm_data(q->sends[q->asked % q->config->depth], imm, q->config->imm_len);
+		doca_comch_producer_task_send_set_imm_data(send, imm, q->config->imm_len);
 	}
 	if (q->config->depth == 1)
 		q->asked_at[0] = sf_now_s();
 	if (doca_task_submit(task) != DOCA_SUCCESS)
 		return false;
 	q->asked++;
+	q->next = q->next + 1 == q->config->depth ? 0 : q->next + 1;
 	return true;
 }
 
