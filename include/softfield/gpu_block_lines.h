@@ -98,8 +98,8 @@ SOFTFIELD_DEVICE void softfield_block_store(struct softfield_line *ring, uint32_
 }
 
 /**
- * Begins to copy a slot from host memory to one in shared memory, which only the calling thread reads. No register waits for the bytes,
- * so a thread can have many in flight.
+ * Begins to copy a slot from host memory to one in shared memory, which only the calling thread reads. No register waits for the
+ * bytes, so a thread can have many in flight.
  */
 SOFTFIELD_DEVICE void softfield_block_fetch(struct softfield_slot16 *to, const uint8_t *from)
 {

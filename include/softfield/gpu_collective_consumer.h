@@ -180,43 +180,69 @@ SOFTFIELD_DEVICE uint32_t softfield_block_place(struct doca_comch_gpu_consumer *
 	return softfield_rest_of(head.w[3]);
 }
 
+/** Slot q of the overflow slot of a message; NULL: the message does not need it. */
+SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_overflow_slot16(const struct doca_comch_gpu_consumer *c, uint32_t slot,
+									  uint32_t q)
+{
+	const struct softfield_gpu_recv *recv = &c->recvs[slot];
+
+	if (recv->offset != SOFTFIELD_IN_LINE ||
+	    SOFTFIELD_LINE_SLOTS16 + q >= softfield_inline_slots16(recv->got + recv->imm_len))
+		return 0;
+	return &softfield_overflow_of(c->lines, c->depth, slot)->slot16[q];
+}
+
+/** Copies slot q of a message's overflow slot, which was loaded, into its receive. @return false if it is not there yet */
+SOFTFIELD_DEVICE bool softfield_overflow_take(const struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
+					      struct softfield_slot16 slot16)
+{
+	const uint32_t slot = seq & (c->depth - 1);
+	const struct softfield_gpu_recv *recv = &c->recvs[slot];
+
+	if (slot16.w[3] != softfield_mark(seq, c->shift))
+		return false;
+	softfield_scatter(slot16, SOFTFIELD_LINE_SLOTS16 + q, (uint8_t *)recv->addr, recv->got, c->imm + slot * SOFTFIELD_IMM_MAX,
+			  recv->imm_len);
+	return true;
+}
+
 /**
- * Copies overflow slots into the receives: eight threads for each, with several messages of a thread in flight.
- * @return how many of total messages are complete; of the others an overflow slot is still being written
+ * Copies overflow slots into the receives: eight threads for each, with several messages of a thread in flight; those of a block
+ * in shared memory. @return how many of total messages are complete; of the others an overflow slot is still being written
  */
 template <int S>
 SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_OVERFLOW_SLOTS16, q = threadIdx.x % SOFTFIELD_OVERFLOW_SLOTS16,
-		 missing = total, m, u;
-	struct softfield_slot16 slot16[SOFTFIELD_SMALL_FLIGHT];
+	const uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_OVERFLOW_SLOTS16,
+		       q = threadIdx.x % SOFTFIELD_OVERFLOW_SLOTS16, mask = c->depth - 1,
+		       flight = S == SOFTFIELD_SCOPE_BLOCK ? min(SOFTFIELD_SMALL_FLIGHT, SOFTFIELD_BLOCK_SLOTS16 / blockDim.x)
+							   : SOFTFIELD_SMALL_FLIGHT;
+	struct softfield_slot16 *fetched = softfield_block_slots() + threadIdx.x;
+	const struct softfield_slot16 *from;
+	uint32_t missing = total, m, u, i;
 
 	softfield_scope_sync<S>(); /* the lines have been copied into the receives */
-	for (m = softfield_scope_rank<S>() / SOFTFIELD_OVERFLOW_SLOTS16; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
-		bool needed[SOFTFIELD_SMALL_FLIGHT];
+	for (m = softfield_scope_rank<S>() / SOFTFIELD_OVERFLOW_SLOTS16; m < total; m += groups * flight) {
+		struct softfield_slot16 loaded[SOFTFIELD_SMALL_FLIGHT];
 
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
-			uint32_t i = m + u * groups, slot = (first + i) & (c->depth - 1);
-			const struct softfield_gpu_recv *recv = &c->recvs[slot];
-
-			needed[u] = i < total && recv->offset == SOFTFIELD_IN_LINE &&
-				    SOFTFIELD_LINE_SLOTS16 + q < softfield_inline_slots16(recv->got + recv->imm_len);
-			if (needed[u])
-				slot16[u] = softfield_load_slot16(&softfield_overflow_of(c->lines, c->depth, slot)->slot16[q]);
+			i = m + u * groups;
+			from = u < flight && i < total ? softfield_overflow_slot16(c, (first + i) & mask, q) : 0;
+			if (from != 0 && S == SOFTFIELD_SCOPE_BLOCK)
+				softfield_block_fetch(&fetched[u * blockDim.x], (const uint8_t *)from);
+			else if (from != 0)
+				loaded[u] = softfield_load_slot16(from);
 		}
+		if (S == SOFTFIELD_SCOPE_BLOCK)
+			softfield_block_fetched();
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
-			uint32_t i = m + u * groups, slot = (first + i) & (c->depth - 1);
-			const struct softfield_gpu_recv *recv = &c->recvs[slot];
-
-			if (!needed[u])
-				continue;
-			if (slot16[u].w[3] != softfield_mark(first + i, c->shift))
+			i = m + u * groups;
+			if (u < flight && i < total && softfield_overflow_slot16(c, (first + i) & mask, q) != 0 &&
+			    !softfield_overflow_take(c, first + i, q,
+						     S == SOFTFIELD_SCOPE_BLOCK ? fetched[u * blockDim.x] : loaded[u]))
 				missing = min(missing, i);
-			else
-				softfield_scatter(slot16[u], SOFTFIELD_LINE_SLOTS16 + q, (uint8_t *)recv->addr, recv->got,
-						  c->imm + slot * SOFTFIELD_IMM_MAX, recv->imm_len);
 		}
 	}
 	return softfield_scope_min<S>(missing);

@@ -195,6 +195,60 @@ SOFTFIELD_DEVICE void softfield_block_lines(const struct softfield_gpu_dest *d, 
 	}
 }
 
+/** Puts a message's part of an overflow slot into shared memory; slots that it does not need have no mark. */
+SOFTFIELD_DEVICE void softfield_overflow_put(struct softfield_slot16 *to, const struct softfield_outgoing *m, uint32_t mark)
+{
+	const bool wide = softfield_line_is_wide((const void *)m->addr, m->imm_len);
+	const uint32_t slots16 = softfield_inline_slots16(m->len + m->imm_len);
+	uint4 fours[SOFTFIELD_LINE_FOURS];
+	uint32_t q, at;
+
+#pragma unroll 1
+	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q += SOFTFIELD_LINE_SLOTS16) {
+		at = SOFTFIELD_LINE_PAYLOAD + q * SOFTFIELD_SLOT16_PAYLOAD;
+		if (SOFTFIELD_LINE_SLOTS16 + q >= slots16)
+			break;
+		if (wide) {
+			softfield_line_gather(fours, (const uint8_t *)m->addr + at, m->len - at);
+			softfield_line_put((struct softfield_line *)&to[q], fours, mark, mark);
+		}
+	}
+#pragma unroll 1
+	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q++) {
+		if (SOFTFIELD_LINE_SLOTS16 + q >= slots16) {
+			to[q].w[3] = 0;
+		} else if (!wide) {
+			to[q] = softfield_gather(SOFTFIELD_LINE_SLOTS16 + q, (const uint8_t *)m->addr, m->len,
+						 (const uint8_t *)m->imm, m->imm_len);
+			to[q].w[3] = mark;
+		}
+	}
+}
+
+/** Writes the overflow slots of a block's messages, of which total are to be sent. */
+SOFTFIELD_COLD void softfield_block_overflows(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
+					      uint32_t seq, uint32_t number, bool mine_goes, uint32_t total)
+{
+	struct softfield_slot16 *slots16 = softfield_block_slots();
+	uint32_t base, n, i;
+
+	for (base = 0; base < total; base += SOFTFIELD_BLOCK_LINES) {
+		n = min(total - base, SOFTFIELD_BLOCK_LINES);
+		__syncthreads(); /* the slots are free */
+		if (mine_goes && number / SOFTFIELD_BLOCK_LINES == base / SOFTFIELD_BLOCK_LINES)
+			softfield_overflow_put(&slots16[(number - base) * SOFTFIELD_OVERFLOW_SLOTS16], m,
+					       softfield_mark(seq + number, peer->shift));
+		__syncthreads();
+		for (i = threadIdx.x; i < n * SOFTFIELD_OVERFLOW_SLOTS16; i += blockDim.x) {
+			struct softfield_overflow *to = softfield_overflow_of(
+				peer->lines, peer->depth, (seq + base + i / SOFTFIELD_OVERFLOW_SLOTS16) & (peer->depth - 1));
+
+			if (slots16[i].w[3] != 0)
+				softfield_store_slot16(&to->slot16[i % SOFTFIELD_OVERFLOW_SLOTS16], slots16[i]);
+		}
+	}
+}
+
 /** softfield_producer_reclaim by a whole warp, 32 messages at a time. */
 SOFTFIELD_COLD void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
 {
@@ -247,11 +301,12 @@ SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, ui
 }
 
 /**
- * Allocates arena bytes for up to 32 messages, of which each lane has one of len bytes, or none, if the arena has them in one piece.
+ * Allocates arena bytes for up to 32 messages, of which each lane has one of len bytes, or none, if the arena has them in one
+ * piece.
  * @return 0, without effect, if not; the lane's offset, and the head after its message
  */
-SOFTFIELD_DEVICE bool softfield_warp_take_together(uint64_t *head, uint64_t tail, uint32_t used, uint32_t arena_size, uint32_t len,
-						   uint32_t *offset, uint64_t *end)
+SOFTFIELD_DEVICE bool softfield_warp_take_together(uint64_t *head, uint64_t tail, uint32_t used, uint32_t arena_size,
+						   uint32_t len, uint32_t *offset, uint64_t *end)
 {
 	const uint32_t room = softfield_arena_room(len), most = ~softfield_warp_min(~room);
 	uint32_t before, all;
@@ -285,7 +340,7 @@ SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint3
 		uint32_t len = large ? s->len : 0, votes = __ballot_sync(SOFTFIELD_WARP_MASK, large), offset = 0, mine = 0;
 		uint64_t end = head;
 
-		if (softfield_warp_take_together(&head, tail, used, p->arena_size, len, &mine, &end)) {
+		if (n > 1 && softfield_warp_take_together(&head, tail, used, p->arena_size, len, &mine, &end)) {
 			planned += min(n - base, 32u);
 			j = 32;
 		} else {
@@ -362,7 +417,8 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 		softfield_warp_take(p, n);
 	softfield_scope_sync<S>();
 	n = p->plan;
-	small = S == SOFTFIELD_SCOPE_WARP && softfield_scope_all<S>(lane >= n || p->sends[(sent + lane) & ring].len <= SOFTFIELD_SMALL);
+	small = S == SOFTFIELD_SCOPE_WARP &&
+		softfield_scope_all<S>(lane >= n || p->sends[(sent + lane) & ring].len <= SOFTFIELD_SMALL);
 	if (small)
 		softfield_collective_copy_out_small<S>(p, sent, n);
 	for (base = 0; base < n && !small; base += 32) {
@@ -434,8 +490,10 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 		else
 			softfield_block_lines(d, m, seq, number, mine_goes, total, ahead);
 		votes = __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD);
-		if (votes != 0)
+		if (S == SOFTFIELD_SCOPE_WARP && votes != 0)
 			softfield_collective_overflows(&d->peer, m, seq + number, votes);
+		else if (S == SOFTFIELD_SCOPE_BLOCK && a->longer)
+			softfield_block_overflows(&d->peer, m, seq, number, mine_goes, total);
 		if (mine_goes)
 			softfield_collective_record_inline(p, sent + number, m);
 	}
@@ -453,8 +511,8 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 
 template <int S>
 SOFTFIELD_COLD doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
-							const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
-							uint64_t user_msg_id)
+						      const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+						      uint64_t user_msg_id)
 {
 	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
 	bool pending = consumer_id != 0, more;
@@ -477,7 +535,8 @@ SOFTFIELD_COLD doca_error_t softfield_collective_send(struct doca_comch_gpu_prod
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */
 	do {
-		struct softfield_agreed a = softfield_scope_agree<S>(pending, consumer_id);
+		struct softfield_agreed a =
+			softfield_scope_agree<S>(pending, consumer_id, len + imm_len > SOFTFIELD_LINE_PAYLOAD);
 
 		if (a.id != 0)
 			softfield_collective_send_to<S>(p, &a, &m, &ahead, &pending, &result);

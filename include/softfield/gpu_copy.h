@@ -188,8 +188,8 @@ SOFTFIELD_DEVICE uint4 softfield_four_load(const uint8_t *buf, uint32_t len)
 }
 
 /**
- * softfield_store_any and softfield_load_any of such a buffer, without a call: around one, slots that are still being loaded would
- * have to be stored to memory, and each waited for.
+ * softfield_store_any and softfield_load_any of such a buffer, without a call: around one, slots that are still being loaded
+ * would have to be stored to memory, and each waited for.
  */
 SOFTFIELD_DEVICE void softfield_store_wide(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
 {

@@ -122,13 +122,17 @@ struct softfield_agreed {
 	uint32_t total;	 /**< threads with this id, in warps whose first pending thread has it */
 	uint32_t number; /**< the caller's number among them */
 	bool mine;	 /**< whether the caller is one of them */
+	bool longer;	 /**< whether any of them has a message longer than a line; block scope only */
 };
+
+/** In a block's count of a warp's threads. */
+#define SOFTFIELD_AGREED_LONGER (1u << 16)
 
 /**
  * Synchronizes, and chooses the id of the first pending thread. A warp whose first pending thread has another id waits for the
  * next round.
  */
-template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(bool pending, uint32_t id)
+template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(bool pending, uint32_t id, bool longer)
 {
 	__shared__ uint32_t ids[SOFTFIELD_WARPS_MAX], counts[SOFTFIELD_WARPS_MAX];
 	uint32_t lane = threadIdx.x & 31, warp = softfield_scope_warp<S>(), votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending);
@@ -137,6 +141,7 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 	struct softfield_agreed a;
 
 	a.number = __popc(same & ((1u << lane) - 1));
+	a.longer = __any_sync(SOFTFIELD_WARP_MASK, longer && (same >> lane & 1));
 	if (S == SOFTFIELD_SCOPE_WARP) {
 		a.id = first;
 		a.total = __popc(same);
@@ -145,13 +150,15 @@ template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(
 	}
 	if (lane == 0) {
 		ids[warp] = first;
-		counts[warp] = __popc(same);
+		counts[warp] = (uint32_t)__popc(same) | (a.longer ? SOFTFIELD_AGREED_LONGER : 0);
 	}
 	__syncthreads();
 	id = lane < blockDim.x / 32 ? ids[lane] : 0;
 	votes = __ballot_sync(SOFTFIELD_WARP_MASK, id != 0);
 	a.id = votes != 0 ? __shfl_sync(SOFTFIELD_WARP_MASK, id, __ffs(votes) - 1) : 0;
 	count = lane < blockDim.x / 32 && id == a.id ? counts[lane] : 0;
+	a.longer = __any_sync(SOFTFIELD_WARP_MASK, count >= SOFTFIELD_AGREED_LONGER);
+	count %= SOFTFIELD_AGREED_LONGER;
 	a.total = softfield_warp_sum(count);
 	a.number += softfield_warp_sum(lane < warp ? count : 0);
 	a.mine = first == a.id && (same >> lane & 1);
@@ -229,14 +236,14 @@ SOFTFIELD_COLD void softfield_block_copy_in(const struct softfield_piece mine)
 
 	for (i = threadIdx.x / 32; i < all.total; i += warps * flight) {
 #pragma unroll 1
-		for (u = 0; u < flight; u++) {
+		for (u = 0; u < flight && i + u * warps < all.total; u++) {
 			piece = softfield_pieces_get(&all, i + u * warps);
 			if (piece.len != 0)
 				softfield_block_fetch(&slots16[u * blockDim.x], piece.from);
 		}
 		softfield_block_fetched();
 #pragma unroll 1
-		for (u = 0; u < flight; u++) {
+		for (u = 0; u < flight && i + u * warps < all.total; u++) {
 			piece = softfield_pieces_get(&all, i + u * warps);
 			if (piece.len != 0)
 				softfield_store_any(piece.to, slots16[u * blockDim.x], piece.len);
@@ -268,8 +275,8 @@ SOFTFIELD_COLD void softfield_block_copy_out(const struct softfield_piece mine)
 }
 
 /**
- * Copies up to 32 messages, of which each lane has one, the same in all warps: into the arena, or if `in` is set, out of it. Long ones
- * in pieces of 4 KiB, the first by warp number turn. @return the warp for the next one
+ * Copies up to 32 messages, of which each lane has one, the same in all warps: into the arena, or if `in` is set, out of it. Long
+ * ones in pieces of 4 KiB, the first by warp number turn. @return the warp for the next one
  */
 template <int S, bool in> SOFTFIELD_DEVICE uint32_t softfield_scope_copy(const struct softfield_piece mine, uint32_t turn)
 {
@@ -327,8 +334,8 @@ template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softf
 	if (!wide) {
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
-			softfield_copy_any<in>(piece[u].to, piece[u].from, piece[u].len,
-					       threadIdx.x % SOFTFIELD_SMALL_THREADS, SOFTFIELD_SMALL_THREADS);
+			softfield_copy_any<in>(piece[u].to, piece[u].from, piece[u].len, threadIdx.x % SOFTFIELD_SMALL_THREADS,
+					       SOFTFIELD_SMALL_THREADS);
 		return;
 	}
 	for (k = threadIdx.x % SOFTFIELD_SMALL_THREADS * 16; more && k < SOFTFIELD_SMALL; k += SOFTFIELD_SMALL_THREADS * 16) {
