@@ -305,23 +305,27 @@ SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 	return softfield_queue_step(h, &op);
 }
 
-/** Executes the next operations, as far as the kernel moves their bytes itself. @return how many */
-SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
+/** Executes the next operations, as far as the kernel moves their bytes itself; a write of a word only if `words`. @return how
+ * many */
+SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h, int words)
 {
 	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
 	uint32_t dirty = h->dirty, count;
 
-	count = span.num == 1 ? softfield_queue_group(&span, 1, &dirty) : softfield_queue_words(&span, &dirty);
+	count = words ? softfield_queue_words(&span, &dirty) : 0;
 	h->dirty = dirty;
 	return count != 0 ? count : softfield_queue_large(h);
 }
 
-/** Executes as much as possible now. @return the position up to which all have ended */
-SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
+/**
+ * Executes as much as possible now. words: the next operation may be a write of a word. @return the position up to which all have
+ * ended
+ */
+SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h, int words)
 {
-	while (h->status == 0 && h->executed != h->committed) {
+	for (; h->status == 0 && h->executed != h->committed; words = 1) {
 		if (h->sent == h->finished && !h->reading) {
-			h->executed += softfield_queue_own(h);
+			h->executed += softfield_queue_own(h, words);
 			if (h->executed == h->committed)
 				break;
 		}
@@ -333,6 +337,26 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
 		h->executed = h->committed;
 		softfield_store_word(&h->q->done, h->committed);
 		return h->committed;
+	}
+	return softfield_queue_reclaim(h);
+}
+
+/** The same. A single write of a word, the most frequent case, is executed here, so that *h stays in registers. */
+SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
+{
+	const int single = h->status == 0 && h->committed - h->executed == 1 && h->sent == h->finished && !h->reading;
+
+	if (single) {
+		const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, 1, h->given};
+
+		h->executed += softfield_queue_group(&span, 1, &h->dirty);
+	}
+	if (h->status != 0 || h->executed != h->committed) {
+		struct softfield_rdma_held copy = *h;
+		const uint32_t done = softfield_queue_run_all(&copy, !single);
+
+		*h = copy;
+		return done;
 	}
 	return softfield_queue_reclaim(h);
 }

@@ -174,8 +174,11 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 	/* here, because lanes with invalid arguments have returned */
 	const uint32_t lanes = softfield_rdma_lanes();
 
-	if (softfield_rdma_are_several(lanes))
-		return softfield_rdma_post_together(rdma, q, &op, r->inl_data, done, lanes);
+	if (softfield_rdma_are_several(lanes)) {
+		const struct softfield_rdma_op copy = op; /* so that op itself stays in registers */
+
+		return softfield_rdma_post_together(rdma, q, &copy, r->inl_data, done, lanes);
+	}
 #endif
 	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, q->size, &position)) {
 		softfield_queue_advance(rdma, q);

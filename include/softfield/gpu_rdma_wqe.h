@@ -96,8 +96,11 @@ SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const s
 	softfield_published(to);
 	softfield_store_slot16(&to->slot16[0], what);
 	softfield_store_slot16(&to->slot16[1], local);
-	if (num > 2)
-		softfield_wqe_put_rest(to, op, inl_data, mark, num);
+	if (num > 2) {
+		const struct softfield_rdma_op copy = *op; /* so that op itself stays in registers */
+
+		softfield_wqe_put_rest(to, &copy, inl_data, mark, num);
+	}
 }
 
 /** Slots that are loaded together. Entries with more are those of longer inline operations. */
