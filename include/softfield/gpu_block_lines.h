@@ -13,23 +13,21 @@
 
 /** The most lines that a block reads or writes together. */
 #define SOFTFIELD_BLOCK_LINES 128u
+/** Likewise overflow slots. */
+#define SOFTFIELD_BLOCK_OVERFLOWS (SOFTFIELD_SHARED_SLOTS16 / SOFTFIELD_OVERFLOW_SLOTS16)
 /** Loads that a thread has in flight, where the hardware does not copy lines itself. */
 #define SOFTFIELD_BLOCK_FLIGHT 4u
-/** 16-byte slots in shared memory: of lines, or of what threads copy out of the arena, as many for each. */
-#define SOFTFIELD_BLOCK_SLOTS16 1024u
-
-/** The block's slots in shared memory. Between uses the threads synchronize. */
-SOFTFIELD_DEVICE struct softfield_slot16 *softfield_block_slots(void)
+/** Shared slots for each thread: u-th is number u * blockDim.x + threadIdx.x. 0: the block has more threads than there are slots.
+ */
+SOFTFIELD_DEVICE uint32_t softfield_block_flight(void)
 {
-	__shared__ __align__(128) struct softfield_slot16 slots16[SOFTFIELD_BLOCK_SLOTS16];
-
-	return slots16;
+	return SOFTFIELD_SHARED_SLOTS16 / blockDim.x;
 }
 
-/** As lines: the stage. */
+/** The shared slots as lines: the stage. */
 SOFTFIELD_DEVICE struct softfield_line *softfield_block_stage(void)
 {
-	return (struct softfield_line *)softfield_block_slots();
+	return (struct softfield_line *)softfield_shared_slots16();
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -214,10 +214,10 @@ template <int S>
 SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	const uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_OVERFLOW_SLOTS16,
-		       q = threadIdx.x % SOFTFIELD_OVERFLOW_SLOTS16, mask = c->depth - 1,
-		       flight = S == SOFTFIELD_SCOPE_BLOCK ? min(SOFTFIELD_SMALL_FLIGHT, SOFTFIELD_BLOCK_SLOTS16 / blockDim.x)
-							   : SOFTFIELD_SMALL_FLIGHT;
-	struct softfield_slot16 *fetched = softfield_block_slots() + threadIdx.x;
+		       q = threadIdx.x % SOFTFIELD_OVERFLOW_SLOTS16, mask = c->depth - 1;
+	const bool is_staged = S == SOFTFIELD_SCOPE_BLOCK && softfield_block_flight() != 0;
+	const uint32_t flight = is_staged ? min(SOFTFIELD_SMALL_FLIGHT, softfield_block_flight()) : SOFTFIELD_SMALL_FLIGHT;
+	struct softfield_slot16 *fetched = softfield_shared_slots16() + threadIdx.x;
 	const struct softfield_slot16 *from;
 	uint32_t missing = total, m, u, i;
 
@@ -229,19 +229,18 @@ SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_con
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			i = m + u * groups;
 			from = u < flight && i < total ? softfield_overflow_slot16(c, (first + i) & mask, q) : 0;
-			if (from != 0 && S == SOFTFIELD_SCOPE_BLOCK)
+			if (from != 0 && is_staged)
 				softfield_block_fetch(&fetched[u * blockDim.x], (const uint8_t *)from);
 			else if (from != 0)
 				loaded[u] = softfield_load_slot16(from);
 		}
-		if (S == SOFTFIELD_SCOPE_BLOCK)
+		if (is_staged)
 			softfield_block_fetched();
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			i = m + u * groups;
 			if (u < flight && i < total && softfield_overflow_slot16(c, (first + i) & mask, q) != 0 &&
-			    !softfield_overflow_take(c, first + i, q,
-						     S == SOFTFIELD_SCOPE_BLOCK ? fetched[u * blockDim.x] : loaded[u]))
+			    !softfield_overflow_take(c, first + i, q, is_staged ? fetched[u * blockDim.x] : loaded[u]))
 				missing = min(missing, i);
 		}
 	}
@@ -412,7 +411,7 @@ struct softfield_received {
 };
 
 /** One poll for messages, by a warp. */
-SOFTFIELD_COLD struct softfield_received softfield_warp_receive(struct doca_comch_gpu_consumer *c)
+SOFTFIELD_DEVICE struct softfield_received softfield_warp_receive(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t head = c->head, delivered = c->delivered, lane = threadIdx.x & 31;
 	uint32_t polled = 0, total = delivered - head, closed = 0; /* total: left over by thread scope */
@@ -450,7 +449,7 @@ SOFTFIELD_COLD struct softfield_received softfield_warp_receive(struct doca_comc
 	return result;
 }
 
-/** The same by a block. */
+/** The same by a block; not inlined, as its send. */
 SOFTFIELD_COLD struct softfield_received softfield_block_receive(struct doca_comch_gpu_consumer *c)
 {
 	const uint32_t head = c->head, delivered = c->delivered, size = blockDim.x, rank = threadIdx.x, rounds = c->rounds,

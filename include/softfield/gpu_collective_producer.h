@@ -229,13 +229,13 @@ SOFTFIELD_DEVICE void softfield_overflow_put(struct softfield_slot16 *to, const 
 SOFTFIELD_COLD void softfield_block_overflows(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
 					      uint32_t seq, uint32_t number, bool mine_goes, uint32_t total)
 {
-	struct softfield_slot16 *slots16 = softfield_block_slots();
+	struct softfield_slot16 *slots16 = softfield_shared_slots16();
 	uint32_t base, n, i;
 
-	for (base = 0; base < total; base += SOFTFIELD_BLOCK_LINES) {
-		n = min(total - base, SOFTFIELD_BLOCK_LINES);
+	for (base = 0; base < total; base += SOFTFIELD_BLOCK_OVERFLOWS) {
+		n = min(total - base, SOFTFIELD_BLOCK_OVERFLOWS);
 		__syncthreads(); /* the slots are free */
-		if (mine_goes && number / SOFTFIELD_BLOCK_LINES == base / SOFTFIELD_BLOCK_LINES)
+		if (mine_goes && number / SOFTFIELD_BLOCK_OVERFLOWS == base / SOFTFIELD_BLOCK_OVERFLOWS)
 			softfield_overflow_put(&slots16[(number - base) * SOFTFIELD_OVERFLOW_SLOTS16], m,
 					       softfield_mark(seq + number, peer->shift));
 		__syncthreads();
@@ -510,9 +510,9 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 }
 
 template <int S>
-SOFTFIELD_COLD doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
-						      const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
-						      uint64_t user_msg_id)
+SOFTFIELD_DEVICE doca_error_t softfield_collective_send_all(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+							    const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+							    uint64_t user_msg_id)
 {
 	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
 	bool pending = consumer_id != 0, more;
@@ -543,6 +543,23 @@ SOFTFIELD_COLD doca_error_t softfield_collective_send(struct doca_comch_gpu_prod
 		more = softfield_scope_any<S>(pending);
 	} while (more);
 	return result;
+}
+
+/** A block's send is not inlined: with what a kernel holds in registers, there are too few for the loads in flight. */
+SOFTFIELD_COLD doca_error_t softfield_block_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+						 const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+{
+	return softfield_collective_send_all<SOFTFIELD_SCOPE_BLOCK>(p, addr, len, imm, imm_len, consumer_id, user_msg_id);
+}
+
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+							const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+							uint64_t user_msg_id)
+{
+	return S == SOFTFIELD_SCOPE_BLOCK
+		       ? softfield_block_send(p, addr, len, imm, imm_len, consumer_id, user_msg_id)
+		       : softfield_collective_send_all<S>(p, addr, len, imm, imm_len, consumer_id, user_msg_id);
 }
 
 template <int S>

@@ -10,6 +10,20 @@
 
 #include <softfield/gpu_queue.h>
 
+/**
+ * 16-byte slots in shared memory, for the threads of a block that fetch at thread scope, or for the block. As many as leave room,
+ * of the 48 KiB that a kernel has, for RDMA's.
+ */
+#define SOFTFIELD_SHARED_SLOTS16 768u
+
+/** Between uses by several threads they synchronize. */
+SOFTFIELD_DEVICE struct softfield_slot16 *softfield_shared_slots16(void)
+{
+	__shared__ __align__(128) struct softfield_slot16 slots16[SOFTFIELD_SHARED_SLOTS16];
+
+	return slots16;
+}
+
 /** The most lines in shared memory for all threads of a block, and for one thread; the most threads that can fetch. */
 #define SOFTFIELD_FETCH_LINES 128u
 #define SOFTFIELD_FETCH_LINES_MAX 16u
@@ -78,10 +92,9 @@ SOFTFIELD_DEVICE void softfield_fetch_wait(uint32_t barrier)
 SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *lines, uint32_t n, const void *others, uint32_t more)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-	__shared__ __align__(128) struct softfield_slot16 fetched[SOFTFIELD_FETCH_LINES][SOFTFIELD_LINE_SLOTS16];
 	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_FETCH_THREADS];
 	uint32_t rank = softfield_fetch_rank(), line = sizeof(struct softfield_line);
-	struct softfield_slot16 *to = fetched[rank * softfield_fetch_max()];
+	struct softfield_slot16 *to = softfield_shared_slots16() + rank * softfield_fetch_max() * SOFTFIELD_LINE_SLOTS16;
 	uint32_t barrier = (uint32_t)__cvta_generic_to_shared(&barriers[rank]);
 
 	softfield_fetch_expect(barrier, (n + more) * line);

@@ -305,27 +305,24 @@ SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 	return softfield_queue_step(h, &op);
 }
 
-/** Executes the next operations, as far as the kernel moves their bytes itself; a write of a word only if `words`. @return how
+/** Executes the next operations, as far as the kernel moves their bytes itself. @return how
  * many */
-SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h, int words)
+SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
 {
 	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
 	uint32_t dirty = h->dirty, count;
 
-	count = words ? softfield_queue_words(&span, &dirty) : 0;
+	count = softfield_queue_words(&span, &dirty);
 	h->dirty = dirty;
 	return count != 0 ? count : softfield_queue_large(h);
 }
 
-/**
- * Executes as much as possible now. words: the next operation may be a write of a word. @return the position up to which all have
- * ended
- */
-SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h, int words)
+/** Executes as much as possible now. @return the position up to which all have ended */
+SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h)
 {
-	for (; h->status == 0 && h->executed != h->committed; words = 1) {
+	while (h->status == 0 && h->executed != h->committed) {
 		if (h->sent == h->finished && !h->reading) {
-			h->executed += softfield_queue_own(h, words);
+			h->executed += softfield_queue_own(h);
 			if (h->executed == h->committed)
 				break;
 		}
@@ -344,16 +341,14 @@ SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h, i
 /** The same. A single write of a word, the most frequent case, is executed here, so that *h stays in registers. */
 SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
 {
-	const int single = h->status == 0 && h->committed - h->executed == 1 && h->sent == h->finished && !h->reading;
-
-	if (single) {
+	if (h->status == 0 && h->committed - h->executed == 1 && h->sent == h->finished && !h->reading) {
 		const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, 1, h->given};
 
 		h->executed += softfield_queue_group(&span, 1, &h->dirty);
 	}
 	if (h->status != 0 || h->executed != h->committed) {
 		struct softfield_rdma_held copy = *h;
-		const uint32_t done = softfield_queue_run_all(&copy, !single);
+		const uint32_t done = softfield_queue_run_all(&copy);
 
 		*h = copy;
 		return done;

@@ -229,8 +229,8 @@ SOFTFIELD_DEVICE struct softfield_piece softfield_pieces_get(const struct softfi
 SOFTFIELD_COLD void softfield_block_copy_in(const struct softfield_piece mine)
 {
 	const struct softfield_pieces all = softfield_pieces_of(mine);
-	const uint32_t warps = blockDim.x / 32, flight = SOFTFIELD_BLOCK_SLOTS16 / blockDim.x;
-	struct softfield_slot16 *slots16 = softfield_block_slots() + threadIdx.x;
+	const uint32_t warps = blockDim.x / 32, flight = softfield_block_flight();
+	struct softfield_slot16 *slots16 = softfield_shared_slots16() + threadIdx.x;
 	struct softfield_piece piece;
 	uint32_t i, u;
 
@@ -285,7 +285,7 @@ template <int S, bool in> SOFTFIELD_DEVICE uint32_t softfield_scope_copy(const s
 	const bool is_short = __all_sync(SOFTFIELD_WARP_MASK, mine.len < 1u << SOFTFIELD_LONG_SHIFT) ||
 			      softfield_warp_sum(min(mine.len, warps << SOFTFIELD_LONG_SHIFT)) < warps << SOFTFIELD_LONG_SHIFT;
 
-	if (S == SOFTFIELD_SCOPE_BLOCK && in && is_short) {
+	if (S == SOFTFIELD_SCOPE_BLOCK && in && is_short && softfield_block_flight() != 0) {
 		softfield_block_copy_in(mine);
 		return 0;
 	}
