@@ -17,8 +17,8 @@
 #define SOFTFIELD_BLOCK_OVERFLOWS (SOFTFIELD_SHARED_SLOTS16 / SOFTFIELD_OVERFLOW_SLOTS16)
 /** Loads that a thread has in flight, where the hardware does not copy lines itself. */
 #define SOFTFIELD_BLOCK_FLIGHT 4u
-/** Shared slots for each thread: u-th is number u * blockDim.x + threadIdx.x. 0: the block has more threads than there are slots.
- */
+
+/** Shared slots for each thread, of which slot u is number u * blockDim.x + threadIdx.x. 0: there are more threads than slots. */
 SOFTFIELD_DEVICE uint32_t softfield_block_flight(void)
 {
 	return SOFTFIELD_SHARED_SLOTS16 / blockDim.x;

@@ -263,15 +263,15 @@ SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consume
 	return complete;
 }
 
-/** Copies messages of at most SOFTFIELD_SMALL bytes out of the arena. */
-template <int S>
-SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+/** A warp copies messages of at most SOFTFIELD_SMALL bytes out of the arena. */
+SOFTFIELD_COLD void softfield_warp_copy_in_small(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
+	const uint32_t groups = 32 / SOFTFIELD_SMALL_THREADS;
 	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
+	uint32_t m, u;
 
 	softfield_after_load(); /* the arena after the lines */
-	for (m = softfield_scope_rank<S>() / SOFTFIELD_SMALL_THREADS; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+	for (m = (threadIdx.x & 31) / SOFTFIELD_SMALL_THREADS; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			const struct softfield_gpu_recv *recv = &c->recvs[(first + m + u * groups) & (c->depth - 1)];
@@ -283,16 +283,15 @@ SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_con
 		}
 		softfield_small_copy<true>(piece);
 	}
-	softfield_scope_sync<S>();
+	__syncwarp();
 }
 
-/** Returns to all threads whether all of total messages are small. */
-template <int S>
-SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+/** Returns to all lanes whether all of total messages are small. */
+SOFTFIELD_DEVICE bool softfield_warp_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t rank = softfield_scope_rank<S>();
+	const uint32_t lane = threadIdx.x & 31;
 
-	return softfield_scope_all<S>(rank >= total || c->recvs[(first + rank) & (c->depth - 1)].got <= SOFTFIELD_SMALL);
+	return __all_sync(SOFTFIELD_WARP_MASK, lane >= total || c->recvs[(first + lane) & (c->depth - 1)].got <= SOFTFIELD_SMALL);
 }
 
 /** Copies the large ones of total messages out of the arena. Each warp loads the descriptions of 32 messages together. */
@@ -388,8 +387,8 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_complete(struct doca_comch_gpu_co
 			total = softfield_collective_go_on<S>(c, first, total);
 		large = softfield_scope_any<S>(left & SOFTFIELD_IN_ARENA);
 	}
-	if (S == SOFTFIELD_SCOPE_WARP && large && softfield_collective_all_small<S>(c, first, total))
-		softfield_collective_copy_in_small<S>(c, first, total);
+	if (S == SOFTFIELD_SCOPE_WARP && large && softfield_warp_all_small(c, first, total))
+		softfield_warp_copy_in_small(c, first, total);
 	else if (large)
 		softfield_collective_copy_in<S>(c, first, total);
 	if (softfield_scope_rank<S>() == 0 && (publish || large))

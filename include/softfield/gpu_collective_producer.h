@@ -376,14 +376,14 @@ SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint3
 	}
 }
 
-/** Copies messages of at most SOFTFIELD_SMALL bytes into the arena. */
-template <int S>
-SOFTFIELD_COLD void softfield_collective_copy_out_small(struct doca_comch_gpu_producer *p, uint32_t sent, uint32_t n)
+/** A warp copies messages of at most SOFTFIELD_SMALL bytes into the arena. */
+SOFTFIELD_COLD void softfield_warp_copy_out_small(struct doca_comch_gpu_producer *p, uint32_t sent, uint32_t n)
 {
-	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
+	const uint32_t groups = 32 / SOFTFIELD_SMALL_THREADS;
 	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
+	uint32_t m, u;
 
-	for (m = softfield_scope_rank<S>() / SOFTFIELD_SMALL_THREADS; m < n; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+	for (m = (threadIdx.x & 31) / SOFTFIELD_SMALL_THREADS; m < n; m += groups * SOFTFIELD_SMALL_FLIGHT) {
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			const struct softfield_gpu_send *s = &p->sends[(sent + m + u * groups) & (p->send_ring - 1)];
@@ -418,9 +418,9 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 	softfield_scope_sync<S>();
 	n = p->plan;
 	small = S == SOFTFIELD_SCOPE_WARP &&
-		softfield_scope_all<S>(lane >= n || p->sends[(sent + lane) & ring].len <= SOFTFIELD_SMALL);
+		__all_sync(SOFTFIELD_WARP_MASK, lane >= n || p->sends[(sent + lane) & ring].len <= SOFTFIELD_SMALL);
 	if (small)
-		softfield_collective_copy_out_small<S>(p, sent, n);
+		softfield_warp_copy_out_small(p, sent, n);
 	for (base = 0; base < n && !small; base += 32) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + base + lane) & ring];
 		struct softfield_piece piece;

@@ -305,8 +305,7 @@ SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 	return softfield_queue_step(h, &op);
 }
 
-/** Executes the next operations, as far as the kernel moves their bytes itself. @return how
- * many */
+/** Executes the next operations, as far as the kernel moves their bytes itself. @return how many */
 SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
 {
 	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
