@@ -160,8 +160,9 @@ wait "$server"
 exec 4>&-
 wait "$client"
 
-# has_events NUM: true if each timeline in the runtime folder has that many events in one of its first rings.
+# has_events NUM TIMELINES: true if as many timelines are in the runtime folder, each with that many events in one of its first rings.
 has_events() {
+	timelines=0
 	for timeline in "$work"/runtime/trace.*; do
 		most=0
 		for ring in 0 1 2 3; do
@@ -169,7 +170,9 @@ has_events() {
 			[ "${head:-0}" -le "$most" ] || most=$((head))
 		done
 		[ "$most" -ge "$1" ] || return 1
+		timelines=$((timelines + 1))
 	done
+	[ "$timelines" -eq "$2" ]
 }
 
 # Contexts that already run start to record. Two busy processes record too many events to check each of them.
@@ -178,7 +181,7 @@ busy=$!
 await 'two processes are busy' wait_until runs 2
 "$softfield" trace --all -o "$work/busy.pftrace" >"$work/busy.out" 2>&1 &
 tracer=$!
-await 'both write' wait_until has_events 1000
+await 'both write' wait_until has_events 1000 2
 kill -INT "$tracer"
 wait "$tracer"
 check 'both are in the timeline' grep -q 'busy.pftrace: 2 processes' "$work/busy.out"
