@@ -135,7 +135,7 @@ SOFTFIELD_DEVICE uint32_t softfield_warp_place(struct doca_comch_gpu_consumer *c
 	return softfield_rest_of(head.w[3]);
 }
 
-/** Copies the lines into the receives. @return what is left to do, for the calling lane's lines */
+/** Copies the lines into the receives. @return what is left to do for the lines of the calling lane */
 SOFTFIELD_DEVICE uint32_t softfield_warp_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
 						 struct softfield_found *f)
 {

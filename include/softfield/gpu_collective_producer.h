@@ -203,26 +203,23 @@ SOFTFIELD_DEVICE void softfield_overflow_put(struct softfield_slot16 *to, const 
 	uint4 fours[SOFTFIELD_LINE_FOURS];
 	uint32_t q, at;
 
+	if (wide) {
 #pragma unroll 1
-	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q += SOFTFIELD_LINE_SLOTS16) {
-		at = SOFTFIELD_LINE_PAYLOAD + q * SOFTFIELD_SLOT16_PAYLOAD;
-		if (SOFTFIELD_LINE_SLOTS16 + q >= slots16)
-			break;
-		if (wide) {
+		for (q = 0; SOFTFIELD_LINE_SLOTS16 + q < slots16; q += SOFTFIELD_LINE_SLOTS16) {
+			at = SOFTFIELD_LINE_PAYLOAD + q * SOFTFIELD_SLOT16_PAYLOAD;
 			softfield_line_gather(fours, (const uint8_t *)m->addr + at, m->len - at);
 			softfield_line_put((struct softfield_line *)&to[q], fours, mark, mark);
 		}
-	}
+	} else {
 #pragma unroll 1
-	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q++) {
-		if (SOFTFIELD_LINE_SLOTS16 + q >= slots16) {
-			to[q].w[3] = 0;
-		} else if (!wide) {
+		for (q = 0; SOFTFIELD_LINE_SLOTS16 + q < slots16; q++) {
 			to[q] = softfield_gather(SOFTFIELD_LINE_SLOTS16 + q, (const uint8_t *)m->addr, m->len,
 						 (const uint8_t *)m->imm, m->imm_len);
 			to[q].w[3] = mark;
 		}
 	}
+	for (q = slots16 - SOFTFIELD_LINE_SLOTS16; q < SOFTFIELD_OVERFLOW_SLOTS16; q++)
+		to[q].w[3] = 0;
 }
 
 /** Writes the overflow slots of a block's messages, of which total are to be sent. */
@@ -311,7 +308,7 @@ SOFTFIELD_DEVICE bool softfield_warp_take_together(uint64_t *head, uint64_t tail
 	const uint32_t room = softfield_arena_room(len), most = ~softfield_warp_min(~room);
 	uint32_t before, all;
 
-	/* the part in use must not grow, and a message not be as long as the ring is wide: the sum below has 32 bits */
+	/* the part in use must not grow for a message; and the sum of all rooms must not exceed the arena, or 32 bits */
 	if (used == 0 || (used < arena_size && (uint64_t)SOFTFIELD_ARENA_MESSAGES * most > used) || most > arena_size / 32)
 		return false;
 	before = softfield_warp_scan(room);

@@ -11,8 +11,8 @@
 #include <softfield/gpu_queue.h>
 
 /**
- * 16-byte slots in shared memory, for the threads of a block that fetch at thread scope, or for the block. As many as leave room,
- * of the 48 KiB that a kernel has, for RDMA's.
+ * Slots of 16 bytes in shared memory. The threads of a block use them at thread scope, or the block does. A kernel has 48 KiB, of
+ * which RDMA needs 32; these fit beside that.
  */
 #define SOFTFIELD_SHARED_SLOTS16 768u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of softfield/device.h: what nvcc and that header give to device code, for the emulated threads of cuda_threads.h. */
+/* Replaces softfield/device.h for the emulated threads of cuda_threads.h. It also defines what nvcc provides. */
 #ifndef SOFTFIELD_DEVICE_H_
 #define SOFTFIELD_DEVICE_H_
 

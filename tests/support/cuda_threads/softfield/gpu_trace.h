@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of softfield/gpu_trace.h: emulated threads record no events. */
+/* Replaces softfield/gpu_trace.h: emulated threads record no events. */
 #ifndef SOFTFIELD_GPU_TRACE_H_
 #define SOFTFIELD_GPU_TRACE_H_
 
