@@ -15,8 +15,12 @@
 
 /** Loads of 16 bytes that the thread has in flight. */
 #define SOFTFIELD_RDMA_FLIGHT 8
-/** Bulk copies: bytes of one, how many at a time, the smallest message. */
-#define SOFTFIELD_BULK_PIECE 8192u
+/**
+ * Bulk copies: shared memory for all, bytes of one at most, how many at a time, the smallest message. A thread needs 0.5 us for
+ * each piece, in which PCIe transfers 10 KiB, so pieces are larger than that.
+ */
+#define SOFTFIELD_BULK_STAGE 32768u
+#define SOFTFIELD_BULK_PIECE (SOFTFIELD_BULK_STAGE / 2)
 #define SOFTFIELD_BULK_PIECES 4u
 #define SOFTFIELD_BULK_MIN 1024u
 
@@ -53,14 +57,22 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_slots16(uint8_t *to, const uint8_t *fro
 /** A block's shared memory serves one thread at a time: threads of a block share the lock of the block's index. */
 static __device__ __attribute__((unused)) uint32_t softfield_bulk_locks[64];
 
-/** Pieces of one or more messages on their way through the block's shared memory, in order. */
+/** Where a piece goes that is being loaded. In shared memory: an array in registers has no variable index. */
+struct softfield_bulk_piece {
+	uint8_t *to;
+	uint32_t bytes; /**< a multiple of 16; plus 1 if it begins a message that must not overtake the one before */
+	uint32_t begin; /**< its place in the stage */
+} __attribute__((aligned(16)));
+
+/**
+ * Pieces of one or more messages on their way through the block's shared memory, in order. The stage is a ring: places in it only
+ * grow, and a piece is contiguous.
+ */
 struct softfield_bulk {
-	uint32_t stage, barrier; /**< addresses in shared memory */
-	uint32_t loaded, stored; /**< pieces whose load, or store, has begun */
-	/** Of the pieces that are loaded and not yet stored. */
-	uint8_t *to[SOFTFIELD_BULK_PIECES];
-	uint32_t bytes[SOFTFIELD_BULK_PIECES];
-	uint32_t fenced[SOFTFIELD_BULK_PIECES]; /**< begins a message that must not overtake the one before */
+	struct softfield_bulk_piece *pieces;
+	uint32_t stage, barriers; /**< addresses in shared memory */
+	uint32_t loaded, stored;  /**< pieces whose load, or store, has begun */
+	uint32_t end, freed;	  /**< places: behind the last piece, and up to where they are free */
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -73,41 +85,62 @@ SOFTFIELD_DEVICE void softfield_bulk_fence(void)
 /** @return 0, without effect, if another thread of the block is copying */
 SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
 {
-	__shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES][SOFTFIELD_BULK_PIECE];
-	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_BULK_PIECES];
+	static __shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_STAGE];
+	static __shared__ __align__(16) struct softfield_bulk_piece pieces[SOFTFIELD_BULK_PIECES];
+	static __shared__ __align__(8) uint64_t barriers[SOFTFIELD_BULK_PIECES];
 	uint32_t b;
 
 	if (atomicCAS(&softfield_bulk_locks[blockIdx.x % 64], 0, 1) != 0)
 		return 0;
+	bulk->pieces = pieces;
 	bulk->stage = (uint32_t)__cvta_generic_to_shared(stage);
-	bulk->barrier = (uint32_t)__cvta_generic_to_shared(barriers);
-	bulk->loaded = bulk->stored = 0;
+	bulk->barriers = (uint32_t)__cvta_generic_to_shared(barriers);
+	bulk->loaded = bulk->stored = bulk->end = bulk->freed = 0;
 	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
-		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bulk->barrier + 8 * b) : "memory");
+		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bulk->barriers + 8 * b) : "memory");
 	softfield_bulk_fence(); /* what this and other threads wrote, and the barriers */
 	return 1;
 }
 
-/** Begins to load the next piece. Its place must be free. */
+/** Finds the place of the next piece. @return 0 if it is not free before another piece is stored */
+SOFTFIELD_DEVICE int softfield_bulk_place(struct softfield_bulk *bulk, uint32_t bytes)
+{
+	const uint32_t left = SOFTFIELD_BULK_STAGE - bulk->end % SOFTFIELD_BULK_STAGE;
+	const uint32_t begin = bytes <= left ? bulk->end : bulk->end + left;
+
+	if (bulk->loaded - bulk->stored == SOFTFIELD_BULK_PIECES)
+		return 0;
+	if (begin + bytes - bulk->freed > SOFTFIELD_BULK_STAGE) {
+		if (bulk->loaded != bulk->stored)
+			return 0;
+		asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+		bulk->freed = begin;
+	}
+	bulk->end = begin;
+	return 1;
+}
+
+/** Begins to load the next piece, which has a place. */
 SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
 					  uint32_t fenced)
 {
-	uint32_t b = bulk->loaded++ % SOFTFIELD_BULK_PIECES, barrier = bulk->barrier + 8 * b;
+	const uint32_t b = bulk->loaded++ % SOFTFIELD_BULK_PIECES, barrier = bulk->barriers + 8 * b;
+	const struct softfield_bulk_piece piece = {to, bytes + fenced, bulk->end};
 
-	bulk->to[b] = to;
-	bulk->bytes[b] = bytes;
-	bulk->fenced[b] = fenced;
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-			     bulk->stage + b * SOFTFIELD_BULK_PIECE),
+			     bulk->stage + bulk->end % SOFTFIELD_BULK_STAGE),
 		     "l"(from), "r"(bytes), "r"(barrier)
 		     : "memory");
+	bulk->pieces[b] = piece;
+	bulk->end += bytes;
 }
 
-/** Waits until the oldest piece is loaded, and begins to store it. At the return the place of the piece before is free. */
+/** Waits until the oldest piece is loaded, and begins to store it. At the return the places before it are free. */
 SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
 {
-	uint32_t b = bulk->stored % SOFTFIELD_BULK_PIECES, phase = bulk->stored / SOFTFIELD_BULK_PIECES & 1;
+	const uint32_t b = bulk->stored % SOFTFIELD_BULK_PIECES, phase = bulk->stored / SOFTFIELD_BULK_PIECES & 1;
+	const struct softfield_bulk_piece piece = bulk->pieces[b];
 
 	bulk->stored++;
 	asm volatile("{\n"
@@ -115,19 +148,19 @@ SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
 		     "again:\n"
 		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
 		     "@!p bra again;\n"
-		     "}" ::"r"(bulk->barrier + 8 * b),
+		     "}" ::"r"(bulk->barriers + 8 * b),
 		     "r"(phase)
 		     : "memory");
-	if (bulk->fenced[b]) {
-		asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-		softfield_bulk_fence();
-		softfield_fence_system();
+	if (piece.bytes & 1) {
+		asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); /* also orders copies and what follows */
+		softfield_fence_release();
 	}
-	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(bulk->to[b]),
-		     "r"(bulk->stage + b * SOFTFIELD_BULK_PIECE), "r"(bulk->bytes[b])
+	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(piece.to),
+		     "r"(bulk->stage + piece.begin % SOFTFIELD_BULK_STAGE), "r"(piece.bytes & ~1u)
 		     : "memory");
 	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+	bulk->freed = piece.begin;
 }
 
 /** Waits until all pieces are stored. */
@@ -138,7 +171,7 @@ SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
 	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 	softfield_bulk_fence();
 	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
-		asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bulk->barrier + 8 * b) : "memory");
+		asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bulk->barriers + 8 * b) : "memory");
 	atomicExch(&softfield_bulk_locks[blockIdx.x % 64], 0);
 }
 #else
@@ -146,6 +179,11 @@ SOFTFIELD_DEVICE void softfield_bulk_fence(void) {}
 SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
 {
 	(void)bulk;
+	return 0;
+}
+SOFTFIELD_DEVICE int softfield_bulk_place(struct softfield_bulk *bulk, uint32_t bytes)
+{
+	(void)bulk, (void)bytes;
 	return 0;
 }
 SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
@@ -168,7 +206,7 @@ struct softfield_bulk_message {
 	uint8_t *to;
 	const uint8_t *from;
 	uint64_t len;
-	int ordered; /**< must not overtake the message before */
+	uint32_t ordered; /**< 1: must not overtake the message before; else 0 */
 };
 
 /** Can it go by bulk copies? */
@@ -184,22 +222,24 @@ SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t l
 template <typename Next> SOFTFIELD_DEVICE int softfield_bulk_move(struct softfield_bulk_message message, Next next)
 {
 	struct softfield_bulk bulk;
-	uint64_t at = 0;
-	bool more = true, first = true;
+	uint32_t bytes, is_behind = 0;
+	bool more = true;
 
 	if (!softfield_bulk_open(&bulk))
 		return 0;
 	for (;;) {
-		while (more && bulk.loaded - bulk.stored < SOFTFIELD_BULK_PIECES - (bulk.stored != 0)) {
-			uint32_t bytes = (uint32_t)min(message.len - at, (uint64_t)SOFTFIELD_BULK_PIECE);
-
-			softfield_bulk_load(&bulk, message.to + at, message.from + at, bytes,
-					    at == 0 && !first && message.ordered);
-			first = false;
-			at += bytes;
-			if (at == message.len) {
+		while (more) {
+			bytes = (uint32_t)min(message.len, (uint64_t)SOFTFIELD_BULK_PIECE);
+			if (!softfield_bulk_place(&bulk, bytes))
+				break;
+			softfield_bulk_load(&bulk, message.to, message.from, bytes, is_behind);
+			is_behind = 0;
+			message.to += bytes;
+			message.from += bytes;
+			message.len -= bytes;
+			if (message.len == 0) {
 				more = next(&message);
-				at = 0;
+				is_behind = (uint32_t)message.ordered;
 			}
 		}
 		if (bulk.loaded == bulk.stored)

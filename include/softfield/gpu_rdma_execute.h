@@ -236,22 +236,29 @@ SOFTFIELD_COLD uint32_t softfield_queue_words(const struct softfield_queue_span 
 struct softfield_queue_stream {
 	struct softfield_rdma_held *h;
 	uint32_t position;
-	uint32_t dirt; /**< flags of the writes found */
+	uint32_t dirt;			   /**< flags of the writes found */
+	struct softfield_wqe_pair16 ahead; /**< the next entry, as it was when the one before was taken */
 };
+
+SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_stream_load(const struct softfield_queue_stream *stream)
+{
+	const struct softfield_rdma_queue *q = stream->h->q;
+	const struct softfield_rdma_wqe *wqe = &q->wqes[stream->position & (q->size - 1)];
+
+	return {softfield_load_slot16(&wqe->slot16[0]), softfield_load_slot16(&wqe->slot16[1])};
+}
 
 /** Takes the next entry if it is a write that goes by bulk copies. @return 0 if it is not, or not complete */
 SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream *stream, struct softfield_bulk_message *message)
 {
-	const struct softfield_rdma_queue *q = stream->h->q;
-	const struct softfield_rdma_wqe *wqe = &q->wqes[stream->position & (q->size - 1)];
-	struct softfield_wqe_pair16 pair;
+	struct softfield_wqe_pair16 pair = stream->ahead;
 	uint32_t permissions;
 	uint64_t local, remote;
 
 	if (stream->position == stream->h->committed)
 		return false;
-	pair.what = softfield_load_slot16(&wqe->slot16[0]);
-	pair.local = softfield_load_slot16(&wqe->slot16[1]);
+	if (!softfield_wqe_pair_is_there(&pair, stream->position))
+		pair = softfield_queue_stream_load(stream);
 	permissions = pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
 	remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
 	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
@@ -269,15 +276,17 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	message->ordered = (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0;
 	stream->dirt |= message->ordered ? SOFTFIELD_RDMA_DIRTY : SOFTFIELD_RDMA_DIRTY_RELAXED;
 	stream->position++;
+	stream->ahead = softfield_queue_stream_load(stream); /* used after the message was moved: nothing waits for it here */
 	return true;
 }
 
 /** Executes consecutive large writes as one stream of bulk copies. @return how many */
 SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 {
-	struct softfield_queue_stream stream = {h, h->executed, 0};
+	struct softfield_queue_stream stream = {h, h->executed, 0, {}};
 	struct softfield_bulk_message message;
 
+	stream.ahead = softfield_queue_stream_load(&stream);
 	if (!softfield_queue_stream_next(&stream, &message))
 		return 0;
 	if (h->dirty && message.ordered)
