@@ -30,9 +30,15 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 {
 	const uint32_t *header = (const uint32_t *)addr;
+	uint32_t size, id, payload_len;
 
-	return len >= KERNEL_FRAME_OVERHEAD && kernel_swap(header[0]) == len && kernel_swap(header[1]) == KERNEL_REQUEST_ID &&
-	       kernel_swap(header[2]) == len - KERNEL_FRAME_OVERHEAD;
+	if (len < KERNEL_FRAME_OVERHEAD)
+		return 0;
+	size = header[0]; /* all together: a GPU waits for loads, not for each */
+	id = header[1];
+	payload_len = header[2];
+	return (int)(kernel_swap(size) == len) & (int)(kernel_swap(id) == KERNEL_REQUEST_ID) &
+	       (int)(kernel_swap(payload_len) == len - KERNEL_FRAME_OVERHEAD);
 }
 
 /* The answer keeps the request's header except for the lengths. */

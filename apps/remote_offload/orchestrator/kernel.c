@@ -134,10 +134,10 @@ SOFTFIELD_DEVICE void kernel_add(uint64_t *counter, uint64_t value)
 
 /* A few threads answer a frame with a payload of up to this many bytes; a warp or the block answers a longer one. */
 #define KERNEL_SMALL_MAX 128u
-/* Frames that the block divides among its threads in one iteration; a thread answers any further ones of its message alone. */
+/* Frames that the block divides among its threads in one iteration; a thread answers any further ones alone. */
 #define KERNEL_FRAMES_MAX 1024u
 #define KERNEL_TEAM_MAX 8u /* threads for one small frame */
-#define KERNEL_LINE 128u   /* bytes of a line of the first-level cache */
+#define KERNEL_WARP_MASK 0xffffffffu
 
 /* A frame to be answered. */
 struct kernel_frame {
@@ -146,66 +146,116 @@ struct kernel_frame {
 	uint32_t owner; /* the thread that has received the message */
 };
 
-/* Loads a message into the multiprocessor's cache, so that a walk through it waits once and not for each line. */
-SOFTFIELD_DEVICE void kernel_touch(uintptr_t addr, uint32_t len)
-{
-	uint32_t at, word;
+/* What the threads of a block share while they answer their messages. */
+struct kernel_work {
+	struct kernel_frame list[KERNEL_FRAMES_MAX];
+	uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX]; /* of the messages; once they are listed, of those that are one large frame */
+	uint32_t lens[KERNEL_BLOCK_THREADS_MAX];   /* of the messages, then of the answers */
+	uint32_t frames[KERNEL_BLOCK_THREADS_MAX]; /* of each message */
+	uint32_t listed, large;			   /* how many small, and large, frames there are */
+};
 
-	for (at = 0; at < len; at += KERNEL_LINE) {
-		word = *(const uint32_t *)(addr + at);
-		asm volatile("" ::"r"(word));
+SOFTFIELD_DEVICE int kernel_is_large(uintptr_t addr, uint32_t len)
+{
+	return len > KERNEL_SMALL_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
+}
+
+/* Answers a frame of a batch, for which the list has no room. Its length stays. */
+SOFTFIELD_COLD void kernel_answer_alone(const struct kernel_args *args, uintptr_t addr, uint32_t len)
+{
+	kernel_answer(args->function, addr, len);
+}
+
+/* Lists the calling thread's message, which is one frame. */
+SOFTFIELD_DEVICE void kernel_list_one(struct kernel_work *work, uintptr_t addr, uint32_t len)
+{
+	work->frames[threadIdx.x] = 1;
+	if (kernel_is_large(addr, len)) {
+		atomicAdd(&work->large, 1);
+		return;
+	}
+	work->addrs[threadIdx.x] = 0;
+	work->list[atomicAdd(&work->listed, 1)] = {addr, len, threadIdx.x}; /* there are fewer threads than entries */
+}
+
+/*
+ * Called by a warp: lists the frames of message number i, a batch. Frames of one batch mostly have the same size, so each lane
+ * looks for a frame that many sizes further, and those before the first one that differs are found in one step. From one frame to
+ * the next each step would take as long.
+ */
+SOFTFIELD_DEVICE void kernel_list_batch(struct kernel_work *work, const struct kernel_args *args, uint32_t i)
+{
+	const uintptr_t addr = work->addrs[i];
+	const uint32_t len = work->lens[i], lane = threadIdx.x & 31;
+	uint32_t at = 0, count = 0, size, same, run, entry;
+	uint64_t mine;
+
+	while ((size = kernel_frame_size(addr, at, len)) != 0) {
+		mine = at + (uint64_t)lane * kernel_stride(size);
+		same = __ballot_sync(KERNEL_WARP_MASK, mine < len && kernel_frame_size(addr, (uint32_t)mine, len) == size);
+		run = same == KERNEL_WARP_MASK ? 32 : __ffs(~same) - 1; /* at least 1 */
+		entry = lane == 0 ? atomicAdd(&work->listed, run) : 0;
+		entry = __shfl_sync(KERNEL_WARP_MASK, entry, 0) + lane;
+		if (lane < run && entry < KERNEL_FRAMES_MAX)
+			work->list[entry] = {addr + mine, size, i};
+		else if (lane < run)
+			kernel_answer_alone(args, addr + mine, size);
+		count += run;
+		at += run * kernel_stride(size);
+	}
+	__syncwarp();
+	if (lane == 0) {
+		work->frames[i] = count != 0 ? count : 1;
+		work->addrs[i] = 0;
 	}
 }
 
-/* Lists the frames of the calling thread's message, which is no large frame; returns their number. */
-SOFTFIELD_DEVICE uint32_t kernel_frames_list(const struct kernel_args *args, uintptr_t addr, uint32_t len,
-					     struct kernel_frame *list, uint32_t *num)
+/* Called by all threads: lists the frames of messages, one for each of the first threads. */
+SOFTFIELD_DEVICE void kernel_list(struct kernel_work *work, const struct kernel_args *args, uint32_t messages)
 {
-	uint32_t at = 0, count = 0, size, i;
+	uint32_t i;
 
-	if (args->batches)
-		kernel_touch(addr, len);
-	size = args->batches ? kernel_frame_size(addr, 0, len) : len;
-	while (size != 0) {
-		i = atomicAdd(num, 1);
-		if (i < KERNEL_FRAMES_MAX) {
-			list[i].addr = addr + at;
-			list[i].len = size;
-			list[i].owner = threadIdx.x;
-		} else {
-			kernel_answer(args->function, addr + at, size); /* of a batch, so its length stays */
-		}
-		count++;
-		at += kernel_stride(size);
-		size = args->batches ? kernel_frame_size(addr, at, len) : 0;
+	if (!args->batches) {
+		if (threadIdx.x < messages)
+			kernel_list_one(work, work->addrs[threadIdx.x], work->lens[threadIdx.x]);
+		return;
 	}
-	return count != 0 ? count : 1;
+	for (i = threadIdx.x / 32; i < messages; i += blockDim.x / 32) {
+		if (!kernel_is_large(work->addrs[i], work->lens[i])) {
+			kernel_list_batch(work, args, i);
+		} else if (threadIdx.x % 32 == 0) {
+			work->frames[i] = 1;
+			atomicAdd(&work->large, 1);
+		}
+	}
 }
 
 /* Called by all threads: answers the listed frames, each by as many threads as there are for it, up to KERNEL_TEAM_MAX. */
-SOFTFIELD_DEVICE void kernel_frames_answer(uint32_t function, const struct kernel_frame *list, uint32_t num, uint32_t *lens)
+SOFTFIELD_DEVICE void kernel_small_answer(struct kernel_work *work, uint32_t function)
 {
+	const uint32_t num = min(work->listed, KERNEL_FRAMES_MAX);
 	uint32_t team = 1, rank, i, payload_len, answer_len;
 
 	while (team < KERNEL_TEAM_MAX && 2 * team * num <= blockDim.x)
 		team *= 2;
 	rank = threadIdx.x % team;
 	for (i = threadIdx.x / team; i < num; i += blockDim.x / team) {
-		uintptr_t addr = list[i].addr;
-		uint32_t len = list[i].len;
+		const struct kernel_frame frame = work->list[i];
 
-		if (!kernel_is_request(addr, len))
+		if (!kernel_is_request(frame.addr, frame.len))
 			continue;
-		payload_len = len - KERNEL_FRAME_OVERHEAD;
-		answer_len = offload_apply(function, (uint8_t *)(addr + KERNEL_FRAME_OVERHEAD), payload_len, rank, team);
+		payload_len = frame.len - KERNEL_FRAME_OVERHEAD;
+		answer_len = offload_apply(function, (uint8_t *)(frame.addr + KERNEL_FRAME_OVERHEAD), payload_len, rank, team);
 		if (rank == 0 && answer_len != payload_len) /* not in a batch */
-			lens[list[i].owner] = answer_len + KERNEL_FRAME_OVERHEAD;
+			work->lens[frame.owner] = answer_len + KERNEL_FRAME_OVERHEAD;
 	}
 }
 
-/* Called by all threads: answers the large frames, count of them; addrs is 0 for threads without one. */
-SOFTFIELD_DEVICE void kernel_large_answer(uint32_t function, const uintptr_t *addrs, uint32_t *lens, uint32_t count)
+/* Called by all threads: answers the large frames. */
+SOFTFIELD_DEVICE void kernel_large_answer(struct kernel_work *work, uint32_t function)
 {
+	const uintptr_t *addrs = work->addrs;
+	uint32_t *lens = work->lens, count = work->large;
 	uint32_t rank = threadIdx.x, warp = rank / 32, warps = blockDim.x / 32, answer_len, i;
 
 	for (i = 0; i < blockDim.x && count >= warps; i++) { /* a warp for each */
@@ -234,30 +284,25 @@ SOFTFIELD_DEVICE void kernel_large_answer(uint32_t function, const uintptr_t *ad
  */
 SOFTFIELD_DEVICE uint32_t kernel_block_answer(const struct kernel_args *args, uintptr_t addr, uint32_t len, uint32_t *frames)
 {
-	__shared__ struct kernel_frame list[KERNEL_FRAMES_MAX];
-	__shared__ uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX];
-	__shared__ uint32_t lens[KERNEL_BLOCK_THREADS_MAX];
-	__shared__ uint32_t num;
-	int large = addr != 0 && len > KERNEL_SMALL_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
-	uint32_t count;
+	__shared__ struct kernel_work work;
+	uint32_t messages;
 
 	if (threadIdx.x == 0)
-		num = 0;
-	addrs[threadIdx.x] = large ? addr : 0;
-	lens[threadIdx.x] = len;
-	count = __syncthreads_count(large);
-	*frames = addr != 0;
-	if (addr != 0 && !large)
-		*frames = kernel_frames_list(args, addr, len, list, &num);
+		work.listed = work.large = 0;
+	work.addrs[threadIdx.x] = addr;
+	work.lens[threadIdx.x] = len;
+	messages = __syncthreads_count(addr != 0); /* of the first threads */
+	kernel_list(&work, args, messages);
 	__syncthreads();
-	kernel_frames_answer(args->function, list, min(num, KERNEL_FRAMES_MAX), lens);
-	if (count != 0)
-		kernel_large_answer(args->function, addrs, lens, count);
+	*frames = addr != 0 ? work.frames[threadIdx.x] : 0;
+	kernel_small_answer(&work, args->function);
+	if (work.large != 0)
+		kernel_large_answer(&work, args->function);
 	__threadfence_block();
 	__syncthreads();
-	if (lens[threadIdx.x] != len)
-		kernel_set_answer_len(addr, lens[threadIdx.x] - KERNEL_FRAME_OVERHEAD);
-	return lens[threadIdx.x];
+	if (work.lens[threadIdx.x] != len)
+		kernel_set_answer_len(addr, work.lens[threadIdx.x] - KERNEL_FRAME_OVERHEAD);
+	return work.lens[threadIdx.x];
 }
 
 #else
