@@ -14,6 +14,7 @@
 #include "comch/gpu_path.h"
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
+#include "core/submit.h"
 
 #define LOOK_NS 1000000 /* poll interval for the answer of the peer's agent, in event-driven mode */
 
@@ -137,6 +138,46 @@ static void route_detach(struct route_gpu_queue *route)
 	pthread_mutex_unlock(&route->connection->lock);
 }
 
+static inline void sent_push(struct route_gpu_queue *route, struct doca_task *task)
+{
+	task->next = NULL;
+	if (route->sent_last != NULL)
+		route->sent_last->next = task;
+	else
+		route->sent_first = task;
+	route->sent_last = task;
+	route->base.num_inflight++;
+}
+
+static inline __attribute__((always_inline)) doca_error_t
+send_line(struct route_gpu_queue *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes, size_t len)
+{
+	struct gpu_sender *sender = &route->shared->sender;
+
+	if (__builtin_expect(route->base.failure != DOCA_SUCCESS || !route->attached, 0) ||
+	    __builtin_expect(!gpu_sender_send_line(sender, &task->op, bytes, len), 0))
+		return comch_task_send_any(task);
+	sent_push(route, &task->base);
+	gpu_sender_wake(sender);
+	return DOCA_SUCCESS;
+}
+
+static __attribute__((noinline)) doca_error_t
+send_any_len(struct route_gpu_queue *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes, size_t len)
+{
+	return send_line(route, task, bytes, len);
+}
+
+/* A full line takes so few registers that this saves none of its caller's. */
+static doca_error_t gpu_route_send_one(struct comch_route *base, struct doca_comch_producer_task_send *task, const uint8_t *bytes,
+				       size_t len)
+{
+	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
+
+	return len == SOFTFIELD_LINE_PAYLOAD ? send_line(route, task, bytes, SOFTFIELD_LINE_PAYLOAD)
+					     : send_any_len(route, task, bytes, len);
+}
+
 static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
 {
 	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
@@ -151,16 +192,9 @@ static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_p
 	}
 	result = comch_gpu_sender_send(&route->shared->sender, &task->op, task->iov, task->op.iov_num, task->header.imm,
 				       task->header.imm_len);
-	if (__builtin_expect(result != DOCA_SUCCESS, 0))
-		return result;
-	task->base.next = NULL;
-	if (route->sent_last != NULL)
-		route->sent_last->next = &task->base;
-	else
-		route->sent_first = &task->base;
-	route->sent_last = &task->base;
-	base->num_inflight++;
-	return DOCA_SUCCESS;
+	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+		sent_push(route, &task->base);
+	return result;
 }
 
 static bool gpu_route_is_connecting(const struct comch_route *base)
@@ -173,6 +207,7 @@ static uint32_t gpu_route_poll(struct comch_route *base, uint32_t budget)
 	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 	uint32_t done = 0;
 
+	assert(!base->producer->quiet);
 	while (route->sent_first != NULL && done < budget) {
 		struct doca_task *task = route->sent_first;
 
@@ -182,7 +217,7 @@ static uint32_t gpu_route_poll(struct comch_route *base, uint32_t budget)
 		assert(base->num_inflight > 0);
 		base->num_inflight--;
 		done++;
-		comch_task_send_done((struct doca_comch_producer_task_send *)task, DOCA_SUCCESS);
+		sf_task_end(task, DOCA_SUCCESS); /* as comch_task_send_done, which has more to check elsewhere */
 	}
 	return done;
 }
@@ -242,6 +277,7 @@ static void gpu_route_close(struct comch_route *base)
 static const struct comch_route_ops gpu_route_ops = {
 	.name = "GPU queue",
 	.send = gpu_route_send,
+	.send_one = gpu_route_send_one,
 	.poll = gpu_route_poll,
 	.arm = gpu_route_arm,
 	.is_connecting = gpu_route_is_connecting,

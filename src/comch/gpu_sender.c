@@ -56,14 +56,11 @@ static void lock_shared(struct gpu_sender *sender)
 }
 
 /* @return whether the lock was taken */
-static inline bool sender_take(struct gpu_sender *sender)
+static bool sender_take(struct gpu_sender *sender)
 {
-	__atomic_store_n(&sender->busy, 1, __ATOMIC_RELAXED);
-	__atomic_signal_fence(
-		__ATOMIC_SEQ_CST); /* a compiler barrier is enough: a joining producer makes the barrier for the processors */
-	if (__builtin_expect(__atomic_load_n(&sender->shared, __ATOMIC_RELAXED) == 0, 1))
+	if (__builtin_expect(gpu_sender_begin(sender), 1))
 		return false;
-	__atomic_store_n(&sender->busy, 0, __ATOMIC_RELEASE);
+	gpu_sender_end(sender);
 	lock_shared(sender);
 	return true;
 }
@@ -99,47 +96,6 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 	return take_arena_now(sender, len, offset);
 }
 
-/* A 16-byte slot of fewer bytes than it holds. Where bytes lie before them, they are loaded with those and shifted out: a piece
- * that was put together in memory would wait for the store buffer. */
-static inline void put_last(struct softfield_slot16 *to, uint32_t tag, const uint8_t *bytes, uint32_t len, bool before)
-{
-	uint32_t missing = SOFTFIELD_SLOT16_PAYLOAD - len, high = 0;
-	uint64_t low = 0;
-	unsigned __int128 both;
-
-	if (__builtin_expect(!before, 0)) {
-		memcpy(&low, bytes, len < 8 ? len : 8);
-		memcpy(&high, bytes + 8, len < 8 ? 0 : len - 8);
-		softfield_store_halves(to, low, (uint64_t)tag << 32 | high);
-		return;
-	}
-	memcpy(&low, bytes - missing, 8);
-	memcpy(&high, bytes - missing + 8, 4);
-	both = ((unsigned __int128)high << 64 | low) >> 8 * missing;
-	softfield_store_halves(to, (uint64_t)both, (uint64_t)tag << 32 | (uint64_t)(both >> 64));
-}
-
-/* The 16-byte slots of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond
- * its ends. */
-static inline void put_slots16(struct softfield_line *line, struct softfield_overflow *overflow, uint32_t tag, uint32_t mark,
-			       const uint8_t *bytes, uint32_t len)
-{
-	struct softfield_slot16 *slot16 = line->slot16;
-	uint32_t at = 0;
-
-	for (; at + SOFTFIELD_SLOT16_PAYLOAD <= len; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark) {
-		softfield_store_piece(slot16, bytes + at, tag);
-		slot16 = slot16 == &line->slot16[SOFTFIELD_LINE_SLOTS16 - 1] ? overflow->slot16 : slot16 + 1;
-	}
-	if (at != len) {
-		put_last(slot16++, tag, bytes + at, len - at, at != 0);
-		tag = mark;
-		at += SOFTFIELD_SLOT16_PAYLOAD;
-	}
-	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark)
-		softfield_store_halves(slot16++, 0, (uint64_t)tag << 32);
-}
-
 static void iov_gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
 {
 	for (uint32_t i = 0; i < iov_num; i++) {
@@ -154,7 +110,7 @@ static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t
 	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
 
 	softfield_published(line);
-	put_slots16(line, softfield_overflow_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
+	gpu_slots16_put(line, softfield_overflow_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
 }
 
 static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
@@ -191,8 +147,8 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	return DOCA_SUCCESS;
 }
 
-static __attribute__((noinline)) doca_error_t send_any(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num,
-						       uint64_t len, const void *imm, uint32_t imm_len)
+static doca_error_t send_any(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len, const void *imm,
+			     uint32_t imm_len)
 {
 	uint32_t slot = sender->seq & (sender->box.depth - 1);
 
@@ -204,25 +160,8 @@ static __attribute__((noinline)) doca_error_t send_any(struct gpu_sender *sender
 	return DOCA_SUCCESS;
 }
 
-/* A message that is one buffer, fits into the line and has no immediate data: most small messages. */
-static inline void send_line(struct gpu_sender *sender, const uint8_t *bytes, uint32_t len)
-{
-	struct softfield_line *line = &sender->box.lines[sender->seq & (sender->box.depth - 1)];
-	uint32_t tag = softfield_tag(softfield_gen(sender->seq, sender->box.shift), len, 0, 0), i;
-	const uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
-
-	softfield_published(line);
-	if (len != SOFTFIELD_LINE_PAYLOAD) {
-		put_slots16(line, NULL, tag, mark, bytes, len);
-		return;
-	}
-#pragma GCC unroll 4
-	for (i = 0; i < SOFTFIELD_LINE_SLOTS16; i++, tag = mark)
-		softfield_store_piece(&line->slot16[i], bytes + i * SOFTFIELD_SLOT16_PAYLOAD, tag);
-}
-
-static inline doca_error_t send_locked(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
-				       uint64_t len, const void *imm, uint32_t imm_len)
+static doca_error_t send_locked(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
+				uint64_t len, const void *imm, uint32_t imm_len)
 {
 	doca_error_t result;
 
@@ -236,16 +175,11 @@ static inline doca_error_t send_locked(struct gpu_sender *sender, const void *ob
 	softfield_prefetch_write(&sender->box.lines[(sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1)]);
 	if (__builtin_expect(len > sender->len, 0))
 		return DOCA_ERROR_TOO_BIG;
-	if (iov_num == 1 && imm_len == 0 && len <= SOFTFIELD_LINE_PAYLOAD) {
-		send_line(sender, (const uint8_t *)iov->addr, (uint32_t)len);
-	} else {
-		result = send_any(sender, iov, iov_num, len, imm, imm_len);
-		if (result != DOCA_SUCCESS)
-			return result;
-	}
-	sender->arena_end[sender->seq & (sender->box.depth - 1)] = sender->arena_head;
+	result = send_any(sender, iov, iov_num, len, imm, imm_len);
+	if (result != DOCA_SUCCESS)
+		return result;
 	gpu_queue_trace_send(&sender->box, object, sender->seq, (uint32_t)len);
-	sender->seq++;
+	gpu_sender_advance(sender, sender->seq, sender->seq & (sender->box.depth - 1));
 	return DOCA_SUCCESS;
 }
 
@@ -261,14 +195,18 @@ static uint64_t iov_total(const struct sf_iov *iov, uint32_t iov_num)
 doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
 				   const void *imm, uint32_t imm_len)
 {
-	const uint64_t len = __builtin_expect(iov_num == 1, 1) ? iov->len : iov_total(iov, iov_num);
-	const bool locked = sender_take(sender);
-	const doca_error_t result = send_locked(sender, object, iov, iov_num, len, imm, imm_len);
+	bool locked;
+	doca_error_t result;
 
+	if (iov_num == 1 && imm_len == 0 && gpu_sender_send_line(sender, object, (const uint8_t *)iov->addr, iov->len)) {
+		gpu_sender_wake(sender);
+		return DOCA_SUCCESS;
+	}
+	locked = sender_take(sender);
+	result = send_locked(sender, object, iov, iov_num, iov_total(iov, iov_num), imm, imm_len);
 	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
 	if (result == DOCA_SUCCESS)
-		gpu_queue_wake(&sender->box,
-			       sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
+		gpu_sender_wake(sender);
 	return result;
 }
 

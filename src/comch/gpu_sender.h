@@ -3,6 +3,8 @@
 #ifndef COMCH_GPU_SENDER_H
 #define COMCH_GPU_SENDER_H
 
+#include "base/trace.h"
+#include "comch/gpu_line.h"
 #include "comch/gpu_queue.h"
 
 /*
@@ -37,6 +39,67 @@ void comch_gpu_sender_leave(struct gpu_sender *sender);
  * object: identifies the message in the timeline, usually its task. */
 doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object, const struct sf_iov *iov, uint32_t iov_num,
 				   const void *imm, uint32_t imm_len);
+
+/* ---- the parts of a send ---- */
+
+/* Returns whether the producer is alone and needs no lock. Ends with gpu_sender_end either way. A compiler barrier is enough:
+ * a joining producer makes the barrier for the processors. */
+static inline bool gpu_sender_begin(struct gpu_sender *sender)
+{
+	__atomic_store_n(&sender->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&sender->shared, __ATOMIC_RELAXED) == 0;
+}
+
+static inline void gpu_sender_end(struct gpu_sender *sender)
+{
+	__atomic_store_n(&sender->busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Message seq, in line slot, is in the queue. */
+static inline void gpu_sender_advance(struct gpu_sender *sender, uint32_t seq, uint32_t slot)
+{
+	sender->arena_end[slot] = sender->arena_head;
+	sender->seq = seq + 1;
+}
+
+static inline void gpu_sender_wake(const struct gpu_sender *sender)
+{
+	if ((sender->box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
+		gpu_queue_wake(&sender->box,
+			       sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
+}
+
+/*
+ * Sends most small messages: one buffer that fits into the line, without immediate data, while there are credits, no other
+ * producer and no timeline. gpu_sender_wake must follow. Returns false, and has sent nothing, if it is not such a message: then
+ * use comch_gpu_sender_send.
+ */
+static inline __attribute__((always_inline)) bool gpu_sender_send_line(struct gpu_sender *sender, const void *object,
+								       const uint8_t *bytes, uint64_t len)
+{
+	const uint32_t slots = sender->box.depth - 1, shift = sender->box.shift;
+	struct softfield_line *lines = sender->box.lines, *line;
+	uint32_t seq, slot;
+
+	if (__builtin_expect(len > SOFTFIELD_LINE_PAYLOAD || sf_trace_on(), 0))
+		return false;
+	if (__builtin_expect(!gpu_sender_begin(sender) || sender->seq == sender->count || len > sender->len, 0)) {
+		gpu_sender_end(sender);
+		return false;
+	}
+	seq = sender->seq;
+	slot = seq & slots;
+	line = &lines[slot];
+	softfield_prefetch_write(&lines[(seq + SOFTFIELD_AHEAD) & slots]);
+	softfield_published(line);
+	gpu_line_put(line, softfield_tag(softfield_gen(seq, shift), (uint32_t)len, 0, 0), softfield_mark(seq, shift), bytes,
+		     (uint32_t)len);
+	SF_PROBE(send, object, 0, len);
+	gpu_sender_advance(sender, seq, slot);
+	gpu_sender_end(sender);
+	return true;
+}
 
 /* Returns the kernel's posted receives that no message was sent to yet, and sets *len to their length. The sender must have no
  * other thread. */

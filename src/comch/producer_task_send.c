@@ -107,13 +107,18 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_prod
 	return DOCA_SUCCESS;
 }
 
+/* Most messages: one buffer with data, of an mmap that was checked. */
+static inline bool is_one_buf(const struct doca_comch_producer *producer, const struct doca_buf *buf)
+{
+	return buf != NULL && buf->next == NULL && sf_mmap_id(buf->mmap) == producer->sound_mmap &&
+	       buf->data_len - 1 < COMCH_BUF_SIZE_MAX;
+}
+
 static inline doca_error_t task_gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
 {
 	const struct doca_buf *buf = task->buf;
 
-	if (__builtin_expect(buf != NULL && buf->next == NULL && sf_mmap_id(buf->mmap) == producer->sound_mmap &&
-				     buf->data_len - 1 < COMCH_BUF_SIZE_MAX,
-			     1)) {
+	if (__builtin_expect(is_one_buf(producer, buf), 1)) {
 		task->iov[0] = (struct sf_iov){buf->data, buf->data_len};
 		task->op.iov_num = 1;
 		return DOCA_SUCCESS;
@@ -173,14 +178,12 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
+doca_error_t comch_task_send_any(struct doca_comch_producer_task_send *task)
 {
-	struct doca_comch_producer_task_send *task = (struct doca_comch_producer_task_send *)base;
-	struct doca_comch_producer *producer = (struct doca_comch_producer *)base->ctx;
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)task->base.ctx;
 	struct comch_route *route = cached_route(producer, task->consumer_id);
 	doca_error_t result;
 
-	(void)flags;
 	if (__builtin_expect(task->imm_invalid, 0)) {
 		SF_LOG_ERR("producer %u: the immediate data is longer than %d bytes", producer->child.id, COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -201,6 +204,20 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return send_impossible(producer, task, result);
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
+{
+	struct doca_comch_producer_task_send *task = (struct doca_comch_producer_task_send *)base;
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)base->ctx;
+	struct comch_route *route = cached_route(producer, task->consumer_id);
+	const struct doca_buf *buf = task->buf;
+
+	(void)flags;
+	if (route != NULL && route->ops->send_one != NULL && route->waiting_first == NULL && task->header.imm_len == 0 &&
+	    !task->imm_invalid && is_one_buf(producer, buf))
+		return route->ops->send_one(route, task, buf->data, buf->data_len);
+	return comch_task_send_any(task);
 }
 
 static doca_error_t send_validate(const struct doca_task *base)
