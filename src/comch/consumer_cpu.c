@@ -24,37 +24,9 @@ static inline size_t recv_room(const struct doca_comch_consumer_task_post_recv *
 	return __builtin_expect(task->recv.iov_num == 1, 1) ? task->iov[0].len : list_room(task);
 }
 
-static inline void recv_hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
-{
-	size_t room = recv_room(task);
-
-	if (consumer->num_held == 0) {
-		consumer->held_room = room;
-		consumer->held_mixed = false;
-	}
-	consumer->held_mixed |= room != consumer->held_room;
-	task->base.next = NULL;
-	assert((consumer->held_first == NULL) == (consumer->num_held == 0));
-	if (consumer->held_last != NULL)
-		consumer->held_last->next = &task->base;
-	else
-		consumer->held_first = &task->base;
-	consumer->held_last = &task->base;
-	consumer->num_held++;
-}
-
 static struct doca_comch_consumer_task_post_recv *recv_unhold(struct doca_comch_consumer *consumer)
 {
-	struct doca_task *task = consumer->held_first;
-
-	if (task == NULL)
-		return NULL;
-	assert(consumer->num_held > 0);
-	consumer->held_first = task->next;
-	if (consumer->held_first == NULL)
-		consumer->held_last = NULL;
-	consumer->num_held--;
-	return (struct doca_comch_consumer_task_post_recv *)task;
+	return consumer->held_first != NULL ? consumer_unhold(consumer) : NULL;
 }
 
 /* Sources may have credits for receives of several sizes: returns the first receive that is large enough. */
@@ -111,18 +83,12 @@ struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_c
 	return task;
 }
 
-/* With sources, connections get as many receives as sources; without plain connections, sources get all. */
-static inline bool is_to_hold(const struct doca_comch_consumer *consumer)
-{
-	return consumer->num_inbound == consumer->num_conns || consumer->reclaiming || consumer->num_posted > consumer->num_held;
-}
-
 doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
 	doca_error_t result;
 
-	if (__builtin_expect(consumer->inbound != NULL, 0) && is_to_hold(consumer)) {
-		recv_hold(consumer, task);
+	if (__builtin_expect(consumer_is_to_hold(consumer), 0)) {
+		consumer_hold(consumer, task, recv_room(task));
 		return DOCA_SUCCESS;
 	}
 	result = sf_ep_post_recv(consumer->ep, &task->recv);
@@ -153,7 +119,7 @@ static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *
 		return;
 	}
 	if (consumer->inbound != NULL)
-		recv_hold(consumer, task);
+		consumer_hold(consumer, task, recv_room(task));
 	else if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 	if (consumer->num_posted == 0)

@@ -46,32 +46,10 @@ static __attribute__((noinline)) void recv_scatter(struct doca_comch_consumer_ta
 	}
 }
 
-/* Copies the payload of a line, in the pieces in which it was stored: a load of bytes that several stores wrote waits until these
- * are in the cache. */
-static inline void copy_line(uint8_t *to, const uint8_t *from, size_t len)
-{
-	size_t at = 0;
-
-	if (len == SOFTFIELD_LINE_PAYLOAD) {
-#pragma GCC unroll 4
-		for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_SLOT16_PAYLOAD)
-			memcpy(to + at, from + at, SOFTFIELD_SLOT16_PAYLOAD);
-		return;
-	}
-	for (; at + SOFTFIELD_SLOT16_PAYLOAD <= len; at += SOFTFIELD_SLOT16_PAYLOAD)
-		memcpy(to + at, from + at, SOFTFIELD_SLOT16_PAYLOAD);
-	for (size_t part = 8; at != len; part /= 2) {
-		if (len - at < part)
-			continue;
-		memcpy(to + at, from + at, part);
-		at += part;
-	}
-}
-
 static inline void recv_fill(struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
 {
 	if (arrived->arena == NULL && arrived->len <= SOFTFIELD_LINE_PAYLOAD && arrived->len <= task->iov[0].len)
-		copy_line((uint8_t *)task->iov[0].addr, arrived->line, arrived->len);
+		gpu_payload_copy((uint8_t *)task->iov[0].addr, arrived->line, arrived->len);
 	else
 		recv_scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
 }
@@ -170,30 +148,65 @@ static inline void recv_prefetch(const struct gpu_queue *box, uint32_t seq, cons
 		__builtin_prefetch(next + PREFETCH_LINES * (size_t)room + i);
 }
 
-static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
+/* Receives the next message, of any kind, if there is one. */
+static __attribute__((noinline)) bool recv_any(struct gpu_inbound *in)
 {
 	struct doca_comch_consumer *consumer = in->base.consumer;
-	const struct gpu_queue *box = &in->receiver.box;
 	struct doca_comch_consumer_task_post_recv *task;
 	struct gpu_arrival arrival;
-	uint32_t moved = 0;
-	doca_error_t result;
+	doca_error_t result = comch_gpu_receiver_peek(&in->receiver, &arrival);
 
-	while (moved < budget && !in->broken && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
-		result = comch_gpu_receiver_peek(&in->receiver, &arrival);
-		if (result == DOCA_ERROR_AGAIN)
-			break;
-		if (result != DOCA_SUCCESS || arrival.imm_len > consumer->imm_data_len) {
-			inbound_cut(in);
-			break;
-		}
-		recv_prefetch(box, in->receiver.seq, &arrival);
-		task = comch_consumer_pop_recv(consumer, arrival.len);
-		if (task == NULL)
-			break;
-		hand_over(in, task, &arrival);
-		moved++;
+	if (result == DOCA_ERROR_AGAIN)
+		return false;
+	if (result != DOCA_SUCCESS || arrival.imm_len > consumer->imm_data_len) {
+		inbound_cut(in);
+		return false;
 	}
+	recv_prefetch(&in->receiver.box, in->receiver.seq, &arrival);
+	task = comch_consumer_pop_recv(consumer, arrival.len);
+	if (task == NULL)
+		return false;
+	hand_over(in, task, &arrival);
+	return true;
+}
+
+/* Receives the next message if it is one of most small ones, without more copies and calls; else returns false. */
+static inline __attribute__((always_inline)) bool recv_line(struct gpu_inbound *in)
+{
+	struct comch_arrival arrival = {.producer_id = in->base.producer_id};
+	const struct gpu_queue *box = &in->receiver.box;
+	const uint32_t ahead = (in->receiver.seq + PREFETCH_LINES) & (box->depth - 1);
+	struct doca_comch_consumer_task_post_recv *task;
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
+	struct gpu_line line;
+
+	if (!gpu_receiver_peek_line(&in->receiver, &line, &arrival.len))
+		return false;
+	task = consumer_pop_alike(in->base.consumer, arrival.len);
+	if (__builtin_expect(task == NULL, 0))
+		return false;
+	__builtin_prefetch(&box->lines[ahead]);
+	if (arrival.len == SOFTFIELD_LINE_PAYLOAD) {
+		gpu_line_store(&line, (uint8_t *)task->iov[0].addr);
+	} else {
+		gpu_line_store(&line, bytes);
+		gpu_payload_copy((uint8_t *)task->iov[0].addr, bytes, arrival.len);
+	}
+	SF_PROBE(deliver, &task->recv, 0, arrival.len);
+	gpu_receiver_next(&in->receiver);
+	task_post_recv_end(task, &arrival);
+	return true;
+}
+
+static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
+{
+	const struct doca_ctx *ctx = &in->base.consumer->child.ctx;
+	const bool is_traced = sf_trace_on(); /* that only recv_any does */
+	uint32_t moved = 0;
+
+	while (moved < budget && !in->broken && ctx->state == DOCA_CTX_STATE_RUNNING &&
+	       ((!is_traced && recv_line(in)) || recv_any(in)))
+		moved++;
 	return moved;
 }
 

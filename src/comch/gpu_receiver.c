@@ -25,16 +25,16 @@ bool comch_gpu_receiver_arm(struct gpu_receiver *receiver)
 	return comch_gpu_receiver_ready(receiver);
 }
 
-/* The 16-byte slots of a message that travels in the line: either all are there, or the message has not arrived. Each one
- * overwrites the tag of the one before. */
-static inline bool take_slots16(uint8_t *to, const struct softfield_slot16 *from, uint32_t n, uint32_t mark)
+/* The first n 16-byte slots of an overflow slot: either all are there, or the message has not arrived. Each one overwrites the
+ * tag of the one before. */
+static bool overflow_load(uint8_t *to, const struct softfield_overflow *from, uint32_t n, uint32_t mark)
 {
 	for (uint32_t q = 0; q < n; q++) {
-		struct softfield_slot16 slot16 = softfield_load_slot16(from + q);
+		gpu_words words = gpu_words_load(&from->slot16[q]);
 
-		if (slot16.w[3] != mark)
+		if (words[3] != mark)
 			return false;
-		memcpy(to + q * SOFTFIELD_SLOT16_PAYLOAD, slot16.w, sizeof(slot16));
+		memcpy(to + q * SOFTFIELD_SLOT16_PAYLOAD, &words, sizeof(words));
 	}
 	return true;
 }
@@ -43,23 +43,23 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 {
 	const struct gpu_queue *box = &receiver->box;
 	uint32_t slot = receiver->seq & (box->depth - 1), mark = softfield_mark(receiver->seq, box->shift), tag, bytes;
-	const struct softfield_line *line = &box->lines[slot];
-	struct softfield_slot16 first = softfield_load_slot16(&line->slot16[0]);
+	struct gpu_line line;
 
-	tag = first.w[3];
-	if (softfield_tag_gen(tag) != softfield_gen(receiver->seq, box->shift))
+	tag = gpu_line_begin(&line, &box->lines[slot]);
+	if (softfield_tag_gen(tag) != softfield_gen(receiver->seq, box->shift) || !gpu_line_end(&line, &box->lines[slot], mark))
 		return DOCA_ERROR_AGAIN;
 	arrival->imm_len = softfield_tag_imm_len(tag);
 	if (receiver->seq == receiver->count || arrival->imm_len > SOFTFIELD_IMM_MAX)
 		return DOCA_ERROR_IO_FAILED; /* more than the credits, or invalid */
 	if (tag & SOFTFIELD_TAG_ARENA) {
-		if (!take_slots16(arrival->line, &line->slot16[1], SOFTFIELD_LINE_SLOTS16 - 1, mark))
-			return DOCA_ERROR_AGAIN;
-		softfield_observed(line);
-		arrival->len = first.w[1];
-		if (first.w[0] > box->arena_size || arrival->len > box->arena_size - first.w[0] || arrival->len > receiver->len)
+		const struct gpu_line imm = {{line.slot16[1], line.slot16[2], line.slot16[3]}};
+		const uint32_t offset = line.slot16[0][0];
+
+		gpu_line_store(&imm, arrival->line);
+		arrival->len = line.slot16[0][1];
+		if (offset > box->arena_size || arrival->len > box->arena_size - offset || arrival->len > receiver->len)
 			return DOCA_ERROR_IO_FAILED;
-		arrival->arena = box->arena + first.w[0];
+		arrival->arena = box->arena + offset;
 		return DOCA_SUCCESS;
 	}
 	arrival->len = softfield_tag_len(tag);
@@ -67,13 +67,11 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 	bytes = arrival->len + arrival->imm_len;
 	if (bytes > SOFTFIELD_INLINE_MAX || arrival->len > receiver->len)
 		return DOCA_ERROR_IO_FAILED;
-	memcpy(arrival->line, first.w, sizeof(first));
-	if (!take_slots16(arrival->line + SOFTFIELD_SLOT16_PAYLOAD, &line->slot16[1], SOFTFIELD_LINE_SLOTS16 - 1, mark) ||
-	    !take_slots16(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_overflow_of(box->lines, box->depth, slot)->slot16,
-			  softfield_inline_slots16(bytes) - SOFTFIELD_LINE_SLOTS16, mark))
-		return DOCA_ERROR_AGAIN;
-	softfield_observed(line);
-	return DOCA_SUCCESS;
+	gpu_line_store(&line, arrival->line);
+	return overflow_load(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_overflow_of(box->lines, box->depth, slot),
+			     softfield_inline_slots16(bytes) - SOFTFIELD_LINE_SLOTS16, mark)
+		       ? DOCA_SUCCESS
+		       : DOCA_ERROR_AGAIN;
 }
 
 void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len)

@@ -3,6 +3,7 @@
 #ifndef COMCH_GPU_RECEIVER_H
 #define COMCH_GPU_RECEIVER_H
 
+#include "comch/gpu_line.h"
 #include "comch/gpu_queue.h"
 
 /* A message that arrived, inside the GPU queue: copy it out. */
@@ -25,6 +26,19 @@ void comch_gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_que
 
 /* Checks for the next message. AGAIN: there is none. IO_FAILED: it is invalid. */
 doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
+/* Checks for the usual message, one that fits into its line and has no immediate data, and loads that. Returns false if there is
+ * none: then comch_gpu_receiver_peek says what there is. */
+static inline bool gpu_receiver_peek_line(const struct gpu_receiver *receiver, struct gpu_line *line, uint32_t *len)
+{
+	const struct gpu_queue *box = &receiver->box;
+	const struct softfield_line *from = &box->lines[receiver->seq & (box->depth - 1)];
+	const uint32_t seq = receiver->seq, shift = box->shift;
+
+	*len = gpu_line_begin(line, from) - softfield_gen(seq, shift); /* longer than a line with other bits in the tag */
+	return *len <= SOFTFIELD_LINE_PAYLOAD && gpu_line_end(line, from, softfield_mark(seq, shift)) && *len <= receiver->len &&
+	       seq != receiver->count;
+}
+
 /* The message is copied out. */
 static inline void gpu_receiver_next(struct gpu_receiver *receiver)
 {

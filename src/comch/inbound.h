@@ -14,6 +14,8 @@
 #ifndef COMCH_INBOUND_H
 #define COMCH_INBOUND_H
 
+#include <assert.h>
+
 #include "comch/consumer.h"
 #include "comch/control.h"
 #include "comch/task_post_recv.h"
@@ -58,11 +60,61 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 /* The first held receive that takes len bytes, removed from its queue; or NULL: then try again at a later poll. */
 struct doca_comch_consumer_task_post_recv *comch_consumer_pop_recv(struct doca_comch_consumer *consumer, size_t len);
 
+/* Removes the first held receive. There is one. */
+static inline struct doca_comch_consumer_task_post_recv *consumer_unhold(struct doca_comch_consumer *consumer)
+{
+	struct doca_task *task = consumer->held_first;
+
+	assert(consumer->num_held > 0);
+	consumer->held_first = task->next;
+	if (task->next == NULL)
+		consumer->held_last = NULL;
+	consumer->num_held--;
+	return (struct doca_comch_consumer_task_post_recv *)task;
+}
+
+/* The same as pop where that is simple: all held receives have one size and consist of one buffer, as far as the message needs;
+ * else NULL. */
+static inline struct doca_comch_consumer_task_post_recv *consumer_pop_alike(struct doca_comch_consumer *consumer, size_t len)
+{
+	const struct doca_comch_consumer_task_post_recv *first =
+		(const struct doca_comch_consumer_task_post_recv *)consumer->held_first;
+
+	return first != NULL && !consumer->held_mixed && len <= first->iov[0].len ? consumer_unhold(consumer) : NULL;
+}
+
 /* Asks the endpoint to return its receives, because a source has room for messages and no receive is held. */
 void comch_consumer_want_recvs(struct doca_comch_consumer *consumer);
 
 /* Returns how many held receives, from the first on, have the size of the first. *room is that size. */
 uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, size_t *room);
+
+/* Holds a receive of room bytes for sources. */
+static inline void consumer_hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task,
+				 size_t room)
+{
+	assert((consumer->held_first == NULL) == (consumer->num_held == 0));
+	task->base.next = NULL;
+	if (__builtin_expect(consumer->held_last == NULL, 0)) {
+		consumer->held_room = room;
+		consumer->held_mixed = false;
+		consumer->held_first = &task->base;
+	} else {
+		if (__builtin_expect(room != consumer->held_room, 0))
+			consumer->held_mixed = true;
+		consumer->held_last->next = &task->base;
+	}
+	consumer->held_last = &task->base;
+	consumer->num_held++;
+}
+
+/* Returns whether the next receive is held: with sources, connections get as many receives as sources; without plain connections,
+ * sources get all. */
+static inline bool consumer_is_to_hold(const struct doca_comch_consumer *consumer)
+{
+	return consumer->inbound != NULL && (consumer->num_inbound == consumer->num_conns || consumer->reclaiming ||
+					     consumer->num_posted > consumer->num_held);
+}
 
 /* The task's side: prepare once, queue at every submit. AGAIN never; FULL is our own mistake. */
 void comch_consumer_prepare_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task);

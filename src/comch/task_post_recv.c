@@ -7,8 +7,7 @@
 #include "mem/buf_checks.h"
 
 /* Collects the tail of each buffer of the list. INVALID_VALUE, logged, for a buffer outside the mmap, or too many buffers. */
-static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_consumer_task_post_recv *task,
-							  const struct doca_comch_consumer *consumer)
+static doca_error_t gather_list(struct doca_comch_consumer_task_post_recv *task, const struct doca_comch_consumer *consumer)
 {
 	uint32_t num = 0;
 
@@ -29,27 +28,37 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_cons
 	return DOCA_SUCCESS;
 }
 
+/* A receive that is a list, or cannot be posted. */
+static __attribute__((noinline)) doca_error_t submit_list(struct doca_comch_consumer_task_post_recv *task,
+							  struct doca_comch_consumer *consumer)
+{
+	doca_error_t result;
+
+	if (task->buf == NULL) {
+		SF_LOG_ERR("consumer %u: the receive has no buffer", consumer->child.id);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = gather_list(task, consumer);
+	return result == DOCA_SUCCESS ? comch_consumer_queue_recv(consumer, task) : result;
+}
+
 static doca_error_t post_recv_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_comch_consumer_task_post_recv *task = (struct doca_comch_consumer_task_post_recv *)base;
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)base->ctx;
 	const struct doca_buf *buf = task->buf;
+	size_t room;
 
 	(void)flags;
-	if (__builtin_expect(buf == NULL, 0)) {
-		SF_LOG_ERR("consumer %u: the receive has no buffer", consumer->child.id);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	if (__builtin_expect(buf->next == NULL && buf->mmap == consumer->mmap, 1)) {
-		task->iov[0] = (struct sf_iov){buf->data + buf->data_len, sf_buf_tailroom(buf)};
-		task->recv.iov_num = 1;
-	} else {
-		doca_error_t result = gather_list(task, consumer);
-
-		if (result != DOCA_SUCCESS)
-			return result;
-	}
-	return comch_consumer_queue_recv(consumer, task);
+	if (__builtin_expect(buf == NULL || buf->next != NULL || buf->mmap != consumer->mmap, 0))
+		return submit_list(task, consumer);
+	room = sf_buf_tailroom(buf);
+	task->iov[0] = (struct sf_iov){buf->data + buf->data_len, room};
+	task->recv.iov_num = 1;
+	if (!consumer_is_to_hold(consumer))
+		return comch_consumer_queue_recv(consumer, task);
+	consumer_hold(consumer, task, room);
+	return DOCA_SUCCESS;
 }
 
 static doca_error_t post_recv_validate(const struct doca_task *base)
@@ -70,23 +79,21 @@ static doca_error_t post_recv_validate(const struct doca_task *base)
 	return DOCA_SUCCESS;
 }
 
-void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival)
+void comch_bufs_extend(struct doca_buf *buf, size_t len)
 {
-	struct doca_buf *buf = task->buf;
-	size_t left = arrival->len;
-
-	while (left > 0 && buf != NULL) {
+	while (len > 0 && buf != NULL) {
 		size_t room = sf_buf_tailroom(buf);
-		size_t part = left < room ? left : room;
+		size_t part = len < room ? len : room;
 
 		buf->data_len += part;
-		left -= part;
+		len -= part;
 		buf = buf->next;
 	}
-	task->producer_id = arrival->producer_id;
-	task->imm_data = arrival->imm_data;
-	task->imm_data_len = arrival->imm_data_len;
-	sf_task_complete(&task->base, DOCA_SUCCESS);
+}
+
+void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival)
+{
+	task_post_recv_end(task, arrival);
 }
 
 void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *task, doca_error_t status)
