@@ -170,28 +170,46 @@ static __attribute__((noinline)) bool recv_any(struct gpu_inbound *in)
 	return true;
 }
 
+/* Copies what the overflow slot of message seq holds. */
+static __attribute__((noinline)) void recv_overflow(const struct gpu_queue *box, uint32_t seq, uint8_t *to, uint32_t len)
+{
+	const uint32_t slots = box->depth - 1;
+
+	__builtin_prefetch(softfield_overflow_of(box->lines, box->depth, (seq + PREFETCH_LINES) & slots));
+	gpu_overflow_store(softfield_overflow_of(box->lines, box->depth, seq & slots), to, len);
+}
+
+/* Copies a message of which the line is loaded. */
+static inline void recv_copy(const struct gpu_queue *box, uint32_t seq, const struct gpu_line *line, uint8_t *to, uint32_t len)
+{
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
+
+	if (len >= SOFTFIELD_LINE_PAYLOAD) {
+		gpu_line_store(line, to);
+		if (len > SOFTFIELD_LINE_PAYLOAD)
+			recv_overflow(box, seq, to + SOFTFIELD_LINE_PAYLOAD, len - SOFTFIELD_LINE_PAYLOAD);
+	} else {
+		gpu_line_store(line, bytes);
+		gpu_payload_copy(to, bytes, len);
+	}
+}
+
 /* Receives the next message if it is one of most small ones, without more copies and calls; else returns false. */
-static inline __attribute__((always_inline)) bool recv_line(struct gpu_inbound *in)
+static inline __attribute__((always_inline)) bool recv_inline(struct gpu_inbound *in)
 {
 	struct comch_arrival arrival = {.producer_id = in->base.producer_id};
 	const struct gpu_queue *box = &in->receiver.box;
-	const uint32_t ahead = (in->receiver.seq + PREFETCH_LINES) & (box->depth - 1);
+	const uint32_t seq = in->receiver.seq;
 	struct doca_comch_consumer_task_post_recv *task;
-	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
 	struct gpu_line line;
 
-	if (!gpu_receiver_peek_line(&in->receiver, &line, &arrival.len))
+	if (!gpu_receiver_peek_inline(&in->receiver, &line, &arrival.len))
 		return false;
 	task = consumer_pop_alike(in->base.consumer, arrival.len);
 	if (__builtin_expect(task == NULL, 0))
 		return false;
-	__builtin_prefetch(&box->lines[ahead]);
-	if (arrival.len == SOFTFIELD_LINE_PAYLOAD) {
-		gpu_line_store(&line, (uint8_t *)task->iov[0].addr);
-	} else {
-		gpu_line_store(&line, bytes);
-		gpu_payload_copy((uint8_t *)task->iov[0].addr, bytes, arrival.len);
-	}
+	__builtin_prefetch(&box->lines[(seq + PREFETCH_LINES) & (box->depth - 1)]);
+	recv_copy(box, seq, &line, (uint8_t *)task->iov[0].addr, arrival.len);
 	SF_PROBE(deliver, &task->recv, 0, arrival.len);
 	gpu_receiver_next(&in->receiver);
 	task_post_recv_end(task, &arrival);
@@ -205,7 +223,7 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 	uint32_t moved = 0;
 
 	while (moved < budget && !in->broken && ctx->state == DOCA_CTX_STATE_RUNNING &&
-	       ((!is_traced && recv_line(in)) || recv_any(in)))
+	       ((!is_traced && recv_inline(in)) || recv_any(in)))
 		moved++;
 	return moved;
 }

@@ -29,13 +29,19 @@ static inline void gpu_slot16_put_last(struct softfield_slot16 *to, uint32_t tag
 }
 
 /* The 16-byte slots of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond
- * its ends. overflow: NULL if they fit into the line. */
+ * its ends. */
 static inline void gpu_slots16_put(struct softfield_line *line, struct softfield_overflow *overflow, uint32_t tag, uint32_t mark,
 				   const uint8_t *bytes, uint32_t len)
 {
 	struct softfield_slot16 *slot16 = line->slot16;
 	uint32_t at = 0;
 
+	if (len == SOFTFIELD_LINE_PAYLOAD) {
+#pragma GCC unroll 4
+		for (uint32_t i = 0; i < SOFTFIELD_LINE_SLOTS16; i++, tag = mark)
+			softfield_store_piece(&line->slot16[i], bytes + i * SOFTFIELD_SLOT16_PAYLOAD, tag);
+		return;
+	}
 	for (; at + SOFTFIELD_SLOT16_PAYLOAD <= len; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark) {
 		softfield_store_piece(slot16, bytes + at, tag);
 		slot16 = slot16 == &line->slot16[SOFTFIELD_LINE_SLOTS16 - 1] ? overflow->slot16 : slot16 + 1;
@@ -47,18 +53,6 @@ static inline void gpu_slots16_put(struct softfield_line *line, struct softfield
 	}
 	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark)
 		softfield_store_halves(slot16++, 0, (uint64_t)tag << 32);
-}
-
-/* The same for a message that fits into the line. */
-static inline void gpu_line_put(struct softfield_line *line, uint32_t tag, uint32_t mark, const uint8_t *bytes, uint32_t len)
-{
-	if (len != SOFTFIELD_LINE_PAYLOAD) {
-		gpu_slots16_put(line, NULL, tag, mark, bytes, len);
-		return;
-	}
-#pragma GCC unroll 4
-	for (uint32_t i = 0; i < SOFTFIELD_LINE_SLOTS16; i++, tag = mark)
-		softfield_store_piece(&line->slot16[i], bytes + i * SOFTFIELD_SLOT16_PAYLOAD, tag);
 }
 
 /* ---- loading ---- */
@@ -112,6 +106,16 @@ static inline bool gpu_line_end(struct gpu_line *to, const struct softfield_line
 	return true;
 }
 
+/* Returns whether n slots of an overflow slot have arrived. */
+static inline bool gpu_overflow_arrived(const struct softfield_overflow *from, uint32_t n, uint32_t mark)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (gpu_words_load(&from->slot16[i])[3] != mark)
+			return false;
+	}
+	return true;
+}
+
 /* Stores the payload of a line: 48 bytes. They are put together in registers, so that what loads them next needs one store only:
  * a load of bytes that several stores wrote waits until these are in the cache. */
 static inline void gpu_line_store(const struct gpu_line *line, uint8_t to[SOFTFIELD_LINE_PAYLOAD])
@@ -136,6 +140,16 @@ static inline void gpu_payload_copy(uint8_t *to, const uint8_t *from, uint32_t l
 			at += part;
 		}
 	}
+}
+
+/* Stores the payload of an overflow slot: len bytes, in the pieces in which the sender stored them. */
+static inline void gpu_overflow_store(const struct softfield_overflow *from, uint8_t *to, uint32_t len)
+{
+	const struct softfield_slot16 *slot16 = from->slot16;
+
+	for (; len >= SOFTFIELD_SLOT16_PAYLOAD; len -= SOFTFIELD_SLOT16_PAYLOAD, to += SOFTFIELD_SLOT16_PAYLOAD, slot16++)
+		memcpy(to, slot16->w, SOFTFIELD_SLOT16_PAYLOAD);
+	gpu_payload_copy(to, (const uint8_t *)slot16->w, len);
 }
 
 #endif

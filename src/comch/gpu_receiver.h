@@ -26,17 +26,20 @@ void comch_gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_que
 
 /* Checks for the next message. AGAIN: there is none. IO_FAILED: it is invalid. */
 doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
-/* Checks for the usual message, one that fits into its line and has no immediate data, and loads that. Returns false if there is
- * none: then comch_gpu_receiver_peek says what there is. */
-static inline bool gpu_receiver_peek_line(const struct gpu_receiver *receiver, struct gpu_line *line, uint32_t *len)
+/* Checks for the usual message, one that travels in its line and overflow slot and has no immediate data, and loads the line.
+ * Returns false if there is none: then comch_gpu_receiver_peek says what there is. */
+static inline bool gpu_receiver_peek_inline(const struct gpu_receiver *receiver, struct gpu_line *line, uint32_t *len)
 {
 	const struct gpu_queue *box = &receiver->box;
-	const struct softfield_line *from = &box->lines[receiver->seq & (box->depth - 1)];
-	const uint32_t seq = receiver->seq, shift = box->shift;
+	const uint32_t seq = receiver->seq, slot = seq & (box->depth - 1), mark = softfield_mark(seq, box->shift);
+	const struct softfield_line *from = &box->lines[slot];
 
-	*len = gpu_line_begin(line, from) - softfield_gen(seq, shift); /* longer than a line with other bits in the tag */
-	return *len <= SOFTFIELD_LINE_PAYLOAD && gpu_line_end(line, from, softfield_mark(seq, shift)) && *len <= receiver->len &&
-	       seq != receiver->count;
+	*len = gpu_line_begin(line, from) - softfield_gen(seq, box->shift); /* with other bits in the tag it is longer */
+	if (*len > SOFTFIELD_INLINE_MAX || !gpu_line_end(line, from, mark) || *len > receiver->len || seq == receiver->count)
+		return false;
+	return *len <= SOFTFIELD_LINE_PAYLOAD ||
+	       gpu_overflow_arrived(softfield_overflow_of(box->lines, box->depth, slot),
+				    softfield_inline_slots16(*len) - SOFTFIELD_LINE_SLOTS16, mark);
 }
 
 /* The message is copied out. */

@@ -150,12 +150,12 @@ static inline void sent_push(struct route_gpu_queue *route, struct doca_task *ta
 }
 
 static inline __attribute__((always_inline)) doca_error_t
-send_line(struct route_gpu_queue *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes, size_t len)
+send_inline(struct route_gpu_queue *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes, size_t len)
 {
 	struct gpu_sender *sender = &route->shared->sender;
 
 	if (__builtin_expect(route->base.failure != DOCA_SUCCESS || !route->attached, 0) ||
-	    __builtin_expect(!gpu_sender_send_line(sender, &task->op, bytes, len), 0))
+	    __builtin_expect(!gpu_sender_send_inline(sender, &task->op, bytes, len), 0))
 		return comch_task_send_any(task);
 	sent_push(route, &task->base);
 	gpu_sender_wake(sender);
@@ -165,7 +165,7 @@ send_line(struct route_gpu_queue *route, struct doca_comch_producer_task_send *t
 static __attribute__((noinline)) doca_error_t
 send_any_len(struct route_gpu_queue *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes, size_t len)
 {
-	return send_line(route, task, bytes, len);
+	return send_inline(route, task, bytes, len);
 }
 
 /* A full line takes so few registers that this saves none of its caller's. */
@@ -174,7 +174,7 @@ static doca_error_t gpu_route_send_one(struct comch_route *base, struct doca_com
 {
 	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 
-	return len == SOFTFIELD_LINE_PAYLOAD ? send_line(route, task, bytes, SOFTFIELD_LINE_PAYLOAD)
+	return len == SOFTFIELD_LINE_PAYLOAD ? send_inline(route, task, bytes, SOFTFIELD_LINE_PAYLOAD)
 					     : send_any_len(route, task, bytes, len);
 }
 
@@ -278,6 +278,7 @@ static const struct comch_route_ops gpu_route_ops = {
 	.name = "GPU queue",
 	.send = gpu_route_send,
 	.send_one = gpu_route_send_one,
+	.one_max = SOFTFIELD_INLINE_MAX,
 	.poll = gpu_route_poll,
 	.arm = gpu_route_arm,
 	.is_connecting = gpu_route_is_connecting,

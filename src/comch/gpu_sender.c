@@ -198,7 +198,7 @@ doca_error_t comch_gpu_sender_send(struct gpu_sender *sender, const void *object
 	bool locked;
 	doca_error_t result;
 
-	if (iov_num == 1 && imm_len == 0 && gpu_sender_send_line(sender, object, (const uint8_t *)iov->addr, iov->len)) {
+	if (iov_num == 1 && imm_len == 0 && gpu_sender_send_inline(sender, object, (const uint8_t *)iov->addr, iov->len)) {
 		gpu_sender_wake(sender);
 		return DOCA_SUCCESS;
 	}

@@ -71,18 +71,18 @@ static inline void gpu_sender_wake(const struct gpu_sender *sender)
 }
 
 /*
- * Sends most small messages: one buffer that fits into the line, without immediate data, while there are credits, no other
- * producer and no timeline. gpu_sender_wake must follow. Returns false, and has sent nothing, if it is not such a message: then
- * use comch_gpu_sender_send.
+ * Sends most small messages: one buffer that fits into the line and its overflow slot, without immediate data, while there are
+ * credits, no other producer and no timeline. gpu_sender_wake must follow. Returns false, and has sent nothing, if it is not such
+ * a message: then use comch_gpu_sender_send.
  */
-static inline __attribute__((always_inline)) bool gpu_sender_send_line(struct gpu_sender *sender, const void *object,
-								       const uint8_t *bytes, uint64_t len)
+static inline __attribute__((always_inline)) bool gpu_sender_send_inline(struct gpu_sender *sender, const void *object,
+									 const uint8_t *bytes, uint64_t len)
 {
 	const uint32_t slots = sender->box.depth - 1, shift = sender->box.shift;
 	struct softfield_line *lines = sender->box.lines, *line;
 	uint32_t seq, slot;
 
-	if (__builtin_expect(len > SOFTFIELD_LINE_PAYLOAD || sf_trace_on(), 0))
+	if (__builtin_expect(len > SOFTFIELD_INLINE_MAX || sf_trace_on(), 0))
 		return false;
 	if (__builtin_expect(!gpu_sender_begin(sender) || sender->seq == sender->count || len > sender->len, 0)) {
 		gpu_sender_end(sender);
@@ -92,9 +92,12 @@ static inline __attribute__((always_inline)) bool gpu_sender_send_line(struct gp
 	slot = seq & slots;
 	line = &lines[slot];
 	softfield_prefetch_write(&lines[(seq + SOFTFIELD_AHEAD) & slots]);
+	if (len > SOFTFIELD_LINE_PAYLOAD)
+		softfield_prefetch_write(softfield_overflow_of(lines, slots + 1, (seq + SOFTFIELD_AHEAD) & slots));
 	softfield_published(line);
-	gpu_line_put(line, softfield_tag(softfield_gen(seq, shift), (uint32_t)len, 0, 0), softfield_mark(seq, shift), bytes,
-		     (uint32_t)len);
+	gpu_slots16_put(line, softfield_overflow_of(lines, slots + 1, slot),
+			softfield_tag(softfield_gen(seq, shift), (uint32_t)len, 0, 0), softfield_mark(seq, shift), bytes,
+			(uint32_t)len);
 	SF_PROBE(send, object, 0, len);
 	gpu_sender_advance(sender, seq, slot);
 	gpu_sender_end(sender);

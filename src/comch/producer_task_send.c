@@ -107,18 +107,17 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_prod
 	return DOCA_SUCCESS;
 }
 
-/* Most messages: one buffer with data, of an mmap that was checked. */
-static inline bool is_one_buf(const struct doca_comch_producer *producer, const struct doca_buf *buf)
+/* Most messages: one buffer with data, up to max bytes, of an mmap that was checked. */
+static inline bool is_one_buf(const struct doca_comch_producer *producer, const struct doca_buf *buf, uint32_t max)
 {
-	return buf != NULL && buf->next == NULL && sf_mmap_id(buf->mmap) == producer->sound_mmap &&
-	       buf->data_len - 1 < COMCH_BUF_SIZE_MAX;
+	return buf != NULL && buf->next == NULL && sf_mmap_id(buf->mmap) == producer->sound_mmap && buf->data_len - 1 < max;
 }
 
 static inline doca_error_t task_gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
 {
 	const struct doca_buf *buf = task->buf;
 
-	if (__builtin_expect(is_one_buf(producer, buf), 1)) {
+	if (__builtin_expect(is_one_buf(producer, buf, COMCH_BUF_SIZE_MAX), 1)) {
 		task->iov[0] = (struct sf_iov){buf->data, buf->data_len};
 		task->op.iov_num = 1;
 		return DOCA_SUCCESS;
@@ -214,8 +213,8 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	const struct doca_buf *buf = task->buf;
 
 	(void)flags;
-	if (route != NULL && route->ops->send_one != NULL && route->waiting_first == NULL && task->header.imm_len == 0 &&
-	    !task->imm_invalid && is_one_buf(producer, buf))
+	if (route != NULL && route->waiting_first == NULL && task->header.imm_len == 0 && !task->imm_invalid &&
+	    is_one_buf(producer, buf, route->ops->one_max))
 		return route->ops->send_one(route, task, buf->data, buf->data_len);
 	return comch_task_send_any(task);
 }

@@ -44,10 +44,11 @@ struct comch_route_ops {
 	 * no room yet; this clears without a poll on this side. Other codes: the task cannot be sent on this route, now or ever.
 	 */
 	doca_error_t (*send)(struct comch_route *route, struct doca_comch_producer_task_send *task);
-	/* Submits a task whose message is one buffer without immediate data, while no other waits; task->iov and task->op do not
-	 * describe it. For what it does not send it calls comch_task_send_any. NULL: there is no such short path. */
+	/* Submits a task whose message is one buffer of 1 to one_max bytes without immediate data, while no other waits;
+	 * task->iov and task->op do not describe it. For what it does not send it calls comch_task_send_any. */
 	doca_error_t (*send_one)(struct comch_route *route, struct doca_comch_producer_task_send *task, const uint8_t *bytes,
 				 size_t len);
+	uint32_t one_max; /* 0: there is no such short path */
 	/* Handles up to budget completions and returns their number. NULL if the producer's endpoint does everything. */
 	uint32_t (*poll)(struct comch_route *route, uint32_t budget);
 	/* For event-driven mode: returns true if an event is due already. NULL with a NULL poll. */
