@@ -17,7 +17,6 @@
 #include "comch/gpu_receiver.h"
 #include "comch/gpu_trace.h"
 
-#define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
 #define LOOK_NS 1000000	   /* poll interval of a real GPU's queue in event-driven mode: it cannot ring */
 
@@ -136,16 +135,16 @@ static void inbound_give_credits(struct gpu_inbound *in)
 static inline void recv_prefetch(const struct gpu_queue *box, uint32_t seq, const struct gpu_arrival *arrival)
 {
 	const uint8_t *next = arrival->arena;
-	uint32_t room = softfield_arena_room(arrival->len), ahead = (seq + PREFETCH_LINES) & (box->depth - 1);
+	uint32_t room = softfield_arena_room(arrival->len), ahead = (seq + GPU_RECEIVER_AHEAD) & (box->depth - 1);
 
 	__builtin_prefetch(&box->lines[ahead]);
 	if (next == NULL && arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD)
 		__builtin_prefetch(softfield_overflow_of(box->lines, box->depth, ahead));
 	if (next == NULL || room > PREFETCH_ARENA ||
-	    (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
+	    (size_t)(box->arena + box->arena_size - next) < (GPU_RECEIVER_AHEAD + 1) * (size_t)room)
 		return;
 	for (uint32_t i = 0; i < room; i += SOFTFIELD_ARENA_ALIGN)
-		__builtin_prefetch(next + PREFETCH_LINES * (size_t)room + i);
+		__builtin_prefetch(next + GPU_RECEIVER_AHEAD * (size_t)room + i);
 }
 
 /* Receives the next message, of any kind, if there is one. */
@@ -170,36 +169,12 @@ static __attribute__((noinline)) bool recv_any(struct gpu_inbound *in)
 	return true;
 }
 
-/* Copies what the overflow slot of message seq holds. */
-static __attribute__((noinline)) void recv_overflow(const struct gpu_queue *box, uint32_t seq, uint8_t *to, uint32_t len)
-{
-	const uint32_t slots = box->depth - 1;
-
-	__builtin_prefetch(softfield_overflow_of(box->lines, box->depth, (seq + PREFETCH_LINES) & slots));
-	gpu_overflow_store(softfield_overflow_of(box->lines, box->depth, seq & slots), to, len);
-}
-
-/* Copies a message of which the line is loaded. */
-static inline void recv_copy(const struct gpu_queue *box, uint32_t seq, const struct gpu_line *line, uint8_t *to, uint32_t len)
-{
-	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
-
-	if (len >= SOFTFIELD_LINE_PAYLOAD) {
-		gpu_line_store(line, to);
-		if (len > SOFTFIELD_LINE_PAYLOAD)
-			recv_overflow(box, seq, to + SOFTFIELD_LINE_PAYLOAD, len - SOFTFIELD_LINE_PAYLOAD);
-	} else {
-		gpu_line_store(line, bytes);
-		gpu_payload_copy(to, bytes, len);
-	}
-}
-
 /* Receives the next message if it is one of most small ones, without more copies and calls; else returns false. */
 static inline __attribute__((always_inline)) bool recv_inline(struct gpu_inbound *in)
 {
 	struct comch_arrival arrival = {.producer_id = in->base.producer_id};
 	const struct gpu_queue *box = &in->receiver.box;
-	const uint32_t seq = in->receiver.seq;
+	const uint32_t ahead = (in->receiver.seq + GPU_RECEIVER_AHEAD) & (box->depth - 1);
 	struct doca_comch_consumer_task_post_recv *task;
 	struct gpu_line line;
 
@@ -208,8 +183,8 @@ static inline __attribute__((always_inline)) bool recv_inline(struct gpu_inbound
 	task = consumer_pop_alike(in->base.consumer, arrival.len);
 	if (__builtin_expect(task == NULL, 0))
 		return false;
-	__builtin_prefetch(&box->lines[(seq + PREFETCH_LINES) & (box->depth - 1)]);
-	recv_copy(box, seq, &line, (uint8_t *)task->iov[0].addr, arrival.len);
+	__builtin_prefetch(&box->lines[ahead]);
+	gpu_receiver_copy_inline(&in->receiver, &line, (uint8_t *)task->iov[0].addr, arrival.len);
 	SF_PROBE(deliver, &task->recv, 0, arrival.len);
 	gpu_receiver_next(&in->receiver);
 	task_post_recv_end(task, &arrival);

@@ -74,6 +74,15 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 		       : DOCA_ERROR_AGAIN;
 }
 
+void comch_gpu_receiver_copy_overflow(const struct gpu_receiver *receiver, uint8_t *to, uint32_t len)
+{
+	const struct gpu_queue *box = &receiver->box;
+	const uint32_t slots = box->depth - 1, seq = receiver->seq;
+
+	__builtin_prefetch(softfield_overflow_of(box->lines, box->depth, (seq + GPU_RECEIVER_AHEAD) & slots));
+	gpu_overflow_store(softfield_overflow_of(box->lines, box->depth, seq & slots), to, len);
+}
+
 void comch_gpu_receiver_give_credits(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
 {
 	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;

@@ -6,6 +6,8 @@
 #include "comch/gpu_line.h"
 #include "comch/gpu_queue.h"
 
+#define GPU_RECEIVER_AHEAD 4 /* how many messages ahead it prefetches */
+
 /* A message that arrived, inside the GPU queue: copy it out. */
 struct gpu_arrival {
 	uint32_t len, imm_len;
@@ -40,6 +42,24 @@ static inline bool gpu_receiver_peek_inline(const struct gpu_receiver *receiver,
 	return *len <= SOFTFIELD_LINE_PAYLOAD ||
 	       gpu_overflow_arrived(softfield_overflow_of(box->lines, box->depth, slot),
 				    softfield_inline_slots16(*len) - SOFTFIELD_LINE_SLOTS16, mark);
+}
+
+/* Copies out what the overflow slot of the next message holds. */
+void comch_gpu_receiver_copy_overflow(const struct gpu_receiver *receiver, uint8_t *to, uint32_t len);
+/* Copies out the message that was peeked. */
+static inline void gpu_receiver_copy_inline(const struct gpu_receiver *receiver, const struct gpu_line *line, uint8_t *to,
+					    uint32_t len)
+{
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
+
+	if (len >= SOFTFIELD_LINE_PAYLOAD) {
+		gpu_line_store(line, to);
+		if (len > SOFTFIELD_LINE_PAYLOAD)
+			comch_gpu_receiver_copy_overflow(receiver, to + SOFTFIELD_LINE_PAYLOAD, len - SOFTFIELD_LINE_PAYLOAD);
+	} else {
+		gpu_line_store(line, bytes);
+		gpu_payload_copy(to, bytes, len);
+	}
 }
 
 /* The message is copied out. */

@@ -414,6 +414,25 @@ static doca_error_t kernel_send(struct from_kernel *f, const uint8_t *bytes, uin
 	return softfield_producer_send(&f->producer, (uintptr_t)bytes, len, NULL, 0, 7, id);
 }
 
+/* The short way to receive takes the next message if it travels in its line and overflow slot alone. */
+static void check_peek_inline(const struct gpu_receiver *receiver, const uint8_t *bytes, uint32_t bytes_len, uint32_t imm_len)
+{
+	uint8_t copy[SOFTFIELD_INLINE_MAX + 1];
+	struct gpu_line line;
+	uint32_t len;
+
+	if (!gpu_receiver_peek_inline(receiver, &line, &len)) {
+		assert_true(imm_len != 0 || bytes_len > SOFTFIELD_INLINE_MAX);
+		return;
+	}
+	assert_int_equal(imm_len, 0);
+	assert_int_equal(len, bytes_len);
+	copy[len] = 0x5a;
+	gpu_receiver_copy_inline(receiver, &line, copy, len);
+	assert_memory_equal(copy, bytes, len);
+	assert_int_equal(copy[len], 0x5a);
+}
+
 static void kernel_sends_up_to_its_credits(void **state)
 {
 	struct from_kernel *f = from_kernel();
@@ -433,6 +452,7 @@ static void kernel_sends_up_to_its_credits(void **state)
 		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 		assert_int_equal(arrival.len, len);
 		assert_memory_equal(arrival.arena != NULL ? arrival.arena : arrival.line, bytes, len);
+		check_peek_inline(&f->receiver, bytes, len, 0);
 		gpu_receiver_next(&f->receiver);
 		assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
 		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
@@ -462,6 +482,7 @@ static void kernel_sends_every_length_and_immediate(void **state)
 			assert_int_equal(arrival.arena != NULL, len + imm_len > SOFTFIELD_INLINE_MAX);
 			assert_memory_equal(arrival.arena != NULL ? arrival.arena : arrival.line, bytes, len);
 			assert_memory_equal(arrival.arena != NULL ? arrival.line : arrival.line + len, imm, imm_len);
+			check_peek_inline(&f->receiver, bytes, len, imm_len);
 			gpu_receiver_next(&f->receiver);
 			assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
 		}
@@ -474,7 +495,9 @@ static void receiver_waits_for_the_overflow(void **state)
 	struct from_kernel *f = from_kernel();
 	struct softfield_overflow *overflow = softfield_overflow_of(f->receiver.box.lines, DEPTH, 0);
 	struct gpu_arrival arrival;
+	struct gpu_line line;
 	uint8_t bytes[100];
+	uint32_t len;
 
 	fill(bytes, sizeof(bytes), 4);
 	comch_gpu_receiver_give_credits(&f->receiver, 1, 100);
@@ -482,6 +505,7 @@ static void receiver_waits_for_the_overflow(void **state)
 	overflow->slot16[4].w[3]--;
 	assert_true(comch_gpu_receiver_ready(&f->receiver)); /* a caller that sees it polls again and does not sleep */
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	overflow->slot16[4].w[3]++;
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 	assert_memory_equal(arrival.line, bytes, 100);
@@ -552,21 +576,27 @@ static void receiver_rejects_messages_without_credits(void **state)
 {
 	struct from_kernel *f = from_kernel();
 	struct gpu_arrival arrival;
-	uint32_t gen = softfield_gen(0, f->receiver.box.shift);
+	struct gpu_line line;
+	uint32_t gen = softfield_gen(0, f->receiver.box.shift), len;
 
 	for (uint32_t q = 0; q < 4; q++)
 		f->receiver.box.lines[0].slot16[q].w[3] = softfield_mark(0, f->receiver.box.shift);
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 0, 0);
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	comch_gpu_receiver_give_credits(&f->receiver, 1, 3);
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	f->receiver.len = 1000;
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, SOFTFIELD_INLINE_MAX + 1, 0, 0);
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 120, 32, 0);
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 33, 0);
 	assert_int_equal(comch_gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	assert_false(gpu_receiver_peek_inline(&f->receiver, &line, &len));
 	free(f);
 }
 

@@ -22,6 +22,24 @@ static void copy_in(const struct gpu_arrival *arrival)
 	free(copy);
 }
 
+/* The short way to receive takes no message that the long one rejects, and the same bytes. */
+static void check_inline(const struct gpu_receiver *receiver)
+{
+	struct gpu_arrival arrival;
+	struct gpu_line line;
+	uint8_t *copy;
+	uint32_t len;
+
+	if (!gpu_receiver_peek_inline(receiver, &line, &len))
+		return;
+	copy = malloc(len + 1);
+	gpu_receiver_copy_inline(receiver, &line, copy, len);
+	if (comch_gpu_receiver_peek(receiver, &arrival) != DOCA_SUCCESS || arrival.arena != NULL || arrival.imm_len != 0 ||
+	    arrival.len != len || memcmp(arrival.line, copy, len) != 0)
+		abort();
+	free(copy);
+}
+
 /* The CPU's two sides. The memory changes between calls until the input ends. */
 static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 {
@@ -37,6 +55,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 			comch_gpu_receiver_give_credits(&receiver, 4, RECV_SIZE);
 			if (size > 256)
 				memcpy(memory + 256, data + 256, size - 256);
+			check_inline(&receiver);
 			if (comch_gpu_receiver_peek(&receiver, &arrival) != DOCA_SUCCESS)
 				break;
 			copy_in(&arrival);
