@@ -33,10 +33,11 @@ doca_error_t comch_gpu_receiver_peek(const struct gpu_receiver *receiver, struct
 static inline bool gpu_receiver_peek_inline(const struct gpu_receiver *receiver, struct gpu_line *line, uint32_t *len)
 {
 	const struct gpu_queue *box = &receiver->box;
-	const uint32_t seq = receiver->seq, slot = seq & (box->depth - 1), mark = softfield_mark(seq, box->shift);
+	const uint32_t seq = receiver->seq, slot = seq & (box->depth - 1), shift = box->shift;
+	const uint32_t gen = softfield_gen(seq, shift), mark = softfield_mark(seq, shift);
 	const struct softfield_line *from = &box->lines[slot];
 
-	*len = gpu_line_begin(line, from) - softfield_gen(seq, box->shift); /* with other bits in the tag it is longer */
+	*len = gpu_line_begin(line, from) - gen; /* with other bits in the tag it is longer */
 	if (*len > SOFTFIELD_INLINE_MAX || !gpu_line_end(line, from, mark) || *len > receiver->len || seq == receiver->count)
 		return false;
 	return *len <= SOFTFIELD_LINE_PAYLOAD ||
