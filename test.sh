@@ -73,6 +73,7 @@ failed_tests() { # LOG
 
 # Programs and tests must work in a folder with blanks in its name.
 build_all=true # false: the test runner builds only what its tests need
+targets=()     # empty: all
 configure() { # NAME COMPILER ARGS...
 	local build=$root/$1 compiler=$2
 	shift 2
@@ -81,7 +82,7 @@ configure() { # NAME COMPILER ARGS...
 		return 1
 	}
 	$build_all || return 0
-	ninja -C "$build" >"$build.ninja.log" 2>&1 || {
+	ninja -C "$build" "${targets[@]}" >"$build.ninja.log" 2>&1 || {
 		grep -E 'error|FAILED|warning' -A 6 "$build.ninja.log" | head -n 60
 		return 1
 	}
@@ -171,6 +172,7 @@ if ! $quick; then
 	build_all=true
 
 	title "fuzz targets, $fuzz_seconds s each"
+	targets=(fuzz_targets)
 	if configure fuzz clang "${sanitized[@]}" -Db_sanitize=address,undefined -Dfuzz=true; then
 		fuzz_one() { # PROGRAM
 			local name log corpus
@@ -213,6 +215,7 @@ if ! $quick; then
 	else
 		broken 'build of the fuzz targets'
 	fi
+	targets=()
 
 	if begin 'packages: built, installed in a throwaway root, used, upgraded and purged'; then
 		tests/packages/check.sh "$root/packages" | tee "$root/packages.log"
