@@ -66,6 +66,57 @@ static void write_lands_in_memory_that_is_no_whole_pages(void **state)
 	check_writes(&ragged_kind);
 }
 
+#define MIXED 32 /* writes of one commit */
+
+/* Sizes that a GPU moves in different ways, behind each other: words, single bytes, and whole pieces and parts of pieces. */
+static uint64_t mixed_len(uint32_t *random)
+{
+	static const uint32_t most[] = {65536, 65536, 32768, 16384, 16384, 4096, 2048, 900};
+	uint32_t kind;
+
+	*random = *random * 1103515245 + 12345;
+	kind = *random >> 24 & 31;
+	if (kind == 0)
+		return 8;
+	*random = *random * 1103515245 + 12345;
+	if (kind == 1)
+		return 1 + (*random >> 16) % 5000;
+	return 16 + (*random >> 12) % most[kind % 8] / 16 * 16;
+}
+
+static void writes_of_many_sizes_in_one_commit(void **state)
+{
+	static struct step steps[2 * MIXED + 2];
+	struct pair pair;
+	uint32_t random = 1;
+
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	for (uint32_t round = 0; round < 8; round++) {
+		for (uint32_t i = 0; i < MIXED; i++) {
+			const uint64_t len = mixed_len(&random), at = i * (uint64_t)131072;
+
+			steps[i] = (struct step){.what = STEP_FILL,
+						 .local = STEP_GPU_MEMORY,
+						 .local_offset = at,
+						 .len = len,
+						 .seed = 100 * round + i};
+			steps[MIXED + i] = (struct step){.what = STEP_WRITE,
+							 .local = STEP_GPU_MEMORY,
+							 .local_offset = at,
+							 .remote = STEP_REMOTE,
+							 .remote_offset = at,
+							 .len = len};
+		}
+		steps[2 * MIXED] = (struct step)COMMIT;
+		steps[2 * MIXED + 1] = (struct step)WAIT;
+		RUN(&pair, steps, DOCA_SUCCESS);
+		for (uint32_t i = 0; i < MIXED; i++)
+			verify_peer(&pair, i * (uint64_t)131072, steps[i].len, 100 * round + i);
+	}
+	close_pair(&pair);
+}
+
 static void check_reads(const struct peer_kind *kind)
 {
 	static const uint64_t lengths[] = {1, 8, 63, 300, 5000, LARGE};
@@ -603,6 +654,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(host_calls),
 		cmocka_unit_test(write_lands_in_mapped_memory),
 		cmocka_unit_test(write_lands_in_memory_that_is_no_whole_pages),
+		cmocka_unit_test(writes_of_many_sizes_in_one_commit),
 		cmocka_unit_test(read_brings_mapped_memory),
 		cmocka_unit_test(read_brings_memory_that_is_no_whole_pages),
 		cmocka_unit_test(inline_writes),
