@@ -12,6 +12,21 @@
 #include "fabric/shm/fds.h"
 #include "fabric/shm/ring.h"
 
+/* Positions between the receive that senders claim next and the one that the owner posts next. Both go through the ring in order,
+ * so their cores fetch the following entries too, up to the end of a page: without a distance, from the other's cache just before
+ * the other needs them. A large ring would need much more memory for this, and is seldom full. */
+#define SPARE (SHM_PAGE / sizeof(struct shm_entry))
+#define SPARE_RECV_MAX 1024
+
+static uint32_t num_entries(uint32_t recv_max)
+{
+	uint32_t wanted = recv_max <= SPARE_RECV_MAX ? recv_max + (uint32_t)SPARE : recv_max, num = 1;
+
+	while (num < wanted)
+		num *= 2;
+	return num;
+}
+
 doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *fd)
 {
 	doca_error_t error;
@@ -20,9 +35,8 @@ doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *
 		SF_LOG_ERR("%u receives requested: an endpoint holds at most %u", recv_max, SHM_RECV_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*queue = (struct shm_recvq){.entries = 1, .slot_num = recv_max, .free = recv_max == 0 ? SHM_NOBODY : 0};
-	while (queue->entries < recv_max)
-		queue->entries *= 2;
+	*queue = (struct shm_recvq){
+		.entries = num_entries(recv_max), .slot_num = recv_max, .free = recv_max == 0 ? SHM_NOBODY : 0};
 	atomic_init(&queue->ticket, queue->entries); /* the zeroed ring holds FREE(0): older than the first ticket */
 	error = sf_shm_memfd_create("softfield-endpoint", shm_ep_segment_size(queue->entries), fd);
 	if (error != DOCA_SUCCESS)
