@@ -9,6 +9,7 @@
 #include "support/cuda_threads/cuda_threads.h"
 
 #define __CUDACC__ 1
+#define __device__
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define SOFTFIELD_DEVICE static inline __attribute__((unused))
@@ -46,6 +47,16 @@ static inline int __ffs(uint32_t v)
 static inline int __clz(int v)
 {
 	return v == 0 ? 32 : __builtin_clz((unsigned)v);
+}
+/* Each hexadecimal digit of selector chooses a byte of the result: of low by 0 to 3, of high by 4 to 7. */
+static inline uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t selector)
+{
+	const uint64_t bytes = (uint64_t)high << 32 | low;
+	uint32_t result = 0;
+
+	for (uint32_t i = 0; i < 4; i++)
+		result |= (uint32_t)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+	return result;
 }
 /* The place of the n-th bit that is set, from 1 on. */
 static inline uint32_t __fns(uint32_t v, uint32_t base, int n)
@@ -127,6 +138,15 @@ static inline int __syncthreads_and(bool predicate)
 {
 	return __syncthreads_count(predicate) == (int)blockDim.x;
 }
+/* Emulated threads change only where they wait, so nothing comes between load and store. */
+static inline uint32_t atomicAdd(uint32_t *counter, uint32_t value)
+{
+	const uint32_t before = *counter;
+
+	*counter = before + value;
+	return before;
+}
+static inline void __threadfence_block(void) {}
 
 /* ---- softfield/device.h's own ---- */
 
