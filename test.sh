@@ -106,7 +106,7 @@ run_tests() { # NAME ARGS...
 	local build=$root/$1
 	shift
 	# More than there are CPUs, because many tests wait.
-	"${runner[@]}" meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $((3 * $(nproc) + 1)) "$@" >"$build.test.log" 2>&1
+	"${runner[@]}" meson test -C "$build" $($build_all && echo --no-rebuild) --print-errorlogs --num-processes $((2 * $(nproc) + 1)) "$@" >"$build.test.log" 2>&1
 	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
 	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
 	count "$build"
