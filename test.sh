@@ -25,12 +25,7 @@ failures=() # printed again at the end, because the log is long
 SOFTFIELD_RUNTIME=$(mktemp -d)
 export SOFTFIELD_RUNTIME
 chmod 700 "$SOFTFIELD_RUNTIME"
-beside= # the process group of a command that runs beside the steps
-clean_up() {
-	[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null
-	rm -rf "$SOFTFIELD_RUNTIME"
-}
-trap clean_up EXIT
+trap 'rm -rf "$SOFTFIELD_RUNTIME"' EXIT
 
 scripts/install-dependencies test || exit 1
 mkdir -p "$root"
@@ -44,14 +39,6 @@ begin() { # TITLE
 	echo "skipped: it would begin later than after $latest s"
 	skipped=$((skipped + 1))
 	return 1
-}
-
-# Starts a command that leaves processors idle, because it does one thing at a time. The next steps run beside it.
-start_beside() { # LOG COMMAND...
-	set -m
-	"${@:2}" >"$1" 2>&1 &
-	beside=$!
-	set +m
 }
 
 broken() {
@@ -146,7 +133,11 @@ fi
 if ! $quick; then
 	title 'an installed copy, used by programs outside'
 	if ninja -C "$root/$gcc" install >"$root/install.log" 2>&1; then
-		start_beside "$root/outside.log" tests/outside/check.sh "$prefix"
+		if tests/outside/check.sh "$prefix" | tee "$root/outside.log"; then
+			passed=$((passed + $(sed -n 's/^outside: \([0-9]*\) passed.*/\1/p' "$root/outside.log")))
+		else
+			broken 'outside programs'
+		fi
 	else
 		tail -n 20 "$root/install.log"
 		broken 'install'
@@ -158,17 +149,6 @@ if ! $quick; then
 		skipped=$((skipped + $(sed -n 's/^headers: .* \([0-9]*\) skipped$/\1/p' "$root/headers.log")))
 	else
 		broken 'older headers'
-	fi
-
-	if [ -n "$beside" ]; then
-		title 'an installed copy: results'
-		if wait "$beside"; then
-			passed=$((passed + $(sed -n 's/^outside: \([0-9]*\) passed.*/\1/p' "$root/outside.log")))
-		else
-			broken 'outside programs'
-		fi
-		beside=
-		cat "$root/outside.log"
 	fi
 
 	# nvcc compiles the kernels without sanitizers: once is enough.
@@ -238,7 +218,12 @@ if ! $quick; then
 	targets=()
 
 	if begin 'packages: built, installed in a throwaway root, used, upgraded and purged'; then
-		start_beside "$root/packages.log" tests/packages/check.sh "$root/packages"
+		tests/packages/check.sh "$root/packages" | tee "$root/packages.log"
+		case ${PIPESTATUS[0]} in
+		0) passed=$((passed + $(sed -n 's/^packages: \([0-9]*\) passed.*/\1/p' "$root/packages.log"))) ;;
+		77) skipped=$((skipped + 1)) ;;
+		*) broken 'packages' ;;
+		esac
 	fi
 
 	if ! begin 'programs for arm64, by an emulator, beside those for x86'; then
@@ -265,18 +250,6 @@ if ! $quick; then
 		77) skipped=$((skipped + 1)) ;;
 		*) broken 'build for arm64' ;;
 		esac
-	fi
-
-	if [ -n "$beside" ]; then
-		title 'packages: results'
-		wait "$beside"
-		case $? in
-		0) passed=$((passed + $(sed -n 's/^packages: \([0-9]*\) passed.*/\1/p' "$root/packages.log"))) ;;
-		77) skipped=$((skipped + 1)) ;;
-		*) broken 'packages' ;;
-		esac
-		beside=
-		cat "$root/packages.log"
 	fi
 fi
 
