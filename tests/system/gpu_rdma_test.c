@@ -92,7 +92,7 @@ static void writes_of_many_sizes_in_one_commit(void **state)
 
 	(void)state;
 	open_pair(&pair, &cpu_kind);
-	for (uint32_t round = 0; round < 8; round++) {
+	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t i = 0; i < MIXED; i++) {
 			const uint64_t len = mixed_len(&random), at = i * (uint64_t)131072;
 
