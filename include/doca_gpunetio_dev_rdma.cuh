@@ -446,7 +446,7 @@ doca_error_t doca_gpu_dev_rdma_recv_get_info(struct doca_gpu_dev_rdma_r *rdma_r,
 	if (rdma_r == 0 || curr_position == 0 || mask_max_position == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	*mask_max_position = rdma_r->size - 1;
-	*curr_position = softfield_load_word(&rdma_r->positions.w[SOFTFIELD_RECV_RESERVED]) & *mask_max_position;
+	*curr_position = softfield_load_word(&rdma_r->reserved) & *mask_max_position;
 	return DOCA_SUCCESS;
 }
 

@@ -82,14 +82,22 @@ SOFTFIELD_DEVICE void softfield_fetch_wait(uint32_t barrier)
 		     : "memory");
 	asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
+#else
+SOFTFIELD_DEVICE void softfield_fetch_wait(uint32_t barrier)
+{
+	(void)barrier;
+}
 #endif
 
-/**
- * Copies n lines to shared memory, and after them, with the same wait, `more` others from elsewhere; together at most
- * softfield_fetch_max(). @return their address, valid until the thread's next call; slots that the sender has not written yet
- * have their old content
- */
-SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *lines, uint32_t n, const void *others, uint32_t more)
+/** A fetch that was begun: end it with softfield_fetch_wait(). */
+struct softfield_fetch_begun {
+	const struct softfield_slot16 *lines;
+	uint32_t barrier;
+};
+
+/** Begins what softfield_fetch() does. The lines are there when softfield_fetch_wait() of the barrier returns. */
+SOFTFIELD_DEVICE struct softfield_fetch_begun softfield_fetch_begin(const void *lines, uint32_t n, const void *others,
+								    uint32_t more)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_FETCH_THREADS];
@@ -101,15 +109,27 @@ SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *line
 	softfield_fetch_start(to, lines, n * line, barrier);
 	if (more != 0)
 		softfield_fetch_start(to + n * SOFTFIELD_LINE_SLOTS16, others, more * line, barrier);
-	softfield_fetch_wait(barrier);
-	return to;
+	return {to, barrier};
 #else
 	(void)lines;
 	(void)n;
 	(void)others;
 	(void)more;
-	return 0;
+	return {};
 #endif
+}
+
+/**
+ * Copies n lines to shared memory, and after them, with the same wait, `more` others from elsewhere; together at most
+ * softfield_fetch_max(). @return their address, valid until the thread's next call; slots that the sender has not written yet
+ * have their old content
+ */
+SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *lines, uint32_t n, const void *others, uint32_t more)
+{
+	const struct softfield_fetch_begun begun = softfield_fetch_begin(lines, n, others, more);
+
+	softfield_fetch_wait(begun.barrier);
+	return begun.lines;
 }
 
 #endif /* SOFTFIELD_GPU_FETCH_H_ */

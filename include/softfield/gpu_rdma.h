@@ -11,7 +11,7 @@
  *   so each slot shows by itself whether it is complete. Only as many slots are written as the command needs. Up to 64 bytes of
  *   data travel in it; more lies in an arena, or in memory that the CPU can access.
  * - Progress: the host's 16-byte slot for each connection: how many commands it has finished, and the error if one failed.
- * - Post: one 16-byte slot for each receive, with its length.
+ * - Post: one 16-byte slot for each receive, with its length, and how many receives were consumed before.
  * - Arrival: 64 bytes for each receive, in the same marked 16-byte slots: what has arrived. Up to 32 bytes of it travel in it;
  *   more lies in an arena, where the peer put it.
  *
@@ -176,8 +176,11 @@ struct softfield_rdma_held {
 
 struct doca_gpu_dev_rdma;
 
-/** Words of a receive's positions. */
-enum { SOFTFIELD_RECV_RESERVED, SOFTFIELD_RECV_COMMITTED, SOFTFIELD_RECV_TAKEN, SOFTFIELD_RECV_LOCK };
+/**
+ * Words of the receives' positions: committed up to there, consumed up to there; the lock of all; the position behind the last
+ * committed receive that is not small.
+ */
+enum { SOFTFIELD_RECV_COMMITTED, SOFTFIELD_RECV_TAKEN, SOFTFIELD_RECV_LOCK, SOFTFIELD_RECV_LARGE };
 
 /** The receives of an instance, for messages of all its connections. */
 struct doca_gpu_dev_rdma_r {
@@ -185,12 +188,14 @@ struct doca_gpu_dev_rdma_r {
 	struct softfield_slot16 *ops; /**< posted receives: address for kernels, length, position plus 1 */
 	struct softfield_slot16 *posts;
 	const struct softfield_rdma_arrival *arrivals;
-	uint32_t *freed; /**< the kernel writes taken there: the arena's bytes up to it are free */
+	uint32_t *freed; /**< kernels write taken there, unless all receives are small: the arena's bytes up to it are free */
 	const uint8_t *arena;
 	uint32_t size, shift; /**< receives, a power of two, and its logarithm */
 	uint32_t arena_size;
-	/* what changes: reserved and committed as a queue's, consumed up to taken, and the lock of the last two */
+	uint32_t small_max; /**< bytes of a small receive: the arena has room for twice as many as there can be */
+	/* what changes */
 	struct softfield_slot16 positions __attribute__((aligned(128)));
+	uint32_t reserved __attribute__((aligned(32))); /**< position: the next free one */
 } __attribute__((aligned(128)));
 
 /** An RDMA instance. */

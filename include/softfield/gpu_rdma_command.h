@@ -116,46 +116,67 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_reclaim(struct softfield_rdma_held *h)
 
 /* ---- commands ---- */
 
-/** Word number i of an operation's bytes. */
-SOFTFIELD_DEVICE uint32_t softfield_queue_data_word(const struct softfield_rdma_op *op, uint32_t inline_len, uint32_t i)
-{
-	if (i * 4 >= inline_len)
-		return 0;
-	if (op->kind & SOFTFIELD_RDMA_IN_COMMAND)
-		return op->words[i % SOFTFIELD_RDMA_WQE_WORDS];
-	return softfield_queue_gather((const uint8_t *)(uintptr_t)op->local, inline_len, i * 4);
-}
-
 /** A command: kind, flags and inline_len; and where its other bytes are. */
 struct softfield_rdma_header {
 	uint32_t kind, inline_len;
 	uint64_t at;
 };
 
-/** Writes a command: of an operation, with inline_len of its bytes. */
-SOFTFIELD_DEVICE void softfield_queue_write(struct softfield_rdma_held *h, struct softfield_rdma_header header,
-					    const struct softfield_rdma_op *op)
+/** Writes the data of a command from the second word on: from memory. */
+SOFTFIELD_COLD void softfield_queue_write_memory(struct softfield_slot16 *to, const uint8_t *from, uint32_t len, uint32_t mark)
 {
-	struct softfield_rdma_queue *q = h->q;
-	struct softfield_slot16 *slots16 = q->cmds[h->sent & (q->depth - 1)].slot16;
-	uint32_t mark = softfield_rdma_mark(h->sent, q->shift), len = header.inline_len, i;
+	uint32_t at;
+
+	for (at = 4; at < len; at += 12, to++) {
+		const struct softfield_slot16 data = {{softfield_queue_gather(from, len, at),
+						       softfield_queue_gather(from, len, at + 4),
+						       softfield_queue_gather(from, len, at + 8), mark}};
+
+		softfield_store_slot16(to, data);
+	}
+}
+
+/** The same for an inline operation. */
+SOFTFIELD_DEVICE void softfield_queue_write_words(struct softfield_slot16 *to, const uint32_t words[SOFTFIELD_RDMA_WQE_WORDS],
+						  uint32_t len, uint32_t mark)
+{
+	uint32_t i;
+
+	SOFTFIELD_UNROLL /* so that the words stay in registers */
+		for (i = 1; i < SOFTFIELD_RDMA_WQE_WORDS; i += 3)
+	{
+		const struct softfield_slot16 data = {{words[i], i + 1 < SOFTFIELD_RDMA_WQE_WORDS ? words[i + 1] : 0,
+						       i + 2 < SOFTFIELD_RDMA_WQE_WORDS ? words[i + 2] : 0, mark}};
+
+		if (i * 4 < len)
+			softfield_store_slot16(to + i / 3, data);
+	}
+}
+
+/** Writes command number `number`: of an operation, with inline_len of its bytes. */
+SOFTFIELD_DEVICE void softfield_queue_write(const struct softfield_rdma_held *h, uint32_t number,
+					    struct softfield_rdma_header header, const struct softfield_rdma_op *op)
+{
+	const struct softfield_rdma_queue *q = h->q;
+	struct softfield_slot16 *slots16 = q->cmds[number & (q->depth - 1)].slot16;
+	const uint8_t *from = (const uint8_t *)(uintptr_t)op->local;
+	const int has_words = (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0;
+	uint32_t mark = softfield_rdma_mark(number, q->shift), len = header.inline_len, word = 0;
+
+	if (len != 0)
+		word = has_words ? op->words[0] : softfield_queue_gather(from, len, 0);
 	const struct softfield_slot16 first = {{header.kind | len << 16, op->imm, op->len, mark}};
 	const struct softfield_slot16 second = {{(uint32_t)header.at, (uint32_t)(header.at >> 32), op->id, mark}};
-	const struct softfield_slot16 third = {
-		{(uint32_t)op->remote, (uint32_t)(op->remote >> 32), softfield_queue_data_word(op, len, 0), mark}};
+	const struct softfield_slot16 third = {{(uint32_t)op->remote, (uint32_t)(op->remote >> 32), word, mark}};
 
 	softfield_published(slots16);
 	softfield_store_slot16(slots16, first);
 	softfield_store_slot16(slots16 + 1, second);
 	softfield_store_slot16(slots16 + 2, third);
-	for (i = 1; i * 4 < len; i += 3) {
-		const struct softfield_slot16 data = {{softfield_queue_data_word(op, len, i),
-						       softfield_queue_data_word(op, len, i + 1),
-						       softfield_queue_data_word(op, len, i + 2), mark}};
-
-		softfield_store_slot16(slots16 + 3 + i / 3, data);
-	}
-	h->sent++;
+	if (has_words)
+		softfield_queue_write_words(slots16 + 3, op->words, len, mark);
+	else if (len > 4)
+		softfield_queue_write_memory(slots16 + 3, from, len, mark);
 	softfield_rdma_ring(h->rdma);
 }
 
@@ -172,20 +193,43 @@ SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct do
 	return SOFTFIELD_PLACE_CPU;
 }
 
+/** Returns whether there is room for another command. */
+SOFTFIELD_DEVICE int softfield_queue_has_room(struct softfield_rdma_held *h)
+{
+	if (h->sent == h->finished) /* the entries of operations that were executed without the host hold nothing to reclaim */
+		(void)softfield_queue_reclaim(h);
+	if (h->sent - h->finished >= h->q->depth)
+		softfield_queue_refresh(h);
+	return h->sent - h->finished < h->q->depth;
+}
+
+/** Takes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */
+SOFTFIELD_DEVICE struct softfield_rdma_header softfield_queue_issue(struct softfield_rdma_held *h,
+								    const struct softfield_rdma_op *op,
+								    enum softfield_rdma_place place, uint64_t at)
+{
+	const uint32_t flag = place == SOFTFIELD_PLACE_ARENA	 ? SOFTFIELD_RDMA_IN_ARENA
+			      : place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND
+								 : 0;
+	const struct softfield_rdma_header header = {(op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM)) | flag,
+						     place == SOFTFIELD_PLACE_COMMAND ? op->len : 0, at};
+
+	softfield_store_word(&op->wqe->staged, place == SOFTFIELD_PLACE_ARENA);
+	softfield_store_word(&op->wqe->command, ++h->sent);
+	if (h->dirty)
+		softfield_queue_fence(&h->dirty);
+	return header;
+}
+
 /** Sends an operation to the host. @return 0 when there is no room for the command or its bytes now */
 SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
 	struct softfield_rdma_queue *q = h->q;
 	enum softfield_rdma_place place = softfield_queue_place(h->rdma, op);
-	uint32_t kind = op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM), inline_len = place == SOFTFIELD_PLACE_COMMAND ? op->len : 0,
-		 offset = 0;
+	uint32_t offset = 0;
 	uint64_t at = op->local_cpu;
 
-	if (h->sent == h->finished) /* the entries of operations that were executed without the host hold nothing to reclaim */
-		(void)softfield_queue_reclaim(h);
-	if (h->sent - h->finished >= q->depth)
-		softfield_queue_refresh(h);
-	if (h->sent - h->finished >= q->depth)
+	if (!softfield_queue_has_room(h))
 		return 0;
 	if (place == SOFTFIELD_PLACE_ARENA) {
 		softfield_queue_refresh(h);
@@ -194,23 +238,16 @@ SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const 
 			h->arena_head = h->arena_tail = 0;
 		if (!softfield_rdma_take(&h->arena_head, h->arena_tail, q->arena_size, op->len, &offset))
 			return 0;
-		if (kind != SOFTFIELD_RDMA_READ)
+		if ((op->kind & 0xff) != SOFTFIELD_RDMA_READ)
 			softfield_rdma_copy(q->arena + offset, (const uint8_t *)(uintptr_t)op->local, op->len);
 		*(volatile uint64_t *)&op->wqe->arena_end = h->arena_head;
 		at = offset;
 		h->dirty |= SOFTFIELD_RDMA_DIRTY;
 	}
-	softfield_store_word(&op->wqe->staged, place == SOFTFIELD_PLACE_ARENA);
-	softfield_store_word(&op->wqe->command, h->sent + 1);
-	if (h->dirty)
-		softfield_queue_fence(&h->dirty);
-	kind |= place == SOFTFIELD_PLACE_ARENA	   ? SOFTFIELD_RDMA_IN_ARENA
-		: place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND
-						   : 0;
 	{
-		const struct softfield_rdma_header header = {kind, inline_len, at};
+		const struct softfield_rdma_header header = softfield_queue_issue(h, op, place, at);
 
-		softfield_queue_write(h, header, op);
+		softfield_queue_write(h, h->sent - 1, header, op);
 	}
 	return 1;
 }
@@ -229,7 +266,7 @@ SOFTFIELD_COLD void softfield_queue_refuse(struct softfield_rdma_held *h, const 
 	if (h->sent - h->finished >= h->q->depth)
 		softfield_queue_refresh(h);
 	if (h->sent - h->finished < h->q->depth)
-		softfield_queue_write(h, header, &told);
+		softfield_queue_write(h, h->sent++, header, &told);
 }
 
 #endif /* SOFTFIELD_GPU_RDMA_COMMAND_H_ */

@@ -134,11 +134,6 @@ SOFTFIELD_DEVICE int softfield_queue_step(struct softfield_rdma_held *h, const s
 
 /** Operations whose loads are in flight together. */
 #define SOFTFIELD_RDMA_GROUP 8
-#if defined(__CUDACC__)
-#define SOFTFIELD_UNROLL _Pragma("unroll")
-#else
-#define SOFTFIELD_UNROLL _Pragma("GCC unroll 8")
-#endif
 
 /** The first two slots of an entry: all of an operation that involves neither the host nor an immediate. */
 struct softfield_wqe_pair16 {
@@ -171,6 +166,14 @@ SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_wqe_pair16
 		*(volatile uint64_t *)(uintptr_t)remote = word;
 }
 
+/** Is it the first word of a write of a word, which the memory and the peer's instance permit? */
+SOFTFIELD_DEVICE int softfield_wqe_is_permitted_word(uint32_t first, uint32_t given)
+{
+	const uint32_t needed = SOFTFIELD_RDMA_WORD | (uint32_t)DOCA_ACCESS_FLAG_RDMA_WRITE << SOFTFIELD_RDMA_WQE_PERMISSIONS;
+
+	return (first & needed) == needed && (given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+}
+
 /** Committed entries, and the permissions of the peer's instance. */
 struct softfield_queue_span {
 	const struct softfield_rdma_wqe *wqes;
@@ -183,10 +186,9 @@ struct softfield_queue_span {
  */
 SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_span *span, const uint32_t group, uint32_t *dirty)
 {
-	const uint32_t needed = SOFTFIELD_RDMA_WORD | (uint32_t)DOCA_ACCESS_FLAG_RDMA_WRITE << SOFTFIELD_RDMA_WQE_PERMISSIONS;
 	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
 	uint64_t words[SOFTFIELD_RDMA_GROUP] = {0};
-	uint32_t i, good = span->given & DOCA_ACCESS_FLAG_RDMA_WRITE, count = 0;
+	uint32_t i, good = 1, count = 0;
 
 	SOFTFIELD_UNROLL
 	for (i = 0; i < group; i++) {
@@ -198,7 +200,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_spa
 	SOFTFIELD_UNROLL
 	for (i = 0; i < group; i++) {
 		good = good && i < span->num && softfield_wqe_pair_is_there(&pairs[i], span->position + i) &&
-		       (pairs[i].what.w[0] & needed) == needed;
+		       softfield_wqe_is_permitted_word(pairs[i].what.w[0], span->given);
 		if (!good)
 			continue;
 		softfield_observed(&span->wqes[(span->position + i) & (span->size - 1)]);
@@ -308,9 +310,12 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 /** Executes one operation by itself, once it is there. @return 0: not now */
 SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 {
+	struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
+	struct softfield_slot16 slots16[6];
 	struct softfield_rdma_op op;
+	const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
 
-	softfield_wqe_wait(&h->q->wqes[h->executed & (h->q->size - 1)], h->executed, &op);
+	softfield_wqe_decode(wqe, slots16, num, &op);
 	return softfield_queue_step(h, &op);
 }
 
@@ -325,8 +330,8 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
 	return count != 0 ? count : softfield_queue_large(h);
 }
 
-/** Executes as much as possible now. @return the position up to which all have ended */
-SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h)
+/** Executes as much as possible now. */
+SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
 {
 	while (h->status == 0 && h->executed != h->committed) {
 		if (h->sent == h->finished && !h->reading) {
@@ -341,27 +346,57 @@ SOFTFIELD_COLD uint32_t softfield_queue_run_all(struct softfield_rdma_held *h)
 	if (h->status != 0) { /* all that is left is flushed */
 		h->executed = h->committed;
 		softfield_store_word(&h->q->done, h->committed);
-		return h->committed;
 	}
-	return softfield_queue_reclaim(h);
 }
 
-/** The same. A single write of a word, the most frequent case, is executed here, so that *h stays in registers. */
-SOFTFIELD_DEVICE uint32_t softfield_queue_run(struct softfield_rdma_held *h)
+/** Executes as much as possible now. */
+SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h)
 {
-	if (h->status == 0 && h->committed - h->executed == 1 && h->sent == h->finished && !h->reading) {
-		const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, 1, h->given};
-
-		h->executed += softfield_queue_group(&span, 1, &h->dirty);
-	}
 	if (h->status != 0 || h->executed != h->committed) {
-		struct softfield_rdma_held copy = *h;
-		const uint32_t done = softfield_queue_run_all(&copy);
+		struct softfield_rdma_held copy = *h; /* so that *h itself stays in registers */
 
+		softfield_queue_run_all(&copy);
 		*h = copy;
-		return done;
 	}
-	return softfield_queue_reclaim(h);
+}
+
+/** A command that is written after the queue's lock was given back: the lock would wait until it has crossed PCIe. */
+struct softfield_rdma_late {
+	uint32_t is_due, number;
+	struct softfield_rdma_header header;
+	struct softfield_rdma_op op;
+};
+
+/**
+ * Executes the next operation in registers, if `ahead` is its entry, and it is a write of a word or a send whose bytes fit the
+ * command: the most frequent ones. @return 0: it is another one, or cannot be executed now
+ */
+SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *h, const struct softfield_wqe_ahead *ahead,
+						    struct softfield_rdma_late *late)
+{
+	struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
+	const uint32_t num = softfield_wqe_ahead_slots16(ahead, h->executed), what = ahead->slots16[0].w[0];
+
+	if (num == 0)
+		return 0;
+	softfield_observed(wqe);
+	softfield_after_load();
+	if (softfield_wqe_is_permitted_word(what, h->given) && h->sent == h->finished) {
+		const struct softfield_wqe_pair16 pair = {ahead->slots16[0], ahead->slots16[1]};
+		const uint64_t word = softfield_wqe_load_word(&pair);
+
+		softfield_queue_order(&h->dirty, what >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
+		softfield_wqe_store_word(&pair, word);
+		return 1;
+	}
+	if ((what & 0xff) != SOFTFIELD_RDMA_SEND || ahead->slots16[1].w[0] > SOFTFIELD_RDMA_CMD_DATA ||
+	    !softfield_queue_has_room(h))
+		return 0;
+	softfield_wqe_decode(wqe, ahead->slots16, num, &late->op);
+	late->header = softfield_queue_issue(h, &late->op, SOFTFIELD_PLACE_COMMAND, late->op.local_cpu);
+	late->number = h->sent - 1;
+	late->is_due = 1;
+	return 1;
 }
 
 #endif /* SOFTFIELD_GPU_RDMA_EXECUTE_H_ */

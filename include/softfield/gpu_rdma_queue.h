@@ -123,7 +123,8 @@ SOFTFIELD_COLD void softfield_queue_advance(struct doca_gpu_dev_rdma *rdma, stru
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
-	(void)softfield_queue_run(&h);
+	softfield_queue_run(&h);
+	(void)softfield_queue_reclaim(&h);
 	softfield_queue_let_go(&h);
 }
 
@@ -217,10 +218,14 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 {
 	struct softfield_rdma_queue *q;
 	struct softfield_rdma_held h;
+	struct softfield_rdma_late late;
+	struct softfield_wqe_ahead ahead;
 	doca_error_t result = softfield_rdma_find(rdma, index, &q);
 
+	late.is_due = 0;
 	if (result != DOCA_SUCCESS)
 		return result;
+	ahead = softfield_wqe_load_ahead(q, softfield_rdma_last(&q->reserved)); /* meanwhile the lock comes */
 	softfield_queue_hold(rdma, q, &h);
 	if (strong)
 		num_ops = h.reserved - h.committed;
@@ -231,9 +236,15 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 		h.commits++;
 		if (!strong)
 			softfield_rdma_reserve_to(&q->reserved, h.committed);
-		(void)softfield_queue_run(&h);
+		if (h.committed - h.executed == 1 && h.status == 0 && !h.reading)
+			h.executed += softfield_queue_run_ahead(&h, &ahead, &late);
+		softfield_queue_run(&h);
+		if (h.sent == h.finished) /* else it takes time, and the thread that finds the ring full does it */
+			(void)softfield_queue_reclaim(&h);
 	}
 	softfield_queue_let_go(&h);
+	if (late.is_due)
+		softfield_queue_write(&h, late.number, late.header, &late.op);
 	return result;
 }
 
@@ -251,7 +262,8 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
-	over = softfield_queue_run(&h) == h.committed;
+	softfield_queue_run(&h);
+	over = softfield_queue_reclaim(&h) == h.committed;
 	if (over) {
 		*num_commits += h.commits;
 		h.commits = 0;

@@ -10,6 +10,13 @@
 #include <softfield/gpu_idle.h>
 #include <softfield/gpu_rdma.h>
 
+/** Before a loop of constant length. */
+#if defined(__CUDACC__)
+#define SOFTFIELD_UNROLL _Pragma("unroll")
+#else
+#define SOFTFIELD_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 #define SOFTFIELD_RDMA_SLEEP_US 200 /**< of a software GPU's thread that has found nothing for a while */
 
 #if defined(__CUDACC__)
@@ -62,6 +69,48 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 	softfield_rdma_release_word(lock, 0);
 }
 
+#define SOFTFIELD_RDMA_SLOT16_LOCK 2 /**< the word of a 16-byte slot that is the lock of the others */
+
+/**
+ * Stores a slot that has its own lock, and gives the lock back: one store, so no fence waits for the thread's earlier writes
+ * across PCIe. Orders nothing else.
+ */
+SOFTFIELD_DEVICE void softfield_rdma_unlock_slot16(struct softfield_slot16 *to, struct softfield_slot16 slot16)
+{
+	slot16.w[SOFTFIELD_RDMA_SLOT16_LOCK] = 0;
+	softfield_store_slot16(to, slot16);
+}
+
+/**
+ * Takes the lock of a slot that has its own. @param guess what the slot may hold: if it does, one trip to the GPU's second-level
+ * cache is enough @return what it holds
+ */
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_lock_slot16(struct softfield_slot16 *slot16,
+								    struct softfield_slot16 guess)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	const uint64_t low = guess.w[0] | (uint64_t)guess.w[1] << 32, high = (uint64_t)guess.w[3] << 32;
+	uint64_t before_low, before_high;
+
+	asm volatile("{\n"
+		     ".reg .b128 expected, locked, before;\n"
+		     "mov.b128 expected, {%2, %3};\n"
+		     "mov.b128 locked, {%2, %4};\n"
+		     "atom.relaxed.gpu.cas.b128 before, [%5], expected, locked;\n"
+		     "mov.b128 {%0, %1}, before;\n"
+		     "}"
+		     : "=l"(before_low), "=l"(before_high)
+		     : "l"(low), "l"(high), "l"(high | 1), "l"(slot16)
+		     : "memory");
+	if (before_low == low && before_high == high)
+		return guess;
+#else
+	(void)guess;
+#endif
+	softfield_rdma_lock_uncached(&slot16->w[SOFTFIELD_RDMA_SLOT16_LOCK]);
+	return softfield_load_slot16(slot16);
+}
+
 /** Orders the thread's earlier writes before its later ones, for threads of the same GPU. */
 SOFTFIELD_DEVICE void softfield_rdma_fence(void)
 {
@@ -110,6 +159,26 @@ SOFTFIELD_DEVICE void softfield_rdma_lock_uncached(uint32_t *lock)
 SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 {
 	softfield_unlock(lock);
+}
+
+#define SOFTFIELD_RDMA_SLOT16_LOCK 2
+
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_lock_slot16(struct softfield_slot16 *slot16,
+								    struct softfield_slot16 guess)
+{
+	(void)guess;
+	softfield_lock(&slot16->w[SOFTFIELD_RDMA_SLOT16_LOCK]);
+	return softfield_load_slot16(slot16);
+}
+
+SOFTFIELD_DEVICE void softfield_rdma_unlock_slot16(struct softfield_slot16 *to, struct softfield_slot16 slot16)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		if (i != SOFTFIELD_RDMA_SLOT16_LOCK)
+			softfield_store_word(&to->w[i], slot16.w[i]);
+	softfield_unlock(&to->w[SOFTFIELD_RDMA_SLOT16_LOCK]);
 }
 
 SOFTFIELD_DEVICE void softfield_rdma_fence(void) {} /* a 16-byte slot is stored after all earlier writes */
@@ -177,6 +246,12 @@ SOFTFIELD_DEVICE uint32_t *softfield_rdma_hint(const uint32_t *reserved)
 	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
 
 	return &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS];
+}
+
+/** The position that was last reserved in a ring, as far as the block knows. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
+{
+	return *softfield_rdma_hint(reserved) - 1;
 }
 
 /**
@@ -299,6 +374,11 @@ softfield_rdma_reserve_together(uint32_t lanes, uint32_t *reserved, const uint32
 	return mine;
 }
 #else
+SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
+{
+	return softfield_load_word(reserved) - 1;
+}
+
 SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
 						 uint32_t *position)
 {

@@ -129,11 +129,42 @@ SOFTFIELD_DEVICE uint32_t softfield_wqe_load(const struct softfield_rdma_wqe *wq
 	return num;
 }
 
-/** Decodes an entry, once it is there. */
-SOFTFIELD_COLD void softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t position, struct softfield_rdma_op *op)
-{
+/** An entry as it was when it was loaded. */
+struct softfield_wqe_ahead {
 	struct softfield_slot16 slots16[6];
-	uint32_t i, num = softfield_wqe_load(wqe, position, slots16), what = slots16[0].w[0];
+};
+
+/** Loads the entry at a position, without waiting for it. */
+SOFTFIELD_DEVICE struct softfield_wqe_ahead softfield_wqe_load_ahead(const struct softfield_rdma_queue *q, uint32_t position)
+{
+	const struct softfield_rdma_wqe *wqe = &q->wqes[position & (q->size - 1)];
+	struct softfield_wqe_ahead ahead;
+	uint32_t i;
+
+	SOFTFIELD_UNROLL
+	for (i = 0; i < 6; i++)
+		ahead.slots16[i] = softfield_load_slot16(&wqe->slot16[i]);
+	return ahead;
+}
+
+/** Returns the entry's number of slots if it is complete and has that position, or 0. */
+SOFTFIELD_DEVICE uint32_t softfield_wqe_ahead_slots16(const struct softfield_wqe_ahead *ahead, uint32_t position)
+{
+	const uint32_t num = ahead->slots16[0].w[0] >> SOFTFIELD_RDMA_WQE_SLOTS16 & 7;
+	uint32_t i, there = 1;
+
+	SOFTFIELD_UNROLL
+	for (i = 0; i < 6; i++)
+		there &= (i != 0 && i >= num) || ahead->slots16[i].w[3] == position + 1;
+	return there ? num : 0;
+}
+
+/** Decodes an entry of that many slots. */
+SOFTFIELD_DEVICE void softfield_wqe_decode(struct softfield_rdma_wqe *wqe, const struct softfield_slot16 slots16[6], uint32_t num,
+					   struct softfield_rdma_op *op)
+{
+	const uint32_t what = slots16[0].w[0];
+	uint32_t i;
 
 	op->kind = what & (0xff | SOFTFIELD_RDMA_HAS_IMM | SOFTFIELD_RDMA_IN_COMMAND);
 	op->permissions = what >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
@@ -151,6 +182,7 @@ SOFTFIELD_COLD void softfield_wqe_wait(struct softfield_rdma_wqe *wqe, uint32_t 
 	op->words[0] = slots16[1].w[1];
 	op->words[1] = slots16[1].w[2];
 	op->words[2] = num > 2 ? slots16[2].w[2] : 0;
+	SOFTFIELD_UNROLL
 	for (i = 3; i < 6; i++) {
 		op->words[3 * i - 6] = slots16[i].w[0];
 		op->words[3 * i - 5] = slots16[i].w[1];

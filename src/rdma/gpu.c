@@ -154,7 +154,8 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 			 .arena = gpu->recv_arena_gpu,
 			 .size = gpu->recv_size,
 			 .shift = (uint32_t)__builtin_ctz(gpu->recv_size),
-			 .arena_size = gpu->recv_arena_size},
+			 .arena_size = gpu->recv_arena_size,
+			 .small_max = gpu->recv_arena_size / gpu->recv_size / 2},
 	};
 	result = gpu->device->ops->copy_to(gpu->device, gpu->handle, &handle, sizeof(handle));
 	if (result == DOCA_SUCCESS)

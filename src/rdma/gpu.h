@@ -92,6 +92,7 @@ struct rdma_gpu {
 	struct softfield_rdma_arrival *arrivals;
 	uint32_t *freed;
 	uint32_t posted, reclaimed, num_posted; /* posted: of the kernels'; num_posted: at the endpoint */
+	uint32_t freed_seen;			/* *freed as last read */
 	uint64_t recv_head, recv_tail;
 	bool flushing;
 	/* the thread */

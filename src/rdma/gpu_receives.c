@@ -65,17 +65,17 @@ static void recv_done(struct sf_recv *base)
 
 /* ---- what is posted ---- */
 
-static void arena_reclaim(struct rdma_gpu *gpu)
+/* Frees the arena's bytes of all receives up to number `consumed`. A number that is not possible is ignored: the newer one of two
+ * may be known already, and a program's kernel may write anything. Returns whether any were freed. */
+static bool arena_reclaim(struct rdma_gpu *gpu, uint32_t consumed)
 {
-	uint32_t freed = softfield_load_word(gpu->freed);
-
-	softfield_observed(gpu->freed);
-	if (freed - gpu->reclaimed > gpu->posted - gpu->reclaimed)
-		return; /* invalid: no kernel of ours writes this */
-	for (; gpu->reclaimed != freed; gpu->reclaimed++)
+	if (consumed - gpu->reclaimed > gpu->posted - gpu->reclaimed || consumed == gpu->reclaimed)
+		return false;
+	for (; gpu->reclaimed != consumed; gpu->reclaimed++)
 		gpu->recv_tail = recv_at(gpu, gpu->reclaimed)->arena_end;
 	if (gpu->reclaimed == gpu->posted)
 		gpu->recv_head = gpu->recv_tail = 0;
+	return true;
 }
 
 /* false: not now */
@@ -103,34 +103,43 @@ static bool receive_post(struct rdma_gpu *gpu, uint32_t len)
 	return true;
 }
 
-static bool is_posted(const struct rdma_gpu *gpu, uint32_t *len)
+/* The next receive that kernels have posted, if there is one. */
+static bool post_read(const struct rdma_gpu *gpu, struct softfield_slot16 *post)
 {
 	const struct softfield_slot16 *slot16 = &gpu->posts[gpu->posted & (gpu->recv_size - 1)];
-	struct softfield_slot16 post = softfield_load_slot16(slot16);
 
-	*len = post.w[0];
-	return post.w[3] == softfield_rdma_mark(gpu->posted, (uint32_t)__builtin_ctz(gpu->recv_size));
+	*post = softfield_load_slot16(slot16);
+	if (post->w[3] != softfield_rdma_mark(gpu->posted, (uint32_t)__builtin_ctz(gpu->recv_size)))
+		return false;
+	softfield_observed(slot16);
+	return true;
 }
 
 bool rdma_gpu_receives_due(const struct rdma_gpu *gpu)
 {
-	uint32_t len;
+	struct softfield_slot16 post;
 
-	return softfield_load_word(gpu->freed) != gpu->reclaimed || is_posted(gpu, &len);
+	return softfield_load_word(gpu->freed) != gpu->freed_seen || post_read(gpu, &post);
 }
 
 bool rdma_gpu_receives_run(struct rdma_gpu *gpu)
 {
+	const uint32_t freed = softfield_load_word(gpu->freed);
+	struct softfield_slot16 post;
 	bool moved = false;
-	uint32_t len;
 
 	if (gpu->flushing)
 		return false;
-	if (softfield_load_word(gpu->freed) != gpu->reclaimed) {
-		arena_reclaim(gpu);
+	if (freed != gpu->freed_seen) { /* only then: kernels with small receives do not update it, and numbers wrap */
+		softfield_observed(gpu->freed);
+		gpu->freed_seen = freed;
+		moved = arena_reclaim(gpu, freed);
+	}
+	while (post_read(gpu, &post)) {
+		moved |= arena_reclaim(gpu, post.w[1]);
+		if (post.w[0] > gpu->recv_arena_size || !receive_post(gpu, post.w[0]))
+			break;
 		moved = true;
 	}
-	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && receive_post(gpu, len))
-		moved = true;
 	return moved;
 }
