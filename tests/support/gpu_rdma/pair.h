@@ -102,6 +102,7 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 			    int socket)
 {
 	struct answer answer = {.ok = 1};
+	struct doca_buf *buf = NULL;
 
 	switch (command->order) {
 	case RECEIVE:
@@ -122,12 +123,11 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 			rig->memory[command->offset + i] = step_byte(command->seed, i);
 		break;
 	case SEND:
-		for (uint32_t i = 0; i < command->num; i++) {
-			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
-
+		if (command->len != 0)
+			buf = rig_source(rig, command->offset, command->len);
+		for (uint32_t i = 0; i < command->num; i++)
 			CHECK_OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0)
 						  : rig_send(rig, connection, buf, 0));
-		}
 		break;
 	case WRITE:
 		CHECK_OK(command->has_imm ? rig_write_imm(rig, connection, rig_source(rig, command->offset, command->len),

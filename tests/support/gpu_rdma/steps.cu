@@ -215,27 +215,37 @@ SOFTFIELD_COLD doca_error_t write_many(const struct step_args *args, const struc
 	return result;
 }
 
-SOFTFIELD_DEVICE void count_one(uint32_t *count)
+SOFTFIELD_DEVICE void count_more(uint32_t *count, uint32_t num)
 {
 	uint32_t before;
 
 	do
 		before = softfield_load_word(count);
-	while (softfield_rdma_swap(count, before, before + 1) != before);
+	while (softfield_rdma_swap(count, before, before + num) != before);
+}
+
+/* Words behind len bytes of local memory: two, which are 0 before any thread returns. */
+SOFTFIELD_DEVICE uint32_t *counters_behind(const struct step_args *args, const struct step *s, uint64_t len)
+{
+	struct step place = *s;
+	uint32_t *counters;
+
+	place.local_offset = (s->local_offset + len + 127) / 128 * 128;
+	counters = (uint32_t *)(void *)at_of(args, &place);
+	if (softfield_thread_index() == 0) {
+		softfield_store_word(&counters[0], 0);
+		softfield_store_word(&counters[1], 0);
+	}
+	softfield_block_sync();
+	return counters;
 }
 
 SOFTFIELD_COLD doca_error_t write_whenever(const struct step_args *args, const struct step *s)
 {
 	uint32_t thread = softfield_thread_index(), *ended, number, polls = 0;
 	doca_error_t result = DOCA_SUCCESS;
-	struct step place = *s;
 
-	place.local_offset = s->local_offset + (uint64_t)s->pieces * softfield_block_size() * s->len;
-	place.local_offset = (place.local_offset + 127) / 128 * 128;
-	ended = (uint32_t *)(void *)at_of(args, &place); /* behind what is written */
-	if (thread == 0)
-		softfield_store_word(ended, 0);
-	softfield_block_sync();
+	ended = counters_behind(args, s, (uint64_t)s->pieces * softfield_block_size() * s->len);
 	if (thread >= 32) {
 		for (number = 0; number < s->pieces && result == DOCA_SUCCESS; number++) {
 			result = DOCA_ERROR_AGAIN;
@@ -245,13 +255,70 @@ SOFTFIELD_COLD doca_error_t write_whenever(const struct step_args *args, const s
 					softfield_rdma_relax();
 			}
 		}
-		count_one(ended);
+		count_more(ended, 1);
 	} else if (thread == 0) {
 		while (softfield_load_word(ended) != softfield_block_size() - 32 && result == DOCA_SUCCESS)
 			result = commit_and_wait(args, s);
 	}
 	softfield_block_sync();
 	return thread == 0 && result == DOCA_SUCCESS ? commit_and_wait(args, s) : result;
+}
+
+/* Posts the thread's next receive, if it has one and there is room. */
+SOFTFIELD_COLD doca_error_t post_next(const struct step_args *args, const struct step *s, struct doca_gpu_dev_rdma_r *recv,
+				      uint32_t *posted)
+{
+	const uint64_t at = ((uint64_t)softfield_thread_index() * s->pieces + *posted) * s->len;
+	doca_error_t result;
+
+	if (*posted == s->pieces)
+		return DOCA_SUCCESS;
+	result = doca_gpu_dev_rdma_recv_strong(recv, buf_of(args, s->local), s->len, s->local_offset + at, 0);
+	if (result != DOCA_SUCCESS)
+		return result == DOCA_ERROR_AGAIN ? DOCA_SUCCESS : result;
+	(*posted)++;
+	return doca_gpu_dev_rdma_recv_commit_strong(recv);
+}
+
+SOFTFIELD_COLD doca_error_t take_some(struct doca_gpu_dev_rdma_r *recv, uint32_t *counters)
+{
+	uint32_t imms[STEP_RESULTS], num = 0, sum = 0, i;
+	doca_error_t result = doca_gpu_dev_rdma_recv_wait_all(recv, DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB, &num, imms, 0);
+
+	for (i = 0; i < num; i++)
+		sum += imms[i];
+	if (num != 0) {
+		count_more(&counters[1], sum);
+		count_more(&counters[0], num);
+	}
+	return result;
+}
+
+SOFTFIELD_COLD doca_error_t receive_many(const struct step_args *args, const struct step *s, struct step_result *r)
+{
+	const uint32_t total = s->pieces * softfield_block_size();
+	uint32_t *counters = counters_behind(args, s, (uint64_t)total * s->len), posted = 0, polls = 0;
+	struct doca_gpu_dev_rdma_r *recv;
+	doca_error_t result = doca_gpu_dev_rdma_get_recv(args->rdma, &recv);
+	uint64_t i;
+
+	for (; result == DOCA_SUCCESS && softfield_load_word(&counters[0]) != total; polls++) {
+		result = polls < POLLS_MAX ? post_next(args, s, recv, &posted) : DOCA_ERROR_TIME_OUT;
+		if (result == DOCA_SUCCESS)
+			result = take_some(recv, counters);
+	}
+	softfield_block_sync();
+	if (softfield_thread_index() == 0) {
+		r->num = softfield_load_word(&counters[0]);
+		r->imms[0] = softfield_load_word(&counters[1]);
+	}
+	for (i = 0; i < (uint64_t)s->pieces * s->len && result == DOCA_SUCCESS; i++) {
+		const volatile uint8_t *mine = at_of(args, s) + softfield_thread_index() * s->pieces * s->len;
+
+		if (mine[i] != step_byte(s->seed, i % s->len))
+			result = DOCA_ERROR_IO_FAILED;
+	}
+	return result;
 }
 
 SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct step *s, uint64_t more, struct step_result *r)
@@ -279,6 +346,8 @@ SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct s
 		return write_many(args, s);
 	case STEP_WRITE_WHENEVER:
 		return write_whenever(args, s);
+	case STEP_RECEIVE_MANY:
+		return receive_many(args, s, r);
 	default:
 		return do_receive(args, s, more, r);
 	}

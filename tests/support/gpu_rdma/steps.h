@@ -32,6 +32,10 @@ enum step_what {
 	 * position is 1. Lanes of a warp may post apart, or with invalid arguments. */
 	STEP_WRITE_MANY,     /* together, in up to `rounds` while the queue is full; thread 0 commits and waits after each */
 	STEP_WRITE_WHENEVER, /* the others while thread 0 commits and waits; its warp does not post */
+	/* All threads post `pieces` receives of len bytes each, commit, and take what has arrived, in any order, until all have
+	 * all; each message must be the pattern of seed. num is the number of messages, imms[0] the sum of their immediates. The
+	 * queue has at most STEP_RESULTS receives. */
+	STEP_RECEIVE_MANY,
 };
 
 enum step_array { STEP_NONE, STEP_GPU_MEMORY, STEP_HOST_MEMORY, STEP_REMOTE, STEP_ARRAYS };
