@@ -35,6 +35,11 @@
 #define ELEMENT (SIZE / 2)
 #define QUEUE 4096u
 #define EXPORTED_OFFSET 640 /* where a memory map begins that is not of whole pages */
+/* Instead of an offset: the exporter's memory is of type GPU_CPU, small or large. */
+#define EXPORTED_SMALL (SIZE + 1)
+#define EXPORTED_LARGE (SIZE + 2)
+#define SMALL_SIZE ((size_t)4096)
+#define LARGE_SIZE ((size_t)1 << 20)
 
 #ifdef HAVE_CUDA_CODE
 extern const uint8_t gpu_dma_image[], gpu_dma_image_end[];
@@ -454,38 +459,53 @@ static void copy_by_task(struct doca_dma *dma, struct doca_pe *pe, struct doca_b
 	CHECK_OK(doca_buf_dec_refcount(dst, NULL));
 }
 
-/* A context on the CPU fills the GPU's memory, and reads it. */
-static void tasks_copy_from_and_to_the_gpu(void **state)
-{
+/* A context on the CPU. */
+struct task_side {
 	struct doca_buf_inventory *inventory;
-	struct doca_buf *src, *dst;
 	struct doca_dma *dma;
 	struct doca_pe *pe;
+};
+
+static void task_side_open(struct task_side *side, struct doca_dev *dev)
+{
+	CHECK_OK(doca_pe_create(&side->pe));
+	CHECK_OK(doca_dma_create(dev, &side->dma));
+	CHECK_OK(doca_pe_connect_ctx(side->pe, doca_dma_as_ctx(side->dma)));
+	CHECK_OK(doca_dma_task_memcpy_set_conf(side->dma, note_task, note_task, 1));
+	CHECK_OK(doca_ctx_start(doca_dma_as_ctx(side->dma)));
+	CHECK_OK(doca_buf_inventory_create(4, &side->inventory));
+	CHECK_OK(doca_buf_inventory_start(side->inventory));
+}
+
+static void task_side_close(struct task_side *side)
+{
+	CHECK_OK(doca_ctx_stop(doca_dma_as_ctx(side->dma)));
+	CHECK_OK(doca_dma_destroy(side->dma));
+	CHECK_OK(doca_pe_destroy(side->pe));
+	CHECK_OK(doca_buf_inventory_destroy(side->inventory));
+}
+
+/* It fills the GPU's memory, and reads it. */
+static void tasks_copy_from_and_to_the_gpu(void **state)
+{
+	struct doca_buf *src, *dst;
+	struct task_side side;
 	struct fixture f;
 	const size_t len = 3 << 20;
 
 	open_all(&f);
-	CHECK_OK(doca_pe_create(&pe));
-	CHECK_OK(doca_dma_create(f.dev, &dma));
-	CHECK_OK(doca_pe_connect_ctx(pe, doca_dma_as_ctx(dma)));
-	CHECK_OK(doca_dma_task_memcpy_set_conf(dma, note_task, note_task, 1));
-	CHECK_OK(doca_ctx_start(doca_dma_as_ctx(dma)));
-	CHECK_OK(doca_buf_inventory_create(4, &inventory));
-	CHECK_OK(doca_buf_inventory_start(inventory));
+	task_side_open(&side, f.dev);
 	for (int way = 0; way < 4; way++) { /* also within one memory */
 		enum place from = way & 1, to = way >> 1;
 
-		CHECK_OK(doca_buf_inventory_buf_get_by_data(inventory, f.mmaps[from], f.memory[from] + 5, len, &src));
-		CHECK_OK(doca_buf_inventory_buf_get_by_addr(inventory, f.mmaps[to], f.memory[to] + ELEMENT + 3, len, &dst));
-		copy_by_task(dma, pe, src, dst);
+		CHECK_OK(doca_buf_inventory_buf_get_by_data(side.inventory, f.mmaps[from], f.memory[from] + 5, len, &src));
+		CHECK_OK(doca_buf_inventory_buf_get_by_addr(side.inventory, f.mmaps[to], f.memory[to] + ELEMENT + 3, len, &dst));
+		copy_by_task(side.dma, side.pe, src, dst);
 		memcpy(f.model[to] + ELEMENT + 3, f.model[from] + 5, len);
 		verify(&f, to);
 		fill(&f, to, 50 + (uint32_t)way);
 	}
-	CHECK_OK(doca_ctx_stop(doca_dma_as_ctx(dma)));
-	CHECK_OK(doca_dma_destroy(dma));
-	CHECK_OK(doca_pe_destroy(pe));
-	CHECK_OK(doca_buf_inventory_destroy(inventory));
+	task_side_close(&side);
 	close_all(&f);
 }
 
@@ -574,19 +594,33 @@ static void read_only_memory_is_a_source_only(void **state)
 static int run_exporter(int socket, size_t offset, uint32_t permissions)
 {
 	struct doca_dev *dev = test_dev_open_pci(EXPORTER_DEVICE);
-	uint8_t *memory = aligned_alloc(4096, SIZE + 4096), *start = memory + offset;
+	uint8_t *memory = aligned_alloc(4096, SIZE + 4096), *start = memory;
+	size_t size = offset == EXPORTED_SMALL ? SMALL_SIZE : offset == EXPORTED_LARGE ? LARGE_SIZE : SIZE;
+	struct doca_gpu *gpu = NULL;
 	struct doca_mmap *mmap;
+	void *gpu_addr, *cpu_addr;
 	char command;
 
-	memset(start, 20, SIZE);
-	mmap = exporter_export(socket, dev, start, SIZE, permissions);
+	if (size != SIZE) {
+		CHECK_OK(doca_gpu_create(GPU, &gpu));
+		CHECK_OK(doca_gpu_mem_alloc(gpu, size, 4096, DOCA_GPU_MEM_TYPE_GPU_CPU, &gpu_addr, &cpu_addr));
+		start = cpu_addr;
+	} else {
+		start += offset;
+	}
+	memset(start, 20, size);
+	mmap = exporter_export(socket, dev, start, size, permissions);
 	while (recv(socket, &command, 1, 0) == 1) {
-		for (size_t i = 0; i < SIZE; i++)
+		for (size_t i = 0; i < size; i++)
 			start[i]++;
 		CHECK(send(socket, &command, 1, 0) == 1);
 	}
 	CHECK_OK(doca_mmap_destroy(mmap));
 	CHECK_OK(doca_dev_close(dev));
+	if (gpu != NULL) {
+		CHECK_OK(doca_gpu_mem_free(gpu, gpu_addr));
+		CHECK_OK(doca_gpu_destroy(gpu));
+	}
 	free(memory);
 	return 0;
 }
@@ -642,6 +676,48 @@ static void imported_memory_is_copied_both_ways(void **state)
 	verify(&f, PLACE_HOST);
 	close_all(&f);
 	exporter_end(&exporter);
+}
+
+/* Memory that kernels of the other process and its CPU can access: copied by tasks there and back. */
+static void check_memory_for_both(size_t exported, size_t size)
+{
+	struct exporter exporter;
+	struct doca_buf *src, *dst;
+	struct task_side side;
+	struct doca_mmap *mmap;
+	struct fixture f;
+	uint8_t *there;
+
+	open_all(&f);
+	task_side_open(&side, f.dev);
+	exporter.pid = exporter_spawn("gpu_dma_test", exported,
+				      DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE, &exporter.socket);
+	mmap = exporter_import(exporter.socket, f.dev, &there);
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(side.inventory, f.mmaps[PLACE_HOST], f.memory[PLACE_HOST] + 5, size / 2,
+						    &src));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(side.inventory, mmap, there + size / 2, size / 2, &dst));
+	copy_by_task(side.dma, side.pe, src, dst);
+	exporter_step(&exporter);
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(side.inventory, mmap, there, size, &src));
+	CHECK_OK(doca_buf_inventory_buf_get_by_addr(side.inventory, f.mmaps[PLACE_HOST], f.memory[PLACE_HOST] + ELEMENT, size,
+						    &dst));
+	copy_by_task(side.dma, side.pe, src, dst);
+	for (size_t i = 0; i < size / 2; i++) {
+		f.model[PLACE_HOST][ELEMENT + i] = 21;
+		f.model[PLACE_HOST][ELEMENT + size / 2 + i] = (uint8_t)(f.model[PLACE_HOST][5 + i] + 1);
+	}
+	verify(&f, PLACE_HOST);
+	CHECK_OK(doca_mmap_destroy(mmap));
+	task_side_close(&side);
+	close_all(&f);
+	exporter_end(&exporter);
+}
+
+static void memory_for_both_is_copied_from_another_process(void **state)
+{
+	(void)state;
+	check_memory_for_both(EXPORTED_SMALL, SMALL_SIZE);
+	check_memory_for_both(EXPORTED_LARGE, LARGE_SIZE);
 }
 
 /* Kernels of a real GPU have no address for pages that are mapped read-only. */
@@ -772,6 +848,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(null_context),
 		cmocka_unit_test(read_only_memory_is_a_source_only),
 		cmocka_unit_test(imported_memory_is_copied_both_ways),
+		cmocka_unit_test(memory_for_both_is_copied_from_another_process),
 		cmocka_unit_test(read_only_export_is_a_source_only),
 		cmocka_unit_test(memory_without_an_address_is_not_supported),
 	};

@@ -29,6 +29,7 @@ struct cuda_gpu {
 	cu_device device;
 	cu_context context; /* the primary one, which the CUDA runtime uses too */
 	cu_stream copies;   /* a stream of our own, so that a kernel that runs for ever is not waited for */
+	bool has_managed;   /* CPU and kernels may access managed memory at the same time */
 	struct allocations allocations;
 	pthread_mutex_t images_lock;
 	struct cuda_image *images;	    /* guarded by images_lock */

@@ -34,6 +34,7 @@ static const struct {
 	SYMBOL(ctx_push_current, "cuCtxPushCurrent_v2"),
 	SYMBOL(ctx_pop_current, "cuCtxPopCurrent_v2"),
 	SYMBOL(mem_alloc, "cuMemAlloc_v2"),
+	SYMBOL(mem_alloc_managed, "cuMemAllocManaged"),
 	SYMBOL(mem_free, "cuMemFree_v2"),
 	SYMBOL(mem_host_alloc, "cuMemHostAlloc"),
 	SYMBOL(mem_free_host, "cuMemFreeHost"),

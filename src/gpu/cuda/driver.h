@@ -39,6 +39,8 @@ enum {
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
 	CU_MEMORYTYPE_DEVICE = 2,
+	CU_MEM_ATTACH_GLOBAL = 1,
+	CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
 	CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,
 	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1,
 };
@@ -62,7 +64,8 @@ struct cuda_driver {
 	cu_result (*ctx_push_current)(cu_context context);
 	cu_result (*ctx_pop_current)(cu_context *context);
 	cu_result (*mem_alloc)(cu_deviceptr *address, size_t size);
-	cu_result (*mem_free)(cu_deviceptr address);
+	cu_result (*mem_alloc_managed)(cu_deviceptr *address, size_t size, unsigned int flags);
+	cu_result (*mem_free)(cu_deviceptr address); /* of both */
 	cu_result (*mem_host_alloc)(void **address, size_t size, unsigned int flags);
 	cu_result (*mem_free_host)(void *address);
 	cu_result (*mem_host_register)(void *address, size_t size, unsigned int flags);

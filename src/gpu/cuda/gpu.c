@@ -110,11 +110,14 @@ static doca_error_t device_find(const struct cuda_driver *driver, const char *pc
 
 static cu_result open_context(struct cuda_gpu *cuda)
 {
+	int managed = 0;
 	cu_context current = NULL;
 	cu_result error = cuda->driver->primary_ctx_retain(&cuda->context, cuda->device);
 
 	if (error != CU_SUCCESS)
 		return error;
+	cuda->driver->device_get_attribute(&managed, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, cuda->device);
+	cuda->has_managed = managed != 0;
 	/* a program that launches with CUDA's own syntax expects this GPU */
 	if (cuda->driver->ctx_get_current(&current) == CU_SUCCESS && current == NULL)
 		cuda->driver->ctx_set_current(cuda->context);

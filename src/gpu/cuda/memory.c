@@ -2,8 +2,13 @@
 /*
  * Memory of a CUDA device.
  *
- * GPU memory that the CPU maps (DOCA_GPU_MEM_TYPE_GPU_CPU) needs a kernel module of its own; pinned host memory that the GPU maps
- * looks the same to a program, so both shared types use it.
+ * GPU memory that the CPU maps (DOCA_GPU_MEM_TYPE_GPU_CPU) needs a kernel module of its own. Two others look the same to a
+ * program:
+ *
+ * - Managed memory, for small allocations: flags and parameters, which kernels read often and the CPU writes seldom. The driver
+ *   keeps a page in the GPU's memory until the CPU accesses it, and in host memory while both access it often.
+ * - Pinned host memory that the GPU maps, for data: other devices and processes may access it. DOCA_GPU_MEM_TYPE_CPU_GPU is
+ *   always of this kind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +17,8 @@
 #include "base/log.h"
 #include "gpu/cuda/cuda.h"
 
-#define CUDA_ALIGN 256 /* alignment of the driver's allocations */
+#define CUDA_ALIGN 256	   /* alignment of the driver's allocations */
+#define MANAGED_MAX 65536u /* bytes of a small allocation, which gets as many: the driver moves pages of this size */
 
 static doca_error_t memory_failed(cu_result error, const char *what, size_t size, const struct doca_gpu *gpu)
 {
@@ -20,12 +26,18 @@ static doca_error_t memory_failed(cu_result error, const char *what, size_t size
 	return error == CU_ERROR_OUT_OF_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
 }
 
-/* Device memory. base is the driver's address; *at is aligned. */
-static cu_result alloc_device(struct cuda_gpu *gpu, size_t size, size_t alignment, void **base, void **at)
+static bool is_managed(const struct cuda_gpu *gpu, size_t size, enum doca_gpu_mem_type type)
+{
+	return type == DOCA_GPU_MEM_TYPE_GPU_CPU && size <= MANAGED_MAX && gpu->has_managed;
+}
+
+/* Device memory, or managed memory. base is the driver's address; *at is aligned. */
+static cu_result alloc_device(struct cuda_gpu *gpu, bool managed, size_t size, size_t alignment, void **base, void **at)
 {
 	size_t extra = alignment > CUDA_ALIGN ? alignment : 0;
 	cu_deviceptr address;
-	cu_result error = gpu->driver->mem_alloc(&address, size + extra);
+	cu_result error = managed ? gpu->driver->mem_alloc_managed(&address, MANAGED_MAX + extra, CU_MEM_ATTACH_GLOBAL)
+				  : gpu->driver->mem_alloc(&address, size + extra);
 
 	if (error != CU_SUCCESS)
 		return error;
@@ -62,24 +74,28 @@ static cu_result alloc_host(struct cuda_gpu *gpu, size_t size, size_t alignment,
 
 static cu_result free_base(struct cuda_gpu *gpu, const struct allocation *a)
 {
-	return a->type == DOCA_GPU_MEM_TYPE_GPU ? gpu->driver->mem_free((cu_deviceptr)(uintptr_t)a->base)
-						: gpu->driver->mem_free_host(a->base);
+	return a->type == DOCA_GPU_MEM_TYPE_GPU || is_managed(gpu, a->size, a->type)
+		       ? gpu->driver->mem_free((cu_deviceptr)(uintptr_t)a->base)
+		       : gpu->driver->mem_free_host(a->base);
 }
 
 doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
 			    void **cpu_addr)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
+	const bool managed = is_managed(cuda, size, type);
 	void *base = NULL, *at = NULL, *cpu = NULL;
 	cu_result error;
 
 	cuda_enter(cuda);
-	if (type == DOCA_GPU_MEM_TYPE_GPU)
-		error = alloc_device(cuda, size, alignment, &base, &at);
-	else
+	if (type == DOCA_GPU_MEM_TYPE_GPU || managed) {
+		error = alloc_device(cuda, managed, size, alignment, &base, &at);
+		cpu = managed ? at : NULL;
+	} else {
 		error = alloc_host(cuda, size, alignment, &base, &at, &cpu);
+	}
 	if (error == CU_SUCCESS && !allocations_add(&cuda->allocations, at, base, size, type)) {
-		free_base(cuda, &(struct allocation){.base = base, .type = type});
+		free_base(cuda, &(struct allocation){.base = base, .size = size, .type = type});
 		error = CU_ERROR_OUT_OF_MEMORY;
 	}
 	cuda_leave(cuda);
