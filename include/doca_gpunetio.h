@@ -94,8 +94,10 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_gpu_destroy(struct doca_gpu *gpu_dev);
 
 /**
- * Allocates zeroed memory for kernels. DOCA_GPU_MEM_TYPE_GPU_CPU is pinned host memory on a CUDA device, so the kernel is the
- * one that reads across PCIe. A software GPU has one kind of memory, and one address for both.
+ * Allocates zeroed memory for kernels. On a CUDA device DOCA_GPU_MEM_TYPE_GPU_CPU of up to 64 KiB is managed memory: kernels read
+ * it at full speed until the CPU accesses it, which moves its page to host memory, in some 0.1 ms. Larger memory of that type,
+ * and DOCA_GPU_MEM_TYPE_CPU_GPU, is pinned host memory, so the kernel is the one that reads across PCIe. A software GPU has one
+ * kind of memory, and one address for both.
  * @param alignment a power of two, or 0
  * @param memptr_cpu the address for the CPU; NULL for DOCA_GPU_MEM_TYPE_GPU, and may be NULL then
  * @retval DOCA_ERROR_INVALID_VALUE size is 0, alignment is not a power of two, or no such type
