@@ -401,7 +401,8 @@ doca_error_t doca_gpu_dev_rdma_recv_commit_strong(struct doca_gpu_dev_rdma_r *rd
 }
 
 /**
- * Returns what has arrived in committed receives, in their order.
+ * Returns what has arrived in committed receives, in their order. Threads of the block see the bytes once a call of the block has
+ * returned; between blocks that use the same receives the program orders its accesses, as by __threadfence().
  * @param flags whether it waits until all committed receives are filled
  * @param num_ops how many were filled, also when an error is returned
  * @param imm_val their immediates, 0 for a message without; NULL: not wanted. Room for as many as are committed

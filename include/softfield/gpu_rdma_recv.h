@@ -48,7 +48,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_error(struct softfield_slot16 state
 #if defined(__CUDACC__)
 #define SOFTFIELD_RECV_HINTS 8u
 
-/** The positions as the block last had them, in shared memory; or those of another instance. */
+/** The positions as the block last had them, in shared memory; or those of another instance, or mixed: check what they are for.
+ */
 SOFTFIELD_DEVICE struct softfield_slot16 *softfield_recv_hint(const struct doca_gpu_dev_rdma_r *r)
 {
 	static __shared__ struct softfield_slot16 hints[SOFTFIELD_RECV_HINTS];
@@ -407,6 +408,7 @@ softfield_recv_drain(struct doca_gpu_dev_rdma_r *r, const struct softfield_recv_
 	if (taken != at.w[SOFTFIELD_RECV_TAKEN] && (int32_t)(at.w[SOFTFIELD_RECV_LARGE] - at.w[SOFTFIELD_RECV_TAKEN]) > 0)
 		softfield_recv_free(r, taken);
 	at.w[SOFTFIELD_RECV_TAKEN] = taken;
+	softfield_rdma_fence_block(); /* a thread of the block whose wait ends by this sees the bytes */
 	softfield_recv_unlock(r, at);
 	/* another thread may have consumed some, and committed more */
 	return taken - seen->position < seen->num ? SOFTFIELD_RECV_NONE

@@ -88,7 +88,7 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock_slot16(struct softfield_slot16 *to, 
 SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_lock_slot16(struct softfield_slot16 *slot16,
 								    struct softfield_slot16 guess)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 	const uint64_t low = guess.w[0] | (uint64_t)guess.w[1] << 32, high = (uint64_t)guess.w[3] << 32;
 	uint64_t before_low, before_high;
 
@@ -119,6 +119,12 @@ SOFTFIELD_DEVICE void softfield_rdma_fence(void)
 #else
 	__threadfence();
 #endif
+}
+
+/** The same for threads of the same block: costs almost nothing. */
+SOFTFIELD_DEVICE void softfield_rdma_fence_block(void)
+{
+	__threadfence_block();
 }
 
 /** A word as this multiprocessor last saw it since its last lock: without a delay, but it may have changed since. */
@@ -182,6 +188,7 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock_slot16(struct softfield_slot16 *to, 
 }
 
 SOFTFIELD_DEVICE void softfield_rdma_fence(void) {} /* a 16-byte slot is stored after all earlier writes */
+SOFTFIELD_DEVICE void softfield_rdma_fence_block(void) {}
 
 SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
 {
