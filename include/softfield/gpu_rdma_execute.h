@@ -360,7 +360,7 @@ SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h)
 	}
 }
 
-/** A command that is written after the queue's lock was given back: the lock would wait until it has crossed PCIe. */
+/** A command that is written after the queue's lock was given back, so that other threads get the lock sooner. */
 struct softfield_rdma_late {
 	uint32_t is_due, number;
 	struct softfield_rdma_header header;

@@ -361,8 +361,8 @@ SOFTFIELD_COLD uint32_t softfield_recv_consume_rest(const struct doca_gpu_dev_rd
 }
 
 /**
- * Tells the host that all receives up to taken were consumed. If all are small, the host need not know before the next receive is
- * posted, because the arena has room for both. A write across PCIe would delay the thread's next fence.
+ * Reports to the host that all receives up to taken were consumed. If all are small this is left out, because of its fence: the
+ * arena has room until the next receive is posted, and that reports it too.
  */
 SOFTFIELD_DEVICE void softfield_recv_free(struct doca_gpu_dev_rdma_r *r, uint32_t taken)
 {
