@@ -176,11 +176,13 @@ struct softfield_rdma_held {
 
 struct doca_gpu_dev_rdma;
 
+#define SOFTFIELD_RDMA_SLOT16_LOCK 2 /**< the word of a 16-byte slot that is the lock of its other words */
+
 /**
- * Words of the receives' positions: committed up to there, consumed up to there; the lock of all; the position behind the last
+ * Words of the receives' positions, beside their lock: committed up to there; consumed up to there; the position behind the last
  * committed receive that is not small.
  */
-enum { SOFTFIELD_RECV_COMMITTED, SOFTFIELD_RECV_TAKEN, SOFTFIELD_RECV_LOCK, SOFTFIELD_RECV_LARGE };
+enum { SOFTFIELD_RECV_COMMITTED, SOFTFIELD_RECV_TAKEN, SOFTFIELD_RECV_LARGE = SOFTFIELD_RDMA_SLOT16_LOCK + 1 };
 
 /** The receives of an instance, for messages of all its connections. */
 struct doca_gpu_dev_rdma_r {

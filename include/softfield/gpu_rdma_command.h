@@ -142,9 +142,9 @@ SOFTFIELD_DEVICE void softfield_queue_write_words(struct softfield_slot16 *to, c
 {
 	uint32_t i;
 
-	SOFTFIELD_UNROLL /* so that the words stay in registers */
-		for (i = 1; i < SOFTFIELD_RDMA_WQE_WORDS; i += 3)
-	{
+	/* unrolled, so that the words stay in registers */
+	SOFTFIELD_UNROLL
+	for (i = 1; i < SOFTFIELD_RDMA_WQE_WORDS; i += 3) {
 		const struct softfield_slot16 data = {{words[i], i + 1 < SOFTFIELD_RDMA_WQE_WORDS ? words[i + 1] : 0,
 						       i + 2 < SOFTFIELD_RDMA_WQE_WORDS ? words[i + 2] : 0, mark}};
 

@@ -181,24 +181,24 @@ struct softfield_queue_span {
 };
 
 /**
- * Executes up to `group` writes of words in order, with the loads of all in flight together. @return how many of the next ones
+ * Executes a group of writes of words in order, with the loads of all in flight together. @return how many of the next ones
  * were such writes, and complete
  */
-SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_span *span, const uint32_t group, uint32_t *dirty)
+SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_span *span, uint32_t *dirty)
 {
 	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
 	uint64_t words[SOFTFIELD_RDMA_GROUP] = {0};
 	uint32_t i, good = 1, count = 0;
 
 	SOFTFIELD_UNROLL
-	for (i = 0; i < group; i++) {
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
 		const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + i) & (span->size - 1)];
 
 		pairs[i].what = softfield_load_slot16(&wqe->slot16[0]);
 		pairs[i].local = softfield_load_slot16(&wqe->slot16[1]);
 	}
 	SOFTFIELD_UNROLL
-	for (i = 0; i < group; i++) {
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
 		good = good && i < span->num && softfield_wqe_pair_is_there(&pairs[i], span->position + i) &&
 		       softfield_wqe_is_permitted_word(pairs[i].what.w[0], span->given);
 		if (!good)
@@ -209,7 +209,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_spa
 		count++;
 	}
 	SOFTFIELD_UNROLL
-	for (i = 0; i < group; i++) {
+	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
 		if (i >= count)
 			continue;
 		softfield_queue_order(dirty, pairs[i].what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
@@ -225,7 +225,7 @@ SOFTFIELD_COLD uint32_t softfield_queue_words(const struct softfield_queue_span 
 	uint32_t count, now_dirty = *dirty;
 
 	do {
-		count = softfield_queue_group(&span, SOFTFIELD_RDMA_GROUP, &now_dirty);
+		count = softfield_queue_group(&span, &now_dirty);
 		span.position += count;
 		span.num -= count;
 	} while (count == SOFTFIELD_RDMA_GROUP && span.num != 0);

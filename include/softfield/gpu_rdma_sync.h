@@ -69,8 +69,6 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 	softfield_rdma_release_word(lock, 0);
 }
 
-#define SOFTFIELD_RDMA_SLOT16_LOCK 2 /**< the word of a 16-byte slot that is the lock of the others */
-
 /**
  * Stores a slot that has its own lock, and gives the lock back: one store, without a fence, which takes some 500 cycles behind
  * any earlier store. Orders nothing else.
@@ -166,8 +164,6 @@ SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
 {
 	softfield_unlock(lock);
 }
-
-#define SOFTFIELD_RDMA_SLOT16_LOCK 2
 
 SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_lock_slot16(struct softfield_slot16 *slot16,
 								    struct softfield_slot16 guess)

@@ -18,7 +18,7 @@
 #include "gpu/cuda/cuda.h"
 
 #define CUDA_ALIGN 256	   /* alignment of the driver's allocations */
-#define MANAGED_MAX 65536u /* bytes of a small allocation, which gets as many: the driver moves pages of this size */
+#define MANAGED_MAX 65536u /* bytes of a small allocation, which gets as many, so that no other moves with it */
 
 static doca_error_t memory_failed(cu_result error, const char *what, size_t size, const struct doca_gpu *gpu)
 {

@@ -20,6 +20,7 @@
 #define SIZE (8u << 20)
 #define LARGE (3u << 20)
 #define DETAILS_MAX 2048
+#define MANY_THREADS 144 /* four warps and a half */
 #define READ_WRITE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE)
 
 struct introduction {
