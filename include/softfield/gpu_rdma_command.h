@@ -242,8 +242,9 @@ SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const 
 			softfield_rdma_copy(q->arena + offset, (const uint8_t *)(uintptr_t)op->local, op->len);
 		*(volatile uint64_t *)&op->wqe->arena_end = h->arena_head;
 		at = offset;
-		h->dirty |= SOFTFIELD_RDMA_DIRTY;
 	}
+	if (place != SOFTFIELD_PLACE_COMMAND) /* kernels may have written the bytes, and the CPU accesses them */
+		h->dirty |= SOFTFIELD_RDMA_DIRTY;
 	{
 		const struct softfield_rdma_header header = softfield_queue_issue(h, op, place, at);
 

@@ -360,22 +360,16 @@ SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h)
 	}
 }
 
-/** A command that is written after the queue's lock was given back, so that other threads get the lock sooner. */
-struct softfield_rdma_late {
-	uint32_t is_due, number;
-	struct softfield_rdma_header header;
-	struct softfield_rdma_op op;
-};
-
 /**
  * Executes the next operation in registers, if `ahead` is its entry, and it is a write of a word or a send whose bytes fit the
  * command: the most frequent ones. @return 0: it is another one, or cannot be executed now
  */
-SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *h, const struct softfield_wqe_ahead *ahead,
-						    struct softfield_rdma_late *late)
+SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *h, const struct softfield_wqe_ahead *ahead)
 {
 	struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
 	const uint32_t num = softfield_wqe_ahead_slots16(ahead, h->executed), what = ahead->slots16[0].w[0];
+	struct softfield_rdma_header header;
+	struct softfield_rdma_op op;
 
 	if (num == 0)
 		return 0;
@@ -392,10 +386,9 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *
 	if ((what & 0xff) != SOFTFIELD_RDMA_SEND || ahead->slots16[1].w[0] > SOFTFIELD_RDMA_CMD_DATA ||
 	    !softfield_queue_has_room(h))
 		return 0;
-	softfield_wqe_decode(wqe, ahead->slots16, num, &late->op);
-	late->header = softfield_queue_issue(h, &late->op, SOFTFIELD_PLACE_COMMAND, late->op.local_cpu);
-	late->number = h->sent - 1;
-	late->is_due = 1;
+	softfield_wqe_decode(wqe, ahead->slots16, num, &op);
+	header = softfield_queue_issue(h, &op, SOFTFIELD_PLACE_COMMAND, op.local_cpu);
+	softfield_queue_write(h, h->sent - 1, header, &op);
 	return 1;
 }
 

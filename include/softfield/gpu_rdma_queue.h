@@ -218,11 +218,9 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 {
 	struct softfield_rdma_queue *q;
 	struct softfield_rdma_held h;
-	struct softfield_rdma_late late;
 	struct softfield_wqe_ahead ahead;
 	doca_error_t result = softfield_rdma_find(rdma, index, &q);
 
-	late.is_due = 0;
 	if (result != DOCA_SUCCESS)
 		return result;
 	ahead = softfield_wqe_load_ahead(q, softfield_rdma_last(&q->reserved)); /* meanwhile the lock comes */
@@ -237,14 +235,12 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 		if (!strong)
 			softfield_rdma_reserve_to(&q->reserved, h.committed);
 		if (h.committed - h.executed == 1 && h.status == 0 && !h.reading)
-			h.executed += softfield_queue_run_ahead(&h, &ahead, &late);
+			h.executed += softfield_queue_run_ahead(&h, &ahead);
 		softfield_queue_run(&h);
 		if (h.sent == h.finished) /* else it takes time, and the thread that finds the ring full does it */
 			(void)softfield_queue_reclaim(&h);
 	}
 	softfield_queue_let_go(&h);
-	if (late.is_due)
-		softfield_queue_write(&h, late.number, late.header, &late.op);
 	return result;
 }
 
