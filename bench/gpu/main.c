@@ -39,7 +39,8 @@ static uint32_t runs = 1;
 static bool json;
 #define GPU_BUFS_EXTRA 16 /* posted beyond the messages in flight */
 
-static void peer(const struct point *point, struct shared *shared, const char *name)
+/* Writes a byte to `listening` once the GPU's side can connect. */
+static void peer(const struct point *point, struct shared *shared, const char *name, int listening)
 {
 	static struct setup_end end;
 	struct load_config config = {.queues = point->queues,
@@ -48,19 +49,25 @@ static void peer(const struct point *point, struct shared *shared, const char *n
 				     .warm_up_s = measure_s * 0.3,
 				     .measure_s = measure_s};
 
-	setup_serve(&end, name);
+	setup_listen(&end, name);
+	if (write(listening, "l", 1) != 1)
+		exit(1);
+	setup_accept(&end);
 	load_run(&end, &config, &shared->result);
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
 	setup_teardown(&end);
 }
 
-static void gpu_side(const struct point *point, struct shared *shared, const char *name)
+static void gpu_side(const struct point *point, struct shared *shared, const char *name, int listening)
 {
 	static struct setup_end end;
 	struct timespec step = {0, 1000000};
 	struct softfield_launch *l;
 	uint32_t bufs = point->depth + GPU_BUFS_EXTRA;
+	char byte;
 
+	if (read(listening, &byte, 1) != 1) /* the peer is gone, and has said why */
+		exit(1);
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, point->queues, gpu_addr, bufs, (point->size + 63) / 64 * 64, bufs);
 	snprintf(shared->backend, sizeof(shared->backend), "%s", softfield_gpu_backend(end.gpu));
@@ -79,21 +86,26 @@ static bool measure(const struct point *point, struct shared *shared)
 {
 	char name[64];
 	pid_t a, b;
-	int status_a = 0, status_b = 0;
+	int status_a = 0, status_b = 0, listening[2];
 
 	memset(shared, 0, sizeof(*shared));
 	snprintf(name, sizeof(name), "gpu-bench-%d", (int)getpid());
 	fflush(NULL);
+	if (pipe(listening) != 0)
+		return false;
 	a = fork();
 	if (a == 0) {
-		peer(point, shared, name);
+		close(listening[0]);
+		peer(point, shared, name, listening[1]);
 		_exit(0);
 	}
+	close(listening[1]);
 	b = fork();
 	if (b == 0) {
-		gpu_side(point, shared, name);
+		gpu_side(point, shared, name, listening[0]);
 		_exit(0);
 	}
+	close(listening[0]);
 	waitpid(a, &status_a, 0);
 	shared->done = 1;
 	waitpid(b, &status_b, 0);

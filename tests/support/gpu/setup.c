@@ -85,11 +85,9 @@ static void new_consumer(struct doca_comch_event_consumer *event, struct doca_co
 
 static void expired_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id) {}
 
-void setup_serve(struct setup_end *end, const char *name)
+void setup_listen(struct setup_end *end, const char *name)
 {
 	struct doca_ctx *ctx;
-	double deadline = sf_now_s() + SETUP_DEADLINE_S;
-	uint32_t num_idle = 0;
 
 	serving = end;
 	end->dev_addr = SERVER_DEV;
@@ -104,10 +102,23 @@ void setup_serve(struct setup_end *end, const char *name)
 	ctx = doca_comch_server_as_ctx(end->server);
 	CHECK_OK(doca_pe_connect_ctx(end->pe, ctx));
 	CHECK_OK(doca_ctx_start(ctx));
+}
+
+void setup_accept(struct setup_end *end)
+{
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
+	uint32_t num_idle = 0;
+
 	while (end->connection == NULL && sf_now_s() < deadline)
 		turn_end(&num_idle, doca_pe_progress(end->pe) != 0);
 	if (end->connection == NULL)
 		die("no client came");
+}
+
+void setup_serve(struct setup_end *end, const char *name)
+{
+	setup_listen(end, name);
+	setup_accept(end);
 }
 
 static bool try_connect(struct setup_end *end, const char *name)

@@ -56,8 +56,11 @@ struct setup_end {
 	const char *dev_addr;
 };
 
-/* Runs the server, and the client; both return when connected. */
+/* Start the server, and wait for its client; setup_serve does both. */
+void setup_listen(struct setup_end *end, const char *name);
+void setup_accept(struct setup_end *end);
 void setup_serve(struct setup_end *end, const char *name);
+/* Runs the client, as soon as there is a server; returns when connected. */
 void setup_connect(struct setup_end *end, const char *name);
 
 /* Numbers of a queue's tasks. */
