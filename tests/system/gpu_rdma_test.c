@@ -229,6 +229,38 @@ static void send_arrives_in_a_task(void **state)
 	}
 }
 
+#define WRITER_LEN 64
+#define WRITTEN_LEN ((uint64_t)MANY_THREADS * WRITER_LEN)
+#define WRITTEN_ROUNDS 16
+
+/* From the same memory each time: a CPU that reads it too early sends bytes of the round before. */
+static void a_send_brings_what_all_threads_wrote(void **state)
+{
+	struct step steps[4 * WRITTEN_ROUNDS];
+	struct pair pair;
+
+	(void)state;
+	for (uint32_t i = 0; i < WRITTEN_ROUNDS; i++) {
+		const struct step round[] = {
+			{.what = STEP_FILL, .local = STEP_HOST_MEMORY, .len = WRITER_LEN, .seed = i, .all = 1},
+			{.what = STEP_SEND, .local = STEP_HOST_MEMORY, .len = WRITTEN_LEN},
+			COMMIT,
+			WAIT};
+
+		memcpy(&steps[4 * i], round, sizeof(round));
+	}
+	open_pair(&pair, &cpu_kind);
+	ask(&pair, (struct command){.order = RECEIVE, .num = WRITTEN_ROUNDS, .len = WRITTEN_LEN});
+	gpu_rig_launch(&pair.rig, steps, 4 * WRITTEN_ROUNDS, MANY_THREADS);
+	const struct step_result *results = gpu_rig_wait(&pair.rig);
+	for (uint32_t i = 0; i < 4 * WRITTEN_ROUNDS; i++)
+		assert_int_equal(results[i].status, DOCA_SUCCESS);
+	ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = WRITTEN_ROUNDS});
+	for (uint32_t i = 0; i < WRITTEN_ROUNDS; i++)
+		verify_peer(&pair, i * WRITTEN_LEN, WRITTEN_LEN, i);
+	close_pair(&pair);
+}
+
 static void inline_sends(void **state)
 {
 	struct pair pair;
@@ -580,6 +612,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(inline_writes),
 		cmocka_unit_test(nothing_goes_out_before_the_commit),
 		cmocka_unit_test(send_arrives_in_a_task),
+		cmocka_unit_test(a_send_brings_what_all_threads_wrote),
 		cmocka_unit_test(inline_sends),
 		cmocka_unit_test(write_with_immediate_takes_a_receive),
 		cmocka_unit_test(threads_post_and_one_commits),

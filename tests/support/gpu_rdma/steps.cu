@@ -101,9 +101,9 @@ SOFTFIELD_DEVICE void store_byte(volatile uint8_t *at, uint8_t byte)
 #endif
 }
 
-SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const struct step *s)
+SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const struct step *s, uint64_t more)
 {
-	volatile uint8_t *at = at_of(args, s);
+	volatile uint8_t *at = at_of(args, s) + more;
 	uint64_t i;
 	uint32_t polls;
 
@@ -114,8 +114,8 @@ SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const str
 	}
 	for (i = 0; i < s->len; i++) {
 		if (s->what == STEP_FILL)
-			store_byte(&at[i], step_byte(s->seed, i));
-		else if (at[i] != step_byte(s->seed, i))
+			store_byte(&at[i], step_byte(s->seed, more + i));
+		else if (at[i] != step_byte(s->seed, more + i))
 			return DOCA_ERROR_IO_FAILED;
 	}
 	return DOCA_SUCCESS;
@@ -341,7 +341,7 @@ SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct s
 	case STEP_FILL:
 	case STEP_VERIFY:
 	case STEP_AWAIT_BYTE:
-		return touch_memory(args, s);
+		return touch_memory(args, s, more);
 	case STEP_WRITE_MANY:
 		return write_many(args, s);
 	case STEP_WRITE_WHENEVER:
