@@ -93,7 +93,7 @@ def show(row, entry):
         beside = ""
         if figure.get("ratio") is not None:
             beside = f"{figure['peer']} {figure['peer_value']:.4g}, ratio {figure['ratio']:.2f}"
-        reached = {None: "", True: "reached", False: "missed"}[figure.get("reached")]
+        reached = row.verdict({None: "", True: "reached", False: "missed"}, figure.get("reached"))
         print(f"{row.name:20} {figure['name']:30} {figure['value']:9.4g} {figure['unit']:5} {beside:44} {figure['wanted']:28} {reached}",
               flush=True)
     if entry["busy_share"] > rows_machine.BUSY_SHARE_MAX:

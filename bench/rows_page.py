@@ -135,7 +135,7 @@ def figure_lines(row, figure, newest):
             peer, ratio = f"{figure.peer}: {number(one['peer_value'])} {figure.unit}", f"{quotient:.2f}"
         reached = figure.reached(one["value"], one["value"] / one["peer_value"] if one.get("peer_value") else None)
         lines.append(f"| {name} | {figure.name} | {before} | {number(one['value'])} {figure.unit} | {peer} | {ratio} | {wanted} | "
-                     f"{ {None: '', True: 'yes', False: 'no'}[reached]} | {letter}, {result['date'][:10]} |")
+                     f"{row.verdict({None: '', True: 'yes', False: 'no'}, reached)} | {letter}, {result['date'][:10]} |")
     if not lines and figure.bound is not None:
         lines.append(f"| {name} | {figure.name} | {before} | | | | {wanted} | | not measured |")
     return lines
@@ -167,6 +167,9 @@ def table(results):
                     used[key].append(ran[-1][0])
         for figure in row.figures:
             lines += figure_lines(row, figure, newest)
+    for row in rows_table.ROWS:
+        if row.unchecked:
+            lines += ["", f"By number, [{row.name}](#{row.name}): {row.unchecked}."]
     if used:
         lines += ["", "| machine | CPU | CPUs used | GPU | kernel | results |", "| --- | --- | --- | --- | --- | --- |"]
         lines += [machine_line(letters[key], sorted(kept, key=lambda result: result["date"])) for key, kept in sorted(used.items())]

@@ -288,14 +288,20 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_post(struct doca_comch_gpu_consum
 	return DOCA_SUCCESS;
 }
 
-/** Polls for messages when none is left. */
-SOFTFIELD_DEVICE doca_error_t softfield_thread_refill(struct doca_comch_gpu_consumer *c)
+/** Whether it is so for one of the lanes of a warp that execute this call together. No other lane is waited for. */
+SOFTFIELD_DEVICE int softfield_thread_any(int is_so)
 {
-	if (c->status != 0)
-		return (doca_error_t)c->status;
-	if (softfield_thread_look(c) != 0)
+	return __any_sync(__activemask(), is_so);
+}
+
+/** Polls for messages. has_some: there are some already, so that the result is DOCA_SUCCESS. */
+SOFTFIELD_DEVICE doca_error_t softfield_thread_refill(struct doca_comch_gpu_consumer *c, int has_some)
+{
+	const uint32_t came = c->status == 0 ? softfield_thread_look(c) : 0;
+
+	if (came != 0 || has_some)
 		return DOCA_SUCCESS;
-	if (++c->empties % SOFTFIELD_CONTROL_EVERY == 0)
+	if (c->status == 0 && ++c->empties % SOFTFIELD_CONTROL_EVERY == 0)
 		softfield_consumer_check_control(c);
 	return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
 }
@@ -334,8 +340,9 @@ SOFTFIELD_DEVICE doca_error_t softfield_thread_recv(struct doca_comch_gpu_consum
 
 	if (!softfield_fetch_can())
 		return softfield_thread_recv_any(c, mkey, addr, recv_len, imm_data, imm_data_len);
-	if (head == delivered) {
-		const doca_error_t result = softfield_thread_refill(c);
+	/* The threads of a warp wait for one that polls, so all poll. */
+	if (softfield_thread_any(head == delivered)) {
+		const doca_error_t result = softfield_thread_refill(c, head != delivered);
 
 		if (result != DOCA_SUCCESS)
 			return result;
