@@ -50,7 +50,10 @@ add() { # COMMAND...: adds the checks that it prints
 	done < <("$@")
 }
 layout() { # prints the lines of its TAP as root.sh prints its own
-	"$here/layout_test.sh" "$here/../.." "$version" "$source/debian/tmp" | sed -E '/^1\.\./d; s/^not ok [0-9]+ - /FAILED /; s/^ok [0-9]+ - /ok /'
+	local tap
+	tap=$("$here/layout_test.sh" "$here/../.." "$version" "$source/debian/tmp")
+	sed -E '/^1\.\./d; s/^not ok [0-9]+ - /FAILED /; s/^ok [0-9]+ - /ok /' <<<"$tap"
+	[[ $tap == *$'\n1..'* ]] || echo 'FAILED the layout is checked to the end'
 }
 
 copy_source() {
