@@ -203,10 +203,9 @@ SOFTFIELD_DEVICE int softfield_queue_has_room(struct softfield_rdma_held *h)
 	return h->sent - h->finished < h->q->depth;
 }
 
-/** Takes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */
-SOFTFIELD_DEVICE struct softfield_rdma_header softfield_queue_issue(struct softfield_rdma_held *h,
-								    const struct softfield_rdma_op *op,
-								    enum softfield_rdma_place place, uint64_t at)
+/** Writes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */
+SOFTFIELD_DEVICE void softfield_queue_issue(struct softfield_rdma_held *h, const struct softfield_rdma_op *op,
+					    enum softfield_rdma_place place, uint64_t at)
 {
 	const uint32_t flag = place == SOFTFIELD_PLACE_ARENA	 ? SOFTFIELD_RDMA_IN_ARENA
 			      : place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND
@@ -218,7 +217,7 @@ SOFTFIELD_DEVICE struct softfield_rdma_header softfield_queue_issue(struct softf
 	softfield_store_word(&op->wqe->command, ++h->sent);
 	if (h->dirty)
 		softfield_queue_fence(&h->dirty);
-	return header;
+	softfield_queue_write(h, h->sent - 1, header, op);
 }
 
 /** Sends an operation to the host. @return 0 when there is no room for the command or its bytes now */
@@ -245,11 +244,7 @@ SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const 
 	}
 	if (place != SOFTFIELD_PLACE_COMMAND) /* kernels may have written the bytes, and the CPU accesses them */
 		h->dirty |= SOFTFIELD_RDMA_DIRTY;
-	{
-		const struct softfield_rdma_header header = softfield_queue_issue(h, op, place, at);
-
-		softfield_queue_write(h, h->sent - 1, header, op);
-	}
+	softfield_queue_issue(h, op, place, at);
 	return 1;
 }
 

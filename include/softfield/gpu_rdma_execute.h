@@ -368,7 +368,6 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *
 {
 	struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
 	const uint32_t num = softfield_wqe_ahead_slots16(ahead, h->executed), what = ahead->slots16[0].w[0];
-	struct softfield_rdma_header header;
 	struct softfield_rdma_op op;
 
 	if (num == 0)
@@ -387,8 +386,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *
 	    !softfield_queue_has_room(h))
 		return 0;
 	softfield_wqe_decode(wqe, ahead->slots16, num, &op);
-	header = softfield_queue_issue(h, &op, SOFTFIELD_PLACE_COMMAND, op.local_cpu);
-	softfield_queue_write(h, h->sent - 1, header, &op);
+	softfield_queue_issue(h, &op, SOFTFIELD_PLACE_COMMAND, op.local_cpu);
 	return 1;
 }
 
