@@ -220,7 +220,10 @@ if ! $quick; then
 	if begin 'packages: built, installed in a throwaway root, used, upgraded and purged'; then
 		tests/packages/check.sh "$root/packages" | tee "$root/packages.log"
 		case ${PIPESTATUS[0]} in
-		0) passed=$((passed + $(sed -n 's/^packages: \([0-9]*\) passed.*/\1/p' "$root/packages.log"))) ;;
+		0)
+			passed=$((passed + $(sed -n 's/^packages: \([0-9]*\) passed.*/\1/p' "$root/packages.log")))
+			skipped=$((skipped + $(sed -n 's/^packages: .* \([0-9]*\) skipped$/\1/p' "$root/packages.log")))
+			;;
 		77) skipped=$((skipped + 1)) ;;
 		*) broken 'packages' ;;
 		esac

@@ -83,6 +83,13 @@ def newest_result_of_a_machine_is_shown():
     assert both.count('not measured') == rows_page.table([]).count('not measured') - 1
 
 
+def verdicts_say_what_no_number_tells():
+    words = {None: '', True: 'yes', False: 'no'}
+    row = next(row for row in rows_table.ROWS if row.unchecked)
+    assert [row.verdict(words, reached) for reached in (None, True, False)] == ['', 'yes, by number', 'no']
+    assert f'By number, [{row.name}](#{row.name}): {row.unchecked}.' in rows_page.table([])
+
+
 def results_that_are_not_to_be_kept_are_refused():
     good = result('2030-01-02T00:00:00Z', 60)
     assert not refused(good)
@@ -113,7 +120,7 @@ def text_of_a_benchmark_is_read_strictly():
 
 def main():
     tests = (page_is_generated, page_has_a_section_for_each_row, rows_name_benchmarks_that_exist, scripts_that_rows_need_are_packed,
-             newest_result_of_a_machine_is_shown, results_that_are_not_to_be_kept_are_refused, text_of_a_benchmark_is_read_strictly)
+             newest_result_of_a_machine_is_shown, verdicts_say_what_no_number_tells, results_that_are_not_to_be_kept_are_refused, text_of_a_benchmark_is_read_strictly)
     failed = 0
     for test in tests:
         try:
