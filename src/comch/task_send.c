@@ -156,7 +156,7 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 		SF_LOG_ERR("the connection belongs to another server or client");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (peer->ending && peer->conn == NULL) {
+	if (peer->ending && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING) { /* otherwise the state is the reason */
 		SF_LOG_ERR_LIMITED("the connection has ended");
 		return DOCA_ERROR_INVALID_VALUE;
 	}

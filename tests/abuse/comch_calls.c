@@ -121,6 +121,7 @@ static void disconnected(struct doca_comch_event_connection_status_changed *even
 {
 	act();
 	connection_gone(connection);
+	act(); /* the library still closes the connection */
 }
 
 static void received(struct doca_comch_event_msg_recv *event, uint8_t *message, uint32_t len,

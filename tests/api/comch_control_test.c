@@ -461,6 +461,24 @@ static void stop_with_sends_in_flight(void **state)
 	end_both();
 }
 
+static void no_messages_for_an_ended_connection(void **state)
+{
+	struct doca_comch_connection *connection;
+	struct doca_comch_task_send *task;
+
+	(void)state;
+	connect_both();
+	connection = server.connection;
+	assert_int_equal(doca_comch_server_disconnect(server.server, connection), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_server_task_send_alloc_init(server.server, connection, "x", 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_ctx_stop(client.ctx), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, client.connection, "x", 1, &task),
+			 DOCA_ERROR_BAD_STATE);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe, NULL, NULL);
+	end_both();
+}
+
 static void submit_after_the_peer_left(void **state)
 {
 	struct doca_comch_task_send *task;
@@ -617,6 +635,7 @@ int main(void)
 		cmocka_unit_test(server_stop_takes_the_client_to_idle),
 		cmocka_unit_test(server_disconnects_one_client),
 		cmocka_unit_test(stop_with_sends_in_flight),
+		cmocka_unit_test(no_messages_for_an_ended_connection),
 		cmocka_unit_test(submit_after_the_peer_left),
 		cmocka_unit_test(counters_after_update),
 		cmocka_unit_test(connection_knows_its_owner_and_user_data),

@@ -440,6 +440,7 @@ static void lost_connection_ends_consumers_and_producers(void **state)
 static void a_consumer_on_a_dead_connection_is_rejected(void **state)
 {
 	struct doca_comch_connection *dead = server.connection;
+	struct doca_comch_task_send *no_task;
 	struct doca_comch_producer *none;
 
 	(void)state;
@@ -447,6 +448,7 @@ static void a_consumer_on_a_dead_connection_is_rejected(void **state)
 	(void)doca_ctx_stop(client.ctx);
 	SIDE_WAIT(server.num_disconnects == 1, server.pe, client.pe, NULL, NULL);
 	assert_int_equal(doca_comch_producer_create(dead, &none), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comch_server_task_send_alloc_init(server.server, dead, "x", 1, &no_task), DOCA_ERROR_INVALID_VALUE);
 	data_fini(&producer);
 }
 
