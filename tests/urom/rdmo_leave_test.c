@@ -206,6 +206,8 @@ static void a_worker_that_dies_before_it_answers(void **state)
 	pid_t process = urom_rig_process_of(&rig, worker);
 
 	(void)state;
+	append(&initiators[0], 0, "before", 6); /* UCX 1.13 leaks memory if its peer exits while they connect */
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	process_stop(process);
 	append(&initiators[0], 0, bytes, sizeof(bytes));
 	assert_int_equal(urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed), DOCA_SUCCESS);
