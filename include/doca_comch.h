@@ -222,8 +222,7 @@ struct doca_comch_task_send;
  * A send succeeds when the message is in the peer's queue. *_alloc_init copies the message.
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING
  * @retval DOCA_ERROR_NO_MEMORY *_alloc_init: all configured tasks are allocated
- * @retval DOCA_ERROR_INVALID_VALUE *_alloc_init: len exceeds the max_msg_size of a side, or peer belongs to another object or has
- * ended
+ * @retval DOCA_ERROR_INVALID_VALUE *_alloc_init: len exceeds a side's max_msg_size, or peer has ended or is another object's
  * @{
  */
 

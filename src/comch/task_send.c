@@ -156,8 +156,9 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 		SF_LOG_ERR("the connection belongs to another server or client");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (peer->ending && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING) { /* otherwise the state is the reason */
-		SF_LOG_ERR_LIMITED("the connection has ended");
+	if (peer->ending && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING) { /* else sf_task_alloc returns BAD_STATE */
+		SF_LOG_ERR_LIMITED("this connection of %s %s has ended: do not use it after its disconnection callback",
+				   endpoint->is_server ? "server" : "client", endpoint->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > peer->max_msg_size) {

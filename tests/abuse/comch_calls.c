@@ -121,7 +121,7 @@ static void disconnected(struct doca_comch_event_connection_status_changed *even
 {
 	act();
 	connection_gone(connection);
-	act(); /* the library still closes the connection */
+	act(); /* the connection has ended, and the library has not closed it yet */
 }
 
 static void received(struct doca_comch_event_msg_recv *event, uint8_t *message, uint32_t len,
