@@ -28,7 +28,7 @@ enum softfield_buf_arr_flags {
 	SOFTFIELD_BUF_REMOTE = 1 << 0, /**< created from an export: another process's memory */
 	SOFTFIELD_BUF_DIRECT =
 		1 << 1, /**< kernels load and store at addr; else only the host can access it, by the owner's address */
-	SOFTFIELD_BUF_CPU = 1 << 2,	 /**< the CPU can access it too, at the kernels' address plus to_cpu */
+	SOFTFIELD_BUF_CPU = 1 << 2,	 /**< the CPU can access it too; this process's at the kernels' address plus to_cpu */
 	SOFTFIELD_BUF_WRITABLE = 1 << 3, /**< this process may write to it; its own memory is then local read-write */
 };
 

@@ -5,7 +5,8 @@
  *
  * A kernel itself executes writes and reads of peer memory that it has an address for. The instance's host thread executes
  * operations that consume a receive of the peer (all senders share the receives, and PCIe has no atomics), and those on memory
- * that the kernel has no address for. The two communicate in memory that both map:
+ * that the kernel has no address for. It also executes short writes that follow one another in order: a CPU's stores stay in
+ * order, while a kernel needs a fence across PCIe behind each. The two communicate in memory that both map:
  *
  * - Command: 128 bytes, eight 16-byte slots of 12 payload bytes and a mark. The mark holds the generation of the ring, never 0,
  *   so each slot shows by itself whether it is complete. Only as many slots are written as the command needs. Up to 64 bytes of
@@ -42,6 +43,7 @@ enum softfield_rdma_kind {
 	SOFTFIELD_RDMA_READ,	/**< from such memory */
 	SOFTFIELD_RDMA_WRITTEN, /**< the bytes are written: complete the peer's receive with the immediate */
 	SOFTFIELD_RDMA_REFUSED, /**< the connection ends with the status that word IMM holds */
+	SOFTFIELD_RDMA_STORE,	/**< a write of a word that the kernel leaves to the host; it has words of its own */
 };
 
 /** Words of a command's header. Word KIND holds the flags too, and in its upper half the bytes of data in the command. */
@@ -54,12 +56,20 @@ enum {
 	SOFTFIELD_RDMA_CMD_REMOTE, /**< two words: the owner's address */
 };
 
+/** Words of a STORE, beside KIND, whose upper half holds the 4 or 8 bytes of the word. It has two slots. */
+enum {
+	SOFTFIELD_RDMA_STORE_REMOTE = 1, /**< two words: an address for kernels */
+	SOFTFIELD_RDMA_STORE_WORD = 3,	 /**< two words */
+	SOFTFIELD_RDMA_STORE_WORDS = 5
+};
+
 /** Flags of a command, beside its kind. */
 enum {
 	SOFTFIELD_RDMA_HAS_IMM = 1 << 8,
 	SOFTFIELD_RDMA_IN_ARENA = 1 << 9,
 	SOFTFIELD_RDMA_IN_COMMAND = 1 << 10,
-	SOFTFIELD_RDMA_WORD = 1 << 11, /**< of a work queue entry: the kernel executes it by one load and one store */
+	SOFTFIELD_RDMA_WORD = 1 << 11,	 /**< of a work queue entry: the kernel executes it by one load and one store */
+	SOFTFIELD_RDMA_BY_CPU = 1 << 15, /**< likewise: or the host's thread does, which can also access the remote memory */
 };
 
 /** Words of an arrival. Word KIND is a doca_rdma_opcode, and IN_COMMAND or IN_ARENA. */
@@ -98,11 +108,11 @@ struct softfield_rdma_arrival {
  */
 struct softfield_rdma_wqe {
 	struct softfield_slot16 slot16[6];
-	/* since it was executed */
-	uint32_t command;   /**< commands of the connection up to it */
-	uint32_t staged;    /**< its bytes are in the arena */
-	uint64_t arena_end; /**< the arena's head after it */
+	struct softfield_slot16 sent; /**< since it was sent to the host; its words are below */
 } __attribute__((aligned(128)));
+
+/** Commands of the connection up to it; whether its bytes are in the arena; two words: the arena's head after it. */
+enum { SOFTFIELD_RDMA_SENT_COMMAND, SOFTFIELD_RDMA_SENT_STAGED, SOFTFIELD_RDMA_SENT_ARENA_END };
 
 #define SOFTFIELD_RDMA_WQE_SLOTS16 12	  /**< in word 0 of slot 0: where the number of slots is */
 #define SOFTFIELD_RDMA_WQE_PERMISSIONS 16 /**< and the permissions of the remote memory */
@@ -114,6 +124,7 @@ struct softfield_rdma_op {
 	uint32_t imm, len;
 	uint32_t id;	      /**< the host finds the remote memory by it */
 	uint32_t permissions; /**< of the remote memory */
+	uint32_t by_cpu;      /**< SOFTFIELD_RDMA_BY_CPU, or 0 */
 	uint64_t local;	      /**< an address for kernels */
 	uint64_t local_cpu;   /**< the CPU's, or 0 */
 	uint64_t remote;      /**< an address for kernels; if id is not 0, the owner's */
@@ -121,8 +132,11 @@ struct softfield_rdma_op {
 	struct softfield_rdma_wqe *wqe;
 };
 
-/** Of a connection, or of an instance: word STATE, and the result of calls after it has ended. */
-enum { SOFTFIELD_RDMA_STATE, SOFTFIELD_RDMA_STATUS, SOFTFIELD_RDMA_PERMISSIONS };
+/**
+ * Of a connection, or of an instance: word STATE, and the result of calls after it has ended; the permissions of the connection's
+ * peer; whether the instance's thread polls for commands all the time, and so may get a kernel's own writes.
+ */
+enum { SOFTFIELD_RDMA_STATE, SOFTFIELD_RDMA_STATUS, SOFTFIELD_RDMA_PERMISSIONS, SOFTFIELD_RDMA_POLLS };
 enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
 /** Writes to the peer since the last fence: those that later ones may overtake, as the peer's memory map allows, and others. */
@@ -209,6 +223,7 @@ struct doca_gpu_dev_rdma {
 	void (*ring)(void *ring_arg); /**< software GPU: wakes the host's thread, if it sleeps */
 	void *ring_arg;
 	uint32_t *sleeping; /**< whether it sleeps */
+	uint32_t *wanted;   /**< a kernel sets it for writes that the host's thread would have got, had it polled */
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
 

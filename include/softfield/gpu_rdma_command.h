@@ -102,12 +102,13 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_reclaim(struct softfield_rdma_held *h)
 	else
 		done = softfield_load_word(&q->done);
 	while (done != h->executed) {
-		const struct softfield_rdma_wqe *wqe = &q->wqes[done & (q->size - 1)];
+		const struct softfield_slot16 sent = softfield_load_slot16(&q->wqes[done & (q->size - 1)].sent);
 
-		if ((int32_t)(softfield_load_word(&wqe->command) - h->finished) > 0)
+		if ((int32_t)(sent.w[SOFTFIELD_RDMA_SENT_COMMAND] - h->finished) > 0)
 			break;
-		if (softfield_load_word(&wqe->staged))
-			h->arena_tail = *(const volatile uint64_t *)&wqe->arena_end;
+		if (sent.w[SOFTFIELD_RDMA_SENT_STAGED])
+			h->arena_tail = softfield_wqe_pair(sent.w[SOFTFIELD_RDMA_SENT_ARENA_END],
+							   sent.w[SOFTFIELD_RDMA_SENT_ARENA_END + 1]);
 		done++;
 	}
 	softfield_store_word(&q->done, done);
@@ -203,6 +204,27 @@ SOFTFIELD_DEVICE int softfield_queue_has_room(struct softfield_rdma_held *h)
 	return h->sent - h->finished < h->q->depth;
 }
 
+/** Writes a command for a write of a word by the host. */
+SOFTFIELD_DEVICE void softfield_queue_write_store(struct softfield_rdma_cmd *cmd, uint32_t mark, uint64_t remote, uint32_t len,
+						  uint64_t word)
+{
+	const struct softfield_slot16 first = {
+		{SOFTFIELD_RDMA_STORE | len << 16, (uint32_t)remote, (uint32_t)(remote >> 32), mark}};
+	const struct softfield_slot16 second = {{(uint32_t)word, (uint32_t)(word >> 32), 0, mark}};
+
+	softfield_published(cmd->slot16);
+	softfield_store_slot16(&cmd->slot16[1], second);
+	softfield_store_slot16(&cmd->slot16[0], first);
+}
+
+/** Notes how many commands there are up to an entry's, and where its bytes are. */
+SOFTFIELD_DEVICE void softfield_queue_note(struct softfield_rdma_wqe *wqe, uint32_t sent, uint32_t is_staged, uint64_t arena_end)
+{
+	const struct softfield_slot16 slot16 = {{sent, is_staged, (uint32_t)arena_end, (uint32_t)(arena_end >> 32)}};
+
+	softfield_store_slot16(&wqe->sent, slot16);
+}
+
 /** Writes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */
 SOFTFIELD_DEVICE void softfield_queue_issue(struct softfield_rdma_held *h, const struct softfield_rdma_op *op,
 					    enum softfield_rdma_place place, uint64_t at)
@@ -213,8 +235,7 @@ SOFTFIELD_DEVICE void softfield_queue_issue(struct softfield_rdma_held *h, const
 	const struct softfield_rdma_header header = {(op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM)) | flag,
 						     place == SOFTFIELD_PLACE_COMMAND ? op->len : 0, at};
 
-	softfield_store_word(&op->wqe->staged, place == SOFTFIELD_PLACE_ARENA);
-	softfield_store_word(&op->wqe->command, ++h->sent);
+	softfield_queue_note(op->wqe, ++h->sent, place == SOFTFIELD_PLACE_ARENA, h->arena_head);
 	if (h->dirty)
 		softfield_queue_fence(&h->dirty);
 	softfield_queue_write(h, h->sent - 1, header, op);
@@ -239,7 +260,6 @@ SOFTFIELD_COLD int softfield_queue_command(struct softfield_rdma_held *h, const 
 			return 0;
 		if ((op->kind & 0xff) != SOFTFIELD_RDMA_READ)
 			softfield_rdma_copy(q->arena + offset, (const uint8_t *)(uintptr_t)op->local, op->len);
-		*(volatile uint64_t *)&op->wqe->arena_end = h->arena_head;
 		at = offset;
 	}
 	if (place != SOFTFIELD_PLACE_COMMAND) /* kernels may have written the bytes, and the CPU accesses them */

@@ -78,7 +78,7 @@ SOFTFIELD_DEVICE int softfield_queue_write_out(struct softfield_rdma_held *h, co
 		return 1;
 	told.kind = SOFTFIELD_RDMA_WRITTEN | SOFTFIELD_RDMA_HAS_IMM;
 	told.imm = op->imm;
-	told.len = told.id = told.permissions = 0;
+	told.len = told.id = told.permissions = told.by_cpu = 0;
 	told.local = told.local_cpu = told.remote = 0;
 	told.wqe = op->wqe;
 	softfield_queue_command(h, &told); /* the host has no commands, so there is room */
@@ -99,6 +99,7 @@ SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_held *h, cons
 /** A read by the host: copies its data from the arena to the destination once it has arrived. */
 SOFTFIELD_COLD int softfield_queue_read_command(struct softfield_rdma_held *h, const struct softfield_rdma_op *op)
 {
+	struct softfield_slot16 sent;
 	uint64_t end;
 
 	if (!h->reading) {
@@ -109,8 +110,9 @@ SOFTFIELD_COLD int softfield_queue_read_command(struct softfield_rdma_held *h, c
 	if (softfield_queue_waits(h))
 		return 0;
 	h->reading = 0;
-	end = *(const volatile uint64_t *)&op->wqe->arena_end;
-	if (softfield_load_word(&op->wqe->staged) && h->status == 0)
+	sent = softfield_load_slot16(&op->wqe->sent);
+	end = softfield_wqe_pair(sent.w[SOFTFIELD_RDMA_SENT_ARENA_END], sent.w[SOFTFIELD_RDMA_SENT_ARENA_END + 1]);
+	if (sent.w[SOFTFIELD_RDMA_SENT_STAGED] && h->status == 0)
 		softfield_rdma_copy((uint8_t *)(uintptr_t)op->local,
 				    h->q->arena + ((end - softfield_rdma_room(op->len)) & (h->q->arena_size - 1)), op->len);
 	return 1;
@@ -166,71 +168,145 @@ SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_wqe_pair16
 		*(volatile uint64_t *)(uintptr_t)remote = word;
 }
 
-/** Is it the first word of a write of a word, which the memory and the peer's instance permit? */
-SOFTFIELD_DEVICE int softfield_wqe_is_permitted_word(uint32_t first, uint32_t given)
-{
-	const uint32_t needed = SOFTFIELD_RDMA_WORD | (uint32_t)DOCA_ACCESS_FLAG_RDMA_WRITE << SOFTFIELD_RDMA_WQE_PERMISSIONS;
-
-	return (first & needed) == needed && (given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
-}
-
 /** Committed entries, and the permissions of the peer's instance. */
 struct softfield_queue_span {
-	const struct softfield_rdma_wqe *wqes;
+	struct softfield_rdma_wqe *wqes;
 	uint32_t size, position, num, given;
 };
 
-/**
- * Executes a group of writes of words in order, with the loads of all in flight together. @return how many of the next ones
- * were such writes, and complete
- */
-SOFTFIELD_DEVICE uint32_t softfield_queue_group(const struct softfield_queue_span *span, uint32_t *dirty)
+SOFTFIELD_DEVICE struct softfield_queue_span softfield_queue_committed(const struct softfield_rdma_held *h)
 {
-	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
-	uint64_t words[SOFTFIELD_RDMA_GROUP] = {0};
-	uint32_t i, good = 1, count = 0;
+	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
 
+	return span;
+}
+
+/** Consecutive writes of words, loaded together. */
+struct softfield_queue_group {
+	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
+	uint64_t words[SOFTFIELD_RDMA_GROUP];
+	uint32_t num; /**< of them */
+};
+
+/** What the first word of a permitted write of a word has in common. */
+#define SOFTFIELD_RDMA_PERMITTED_WORD                                                                                            \
+	(SOFTFIELD_RDMA_WORD | (uint32_t)DOCA_ACCESS_FLAG_RDMA_WRITE << SOFTFIELD_RDMA_WQE_PERMISSIONS)
+
+/** Has the first word of an entry these bits, and does the peer's instance permit writes? */
+SOFTFIELD_DEVICE int softfield_wqe_is_permitted(uint32_t first, uint32_t bits, uint32_t given)
+{
+	return (first & bits) == bits && (given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+}
+
+/** Loads the next entries, as far as they are complete and have the bits in their first word, and the bytes of all. */
+SOFTFIELD_DEVICE void softfield_queue_load_group(const struct softfield_queue_span *span, uint32_t bits,
+						 struct softfield_queue_group *group)
+{
+	uint32_t i, good = 1;
+
+	group->num = 0;
 	SOFTFIELD_UNROLL
 	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
 		const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + i) & (span->size - 1)];
 
-		pairs[i].what = softfield_load_slot16(&wqe->slot16[0]);
-		pairs[i].local = softfield_load_slot16(&wqe->slot16[1]);
+		group->pairs[i].what = softfield_load_slot16(&wqe->slot16[0]);
+		group->pairs[i].local = softfield_load_slot16(&wqe->slot16[1]);
 	}
 	SOFTFIELD_UNROLL
 	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
-		good = good && i < span->num && softfield_wqe_pair_is_there(&pairs[i], span->position + i) &&
-		       softfield_wqe_is_permitted_word(pairs[i].what.w[0], span->given);
+		group->words[i] = 0;
+		good = good && i < span->num && softfield_wqe_pair_is_there(&group->pairs[i], span->position + i) &&
+		       softfield_wqe_is_permitted(group->pairs[i].what.w[0], bits, span->given);
 		if (!good)
 			continue;
 		softfield_observed(&span->wqes[(span->position + i) & (span->size - 1)]);
 		softfield_after_load();
-		words[i] = softfield_wqe_load_word(&pairs[i]);
-		count++;
+		group->words[i] = softfield_wqe_load_word(&group->pairs[i]);
+		group->num++;
 	}
-	SOFTFIELD_UNROLL
-	for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
-		if (i >= count)
-			continue;
-		softfield_queue_order(dirty, pairs[i].what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
-		softfield_wqe_store_word(&pairs[i], words[i]);
-	}
-	return count;
+}
+
+/**
+ * Lets the host's thread execute the next writes of words, as far as it can: a CPU's stores stay in order, while the kernel's
+ * need a fence across PCIe behind each. @return how many
+ */
+SOFTFIELD_COLD uint32_t softfield_queue_hand_over(struct softfield_rdma_held *h)
+{
+	const uint32_t first = h->executed, depth = h->q->depth, shift = h->q->shift;
+	struct softfield_rdma_cmd *cmds = h->q->cmds;
+	struct softfield_queue_span span = softfield_queue_committed(h);
+	struct softfield_queue_group group;
+	uint32_t i, num, sent;
+
+	(void)softfield_queue_has_room(h);
+	if (h->dirty)
+		softfield_queue_fence(&h->dirty);
+	sent = h->sent;
+	do {
+		softfield_queue_load_group(&span, SOFTFIELD_RDMA_PERMITTED_WORD | SOFTFIELD_RDMA_BY_CPU, &group);
+		num = depth - (sent - h->finished);
+		num = group.num < num ? group.num : num;
+		/* The first one last: the thread polls for it, and each write to a line that a CPU polls takes 0.1 us. */
+		SOFTFIELD_UNROLL
+		for (i = SOFTFIELD_RDMA_GROUP; i-- > 0;) {
+			const struct softfield_wqe_pair16 *pair = &group.pairs[i];
+
+			if (i >= num)
+				continue;
+			softfield_queue_note(&span.wqes[(span.position + i) & (span.size - 1)], sent + i + 1, 0, 0);
+			softfield_queue_write_store(&cmds[(sent + i) & (depth - 1)], softfield_rdma_mark(sent + i, shift),
+						    softfield_wqe_pair(pair->what.w[1], pair->what.w[2]), pair->local.w[0],
+						    group.words[i]);
+		}
+		sent += num;
+		span.position += num;
+		span.num -= num;
+	} while (num == SOFTFIELD_RDMA_GROUP && span.num != 0);
+	h->sent = sent;
+	h->executed = span.position;
+	softfield_rdma_ring(h->rdma);
+	return span.position - first;
+}
+
+/** Are there three that need a fence each, and that the host's thread can execute? Fewer take less time with their fences. */
+SOFTFIELD_DEVICE int softfield_queue_should_hand_over(const struct softfield_queue_group *group)
+{
+	const uint32_t relaxed = (uint32_t)DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING << SOFTFIELD_RDMA_WQE_PERMISSIONS;
+	const uint32_t a = group->pairs[0].what.w[0], b = group->pairs[1].what.w[0], c = group->pairs[2].what.w[0];
+
+	return group->num >= 3 && (a & b & c & SOFTFIELD_RDMA_BY_CPU) != 0 && ((a | b | c) & relaxed) == 0;
 }
 
 /** Executes consecutive writes of words in order. @return how many */
-SOFTFIELD_COLD uint32_t softfield_queue_words(const struct softfield_queue_span *all, uint32_t *dirty)
+SOFTFIELD_COLD uint32_t softfield_queue_words(struct softfield_rdma_held *h)
 {
-	struct softfield_queue_span span = *all;
-	uint32_t count, now_dirty = *dirty;
+	const uint32_t first = h->executed, polls = softfield_load_word(&h->rdma->state.w[SOFTFIELD_RDMA_POLLS]);
+	struct softfield_queue_span span = softfield_queue_committed(h);
+	struct softfield_queue_group group;
+	uint32_t i, dirty = h->dirty, is_handed = 0;
 
 	do {
-		count = softfield_queue_group(&span, &now_dirty);
-		span.position += count;
-		span.num -= count;
-	} while (count == SOFTFIELD_RDMA_GROUP && span.num != 0);
-	*dirty = now_dirty;
-	return all->num - span.num;
+		softfield_queue_load_group(&span, SOFTFIELD_RDMA_PERMITTED_WORD, &group);
+		is_handed = softfield_queue_should_hand_over(&group);
+		if (is_handed && polls)
+			break;
+		SOFTFIELD_UNROLL
+		for (i = 0; i < SOFTFIELD_RDMA_GROUP; i++) {
+			if (i >= group.num)
+				continue;
+			softfield_queue_order(&dirty, group.pairs[i].what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
+			softfield_wqe_store_word(&group.pairs[i], group.words[i]);
+		}
+		span.position += group.num;
+		span.num -= group.num;
+	} while (group.num == SOFTFIELD_RDMA_GROUP && span.num != 0);
+	h->executed = span.position;
+	h->dirty = dirty;
+	if (is_handed && polls)
+		(void)softfield_queue_hand_over(h);
+	else if (is_handed && h->rdma->hardware)
+		softfield_store_word(h->rdma->wanted, 1);
+	return h->executed - first;
 }
 
 #if defined(__CUDACC__)
@@ -266,7 +342,8 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
 	/* two slots: not by the host, and without an immediate */
 	if (!softfield_wqe_pair_is_there(&pair, stream->position) ||
-	    (pair.what.w[0] & 0xffff) != (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) ||
+	    (pair.what.w[0] & 0xffff & ~(uint32_t)SOFTFIELD_RDMA_BY_CPU) !=
+		    (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) ||
 	    (permissions & stream->h->given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
 	    !softfield_bulk_suits(remote, local, pair.local.w[0]))
 		return false;
@@ -282,8 +359,8 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	return true;
 }
 
-/** Executes consecutive large writes as one stream of bulk copies. @return how many */
-SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
+/** Executes consecutive large writes as one stream of bulk copies. @return 0: the next operation is none */
+SOFTFIELD_COLD int softfield_queue_large(struct softfield_rdma_held *h)
 {
 	struct softfield_queue_stream stream = {h, h->executed, 0, {}};
 	struct softfield_bulk_message message;
@@ -297,10 +374,11 @@ SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 				 [&](struct softfield_bulk_message *m) { return softfield_queue_stream_next(&stream, m); }))
 		return 0;
 	h->dirty |= stream.dirt;
-	return stream.position - h->executed;
+	h->executed = stream.position;
+	return 1;
 }
 #else
-SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_held *h)
+SOFTFIELD_DEVICE int softfield_queue_large(struct softfield_rdma_held *h)
 {
 	(void)h;
 	return 0;
@@ -316,32 +394,29 @@ SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 	const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
 
 	softfield_wqe_decode(wqe, slots16, num, &op);
-	return softfield_queue_step(h, &op);
-}
-
-/** Executes the next operations, as far as the kernel moves their bytes itself. @return how many */
-SOFTFIELD_DEVICE uint32_t softfield_queue_own(struct softfield_rdma_held *h)
-{
-	const struct softfield_queue_span span = {h->q->wqes, h->q->size, h->executed, h->committed - h->executed, h->given};
-	uint32_t dirty = h->dirty, count;
-
-	count = softfield_queue_words(&span, &dirty);
-	h->dirty = dirty;
-	return count != 0 ? count : softfield_queue_large(h);
+	if (!softfield_queue_step(h, &op))
+		return 0;
+	h->executed++;
+	return 1;
 }
 
 /** Executes as much as possible now. */
 SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
 {
+	uint32_t count;
+
 	while (h->status == 0 && h->executed != h->committed) {
-		if (h->sent == h->finished && !h->reading) {
-			h->executed += softfield_queue_own(h);
-			if (h->executed == h->committed)
-				break;
-		}
-		if (!softfield_queue_one(h))
+		count = 0;
+		if (h->sent == h->finished && !h->reading)
+			count = softfield_queue_words(h);
+		if (count == 0 && h->sent == h->finished && !h->reading)
+			count = softfield_queue_large(h);
+		if (count == 0)
+			count = softfield_queue_one(h);
+		if (count == 0 && h->sent != h->finished && !h->reading) /* a word need not wait for what the host has */
+			count = softfield_queue_hand_over(h);
+		if (count == 0)
 			break;
-		h->executed++;
 	}
 	if (h->status != 0) { /* all that is left is flushed */
 		h->executed = h->committed;
@@ -374,7 +449,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_ahead(struct softfield_rdma_held *
 		return 0;
 	softfield_observed(wqe);
 	softfield_after_load();
-	if (softfield_wqe_is_permitted_word(what, h->given) && h->sent == h->finished) {
+	if (softfield_wqe_is_permitted(what, SOFTFIELD_RDMA_PERMITTED_WORD, h->given) && h->sent == h->finished) {
 		const struct softfield_wqe_pair16 pair = {ahead->slots16[0], ahead->slots16[1]};
 		const uint64_t word = softfield_wqe_load_word(&pair);
 

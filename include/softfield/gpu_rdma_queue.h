@@ -71,6 +71,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_requ
 			return 0;
 		op->remote = remote_addr + r->remote_offset;
 		op->id = remote_flags & SOFTFIELD_BUF_DIRECT ? 0 : id;
+		op->by_cpu = remote_flags & SOFTFIELD_BUF_CPU ? (uint32_t)SOFTFIELD_RDMA_BY_CPU : 0;
 		op->permissions = permissions;
 	}
 	return 1;
@@ -84,7 +85,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, c
 	op->imm = r->imm;
 	op->len = (uint32_t)r->len;
 	op->local = op->local_cpu = op->remote = 0;
-	op->id = op->permissions = 0;
+	op->id = op->permissions = op->by_cpu = 0;
 	op->wqe = 0;
 	if (r->len > SOFTFIELD_RDMA_LEN_MAX || (r->inl_max != 0 && (r->len > r->inl_max || (r->inl_data == 0 && r->len != 0))))
 		return 0;

@@ -45,7 +45,7 @@ SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_rdma_op *op)
 /** Word 0 of its first slot. */
 SOFTFIELD_DEVICE uint32_t softfield_wqe_first_word(const struct softfield_rdma_op *op)
 {
-	return op->kind | (softfield_wqe_is_word(op) ? (uint32_t)SOFTFIELD_RDMA_WORD : 0) |
+	return op->kind | op->by_cpu | (softfield_wqe_is_word(op) ? (uint32_t)SOFTFIELD_RDMA_WORD : 0) |
 	       softfield_wqe_slots16(op) << SOFTFIELD_RDMA_WQE_SLOTS16 | op->permissions << SOFTFIELD_RDMA_WQE_PERMISSIONS;
 }
 
@@ -167,6 +167,7 @@ SOFTFIELD_DEVICE void softfield_wqe_decode(struct softfield_rdma_wqe *wqe, const
 	uint32_t i;
 
 	op->kind = what & (0xff | SOFTFIELD_RDMA_HAS_IMM | SOFTFIELD_RDMA_IN_COMMAND);
+	op->by_cpu = what & SOFTFIELD_RDMA_BY_CPU;
 	op->permissions = what >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
 	op->remote = softfield_wqe_pair(slots16[0].w[1], slots16[0].w[2]);
 	op->len = slots16[1].w[0];

@@ -66,12 +66,26 @@ static inline void sf_word_read(void *local, const void *remote)
 	memcpy(local, &word, sizeof(word));
 }
 
-/* Writes a word by one store; of longer data the last byte is written last, so that a peer that polls it finds the
- * rest. Source and destination may overlap if a process writes its own memory. */
+/* The same for 4 bytes. */
+static inline void sf_half_word_write(void *remote, const void *local)
+{
+	uint32_t word;
+
+	memcpy(&word, local, sizeof(word));
+	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
+		__atomic_store_n((uint32_t *)remote, word, __ATOMIC_RELEASE);
+	else
+		memcpy(remote, &word, sizeof(word));
+}
+
+/* Writes a word, or half of one, by one store; of other data the last byte is written last, so that a peer that polls it finds
+ * the rest. Source and destination may overlap if a process writes its own memory. */
 static inline void sf_bytes_write(uint8_t *remote, const uint8_t *local, uint64_t len)
 {
 	if (__builtin_expect(len == sizeof(uint64_t), 1)) {
 		sf_word_write(remote, local);
+	} else if (len == sizeof(uint32_t)) {
+		sf_half_word_write(remote, local);
 	} else if (len != 0) {
 		memmove(remote, local, len - 1);
 		SF_MAPPING_FENCE(memory_order_release);

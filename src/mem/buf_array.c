@@ -194,7 +194,8 @@ static doca_error_t memory_address_get(struct doca_buf_arr *arr, uint64_t *base,
 	if (arr->mmap->from_export) {
 		doca_error_t result = sf_buf_remote_open(arr->mmap, arr->gpu, &arr->remote, base, &direct);
 
-		*flags = SOFTFIELD_BUF_REMOTE | (direct ? SOFTFIELD_BUF_DIRECT : 0);
+		*flags = SOFTFIELD_BUF_REMOTE | (direct ? SOFTFIELD_BUF_DIRECT : 0) |
+			 (direct && !arr->mmap->is_gpu_memory ? SOFTFIELD_BUF_CPU : 0);
 		return result;
 	}
 	*flags = SOFTFIELD_BUF_DIRECT | (arr->mmap->is_gpu_memory ? 0 : SOFTFIELD_BUF_CPU) |

@@ -19,6 +19,7 @@ struct sf_buf_remote {
 	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */
+	uint64_t addr;		  /* of its first byte, for kernels; 0: they have none */
 	void *mapped;		  /* the region's pages that were mapped for kernels, or NULL */
 	void *shared;		  /* a real GPU's memory, or NULL */
 	void *origin;		  /* its descriptor */
@@ -89,7 +90,9 @@ static doca_error_t open_host(struct sf_buf_remote *remote, const struct doca_mm
 	if (result != DOCA_SUCCESS)
 		return result;
 	*direct = sf_region_map(remote->region, &mapped) == DOCA_SUCCESS && map_pages(remote, mapped, addr);
-	if (!*direct)
+	if (*direct)
+		remote->addr = *addr;
+	else
 		*addr = remote->region->addr;
 	return DOCA_SUCCESS;
 }
@@ -173,6 +176,36 @@ doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region)
 	if (remote != NULL) {
 		remote->users++;
 		*region = remote->region;
+	}
+	pthread_mutex_unlock(&lock);
+	return remote != NULL ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
+}
+
+static bool remote_has(const struct sf_buf_remote *remote, uint64_t addr)
+{
+	return remote != NULL && remote->addr != 0 && addr - remote->addr < remote->region->len;
+}
+
+static REQUIRES(lock) struct sf_buf_remote *remote_at(uint64_t addr, uint32_t likely_id)
+{
+	struct sf_buf_remote *likely = remote_find(likely_id);
+
+	if (remote_has(likely, addr))
+		return likely;
+	for (uint32_t i = 0; i < SF_BUF_REMOTES_MAX; i++) {
+		if (remote_has(remotes[i], addr))
+			return remotes[i];
+	}
+	return NULL;
+}
+
+doca_error_t sf_buf_remote_hold_at(uint64_t addr, uint32_t likely_id, struct sf_buf_remote_range *range)
+{
+	pthread_mutex_lock(&lock);
+	struct sf_buf_remote *remote = remote_at(addr, likely_id);
+	if (remote != NULL) {
+		remote->users++;
+		*range = (struct sf_buf_remote_range){.id = remote->id, .region = remote->region, .addr = remote->addr};
 	}
 	pthread_mutex_unlock(&lock);
 	return remote != NULL ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;

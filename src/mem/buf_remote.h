@@ -26,4 +26,15 @@ void sf_buf_remote_close(struct sf_buf_remote *remote);
 SF_API doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region);
 SF_API void sf_buf_remote_release(uint32_t id);
 
+/* Memory that kernels access directly, and the CPU too. */
+struct sf_buf_remote_range {
+	uint32_t id;
+	struct sf_region *region; /* all of it */
+	uint64_t addr;		  /* of its first byte, for kernels */
+};
+
+/* The memory with an address of kernels, until release. Looks at likely_id first. NOT_FOUND, not logged: no started array has
+ * it, or the CPU cannot access it. Any thread. */
+SF_API doca_error_t sf_buf_remote_hold_at(uint64_t addr, uint32_t likely_id, struct sf_buf_remote_range *range);
+
 #endif

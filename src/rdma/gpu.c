@@ -3,6 +3,7 @@
 #include "rdma/gpu.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,6 +16,7 @@
 #include "rdma/check.h"
 #include "rdma/connection.h"
 #include "rdma/gpu_commands.h"
+#include "rdma/gpu_memory.h"
 #include "rdma/rdma.h"
 
 #define PAGE 4096u
@@ -35,10 +37,11 @@ static size_t page_align(size_t size)
 
 /* ---- memory ---- */
 
-/* Memory shared by kernels and this process. The rings begin with the thread's sleep flag, and the count of arrivals
- * that kernels have consumed, each in its own cache line. */
+/* Memory shared by kernels and this process. The rings begin with the thread's sleep flag, the count of arrivals that kernels
+ * have consumed, and the flag that kernels set to be polled, each in its own cache line. */
 #define SLEEPING_OFFSET 0
 #define FREED_OFFSET 128
+#define WANTED_OFFSET 256
 #define PROGRESS_STRIDE 128
 
 static doca_error_t make_rings(struct rdma_gpu *gpu)
@@ -57,6 +60,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 	gpu->rings_gpu = (uint8_t *)addr;
 	gpu->sleeping = (uint32_t *)(void *)(gpu->rings + SLEEPING_OFFSET);
 	gpu->freed = (uint32_t *)(void *)(gpu->rings + FREED_OFFSET);
+	gpu->wanted_by_kernels = (uint32_t *)(void *)(gpu->rings + WANTED_OFFSET);
 	gpu->posts = (struct softfield_slot16 *)(void *)(gpu->rings + posts);
 	gpu->arrivals = (struct softfield_rdma_arrival *)(void *)(gpu->rings + arrivals);
 	for (uint32_t i = 0; i < gpu->num_queues; i++) {
@@ -146,6 +150,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 		.ring = rdma_gpu_ring,
 		.ring_arg = gpu,
 		.sleeping = (uint32_t *)for_kernels(gpu, gpu->sleeping),
+		.wanted = (uint32_t *)for_kernels(gpu, gpu->wanted_by_kernels),
 		.recv = {.rdma = (struct doca_gpu_dev_rdma *)(void *)gpu->handle,
 			 .ops = (struct softfield_slot16 *)(void *)(gpu->handle + gpu->recv_ops_offset),
 			 .posts = (struct softfield_slot16 *)for_kernels(gpu, gpu->posts),
@@ -178,8 +183,10 @@ static void free_memory(struct rdma_gpu *gpu)
 		sf_region_close(gpu->recv_region);
 	if (gpu->recv_arena != NULL)
 		munmap(gpu->recv_arena, gpu->recv_arena_size);
-	for (uint32_t i = 0; gpu->queues != NULL && i < gpu->num_queues; i++)
+	for (uint32_t i = 0; gpu->queues != NULL && i < gpu->num_queues; i++) {
+		rdma_gpu_memory_release(&gpu->queues[i]);
 		free(gpu->queues[i].ops);
+	}
 	free(gpu->queues);
 	free(gpu->images);
 	free(gpu->recvs);
@@ -307,9 +314,20 @@ static void state_publish(struct rdma_gpu *gpu, size_t offset, uint32_t state, d
 	const struct sf_gpu_ops *ops = gpu->device->ops;
 
 	/* A kernel reads the permissions after the state. */
-	ops->copy_to(gpu->device, gpu->handle + offset + 8, &slot16.w[SOFTFIELD_RDMA_PERMISSIONS], 8);
+	ops->copy_to(gpu->device, gpu->handle + offset + 8, &slot16.w[SOFTFIELD_RDMA_PERMISSIONS], 4);
 	softfield_fence_release();
 	ops->copy_to(gpu->device, gpu->handle + offset, &slot16, 8);
+}
+
+void rdma_gpu_publish_polling(struct rdma_gpu *gpu, bool polls)
+{
+	const uint32_t word = polls;
+
+	if (gpu->polls == polls)
+		return;
+	gpu->polls = polls;
+	gpu->device->ops->copy_to(gpu->device, gpu->handle + offsetof(struct doca_gpu_dev_rdma, state.w[SOFTFIELD_RDMA_POLLS]),
+				  &word, sizeof(word));
 }
 
 static doca_error_t status_of(struct rdma_gpu_queue *queue)

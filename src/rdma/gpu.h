@@ -7,6 +7,7 @@
  *   gpu_thread.c    the thread
  *   gpu_lock.c      the lock shared by it and the program's calls
  *   gpu_commands.c  operations requested by kernels
+ *   gpu_memory.c    the peers' memory that these access
  *   gpu_receives.c  receives that kernels post
  *
  * The lock's holder owns the instance's endpoint and connections: the program's thread during a call, else the instance's own.
@@ -21,6 +22,7 @@
 #include <softfield/gpu_rdma.h>
 
 #include "core/gpu.h"
+#include "mem/buf_remote.h"
 #include "rdma/connection.h"
 #include "rdma/rdma.h"
 
@@ -32,6 +34,7 @@
 #define RDMA_GPU_RECV_ARENA_MIN (UINT32_C(1) << 22)
 #define RDMA_GPU_RECV_ARENA_MAX (UINT32_C(1) << 24)
 #define RDMA_GPU_DRAIN_MS 1500	/* what a stop waits for operations and receives that peers hold: they give up after a second */
+#define RDMA_GPU_HELD_MAX 8	/* memory of peers that a queue's operations access at a time */
 #define RDMA_GPU_RECV_ROOM 4096 /* bytes of the receives' arena for each, within these bounds */
 
 struct rdma_gpu;
@@ -41,7 +44,6 @@ struct rdma_gpu_op {
 	struct sf_op op;
 	struct sf_iov iov;
 	struct rdma_gpu_queue *queue;
-	uint32_t remote_id; /* of memory that is held (mem/buf_remote.h), or 0 */
 	uint64_t len;
 	uint8_t header[RDMA_HEADER_SIZE];
 	uint8_t data[SOFTFIELD_RDMA_CMD_DATA];
@@ -53,13 +55,15 @@ struct rdma_gpu_queue {
 	struct softfield_rdma_cmd *cmds;
 	struct softfield_slot16 *progress;
 	uint8_t *arena;
-	struct rdma_gpu_op *ops;	       /* depth of them */
-	uint32_t taken, submitted, finished;   /* commands */
-	uint32_t published;		       /* finished as kernels know it */
-	doca_error_t status, published_status; /* what ended it */
-	uint32_t published_state;	       /* SOFTFIELD_RDMA_NEW and on */
-	uint32_t num_lives;		       /* connections that there were in the slot */
-	uint64_t not_ready_since;	       /* ns, or 0: as a connection's */
+	struct rdma_gpu_op *ops;			    /* depth of them */
+	uint32_t taken, submitted, finished;		    /* commands */
+	uint32_t published;				    /* finished as kernels know it */
+	doca_error_t status, published_status;		    /* what ended it */
+	uint32_t published_state;			    /* SOFTFIELD_RDMA_NEW and on */
+	uint32_t num_lives;				    /* connections that there were in the slot */
+	uint64_t not_ready_since;			    /* ns, or 0: as a connection's */
+	struct sf_buf_remote_range held[RDMA_GPU_HELD_MAX]; /* num_held of them are */
+	uint32_t num_held;
 };
 
 struct rdma_gpu_recv {
@@ -100,9 +104,11 @@ struct rdma_gpu {
 	pthread_t thread;
 	bool has_thread;
 	_Atomic bool stopping;
-	_Atomic uint32_t wanted; /* calls that wait for the lock */
-	int event_fd;		 /* wakes the thread */
-	uint32_t *sleeping;	 /* in rings */
+	_Atomic uint32_t wanted;     /* calls that wait for the lock */
+	int event_fd;		     /* wakes the thread */
+	uint32_t *sleeping;	     /* in rings */
+	uint32_t *wanted_by_kernels; /* likewise */
+	bool polls;		     /* as kernels know it */
 };
 
 /* Makes what kernels use; those of an earlier run may not use it any more. The endpoint is opened after it, with event_fd. */
@@ -111,6 +117,8 @@ doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
 void rdma_gpu_release(struct doca_rdma *rdma);
 /* Tells kernels what connections there are now. With the lock. */
 void rdma_gpu_publish(struct rdma_gpu *gpu);
+/* Tells kernels whether the thread polls for commands all the time, so that they may leave it writes that they could execute. */
+void rdma_gpu_publish_polling(struct rdma_gpu *gpu, bool polls);
 /* Wakes the thread: for softfield_rdma_ring. */
 void rdma_gpu_ring(void *gpu);
 

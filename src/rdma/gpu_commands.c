@@ -7,9 +7,9 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "mem/buf_remote.h"
 #include "rdma/connection.h"
 #include "rdma/gpu.h"
+#include "rdma/gpu_memory.h"
 #include "rdma/rnr.h"
 
 #define WORDS (SOFTFIELD_RDMA_CMD_SLOTS16 * 3)
@@ -26,19 +26,10 @@ static struct rdma_gpu_op *op_at(struct rdma_gpu_queue *queue, uint32_t number)
 
 /* ---- the end ---- */
 
-static void release_remote(struct rdma_gpu_op *op)
-{
-	if (op->remote_id != 0)
-		sf_buf_remote_release(op->remote_id);
-	op->remote_id = 0;
-}
-
 void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue)
 {
-	for (; queue->submitted != queue->taken; queue->submitted++) {
-		release_remote(op_at(queue, queue->submitted));
-		queue->finished++;
-	}
+	queue->finished += queue->taken - queue->submitted;
+	queue->submitted = queue->taken;
 }
 
 static void queue_fail(struct rdma_gpu_queue *queue, doca_error_t status)
@@ -54,7 +45,6 @@ static void op_done(struct sf_op *base)
 	struct rdma_gpu_op *op = (struct rdma_gpu_op *)(void *)base;
 	struct rdma_gpu_queue *queue = op->queue;
 
-	release_remote(op);
 	queue->finished++;
 	assert(queue->connection->num_out > 0);
 	queue->connection->num_out--;
@@ -75,6 +65,11 @@ static doca_error_t op_failure(const struct rdma_gpu_queue *queue, const struct 
 
 /* ---- from a command ---- */
 
+static bool is_store(const uint32_t words[WORDS])
+{
+	return (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_STORE;
+}
+
 /* Copies a command; returns false if it is incomplete. */
 static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORDS])
 {
@@ -90,7 +85,7 @@ static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORD
 		if (i == 0) {
 			uint32_t inline_len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
 
-			num = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
+			num = is_store(words) ? 2 : (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
 			num = num > SOFTFIELD_RDMA_CMD_SLOTS16 ? SOFTFIELD_RDMA_CMD_SLOTS16 : num;
 		}
 	}
@@ -152,10 +147,19 @@ static doca_error_t fill_op(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 	if (kind != SOFTFIELD_RDMA_WRITE && kind != SOFTFIELD_RDMA_READ)
 		return DOCA_SUCCESS;
 	op->op.remote_addr = words[SOFTFIELD_RDMA_CMD_REMOTE] | (uint64_t)words[SOFTFIELD_RDMA_CMD_REMOTE + 1] << 32;
-	doca_error_t result = sf_buf_remote_hold(words[SOFTFIELD_RDMA_CMD_ID], &op->op.region);
-	if (result == DOCA_SUCCESS)
-		op->remote_id = words[SOFTFIELD_RDMA_CMD_ID];
-	return result;
+	return rdma_gpu_memory_get(op->queue, words[SOFTFIELD_RDMA_CMD_ID], &op->op.remote_addr, &op->op.region);
+}
+
+static doca_error_t fill_store(struct rdma_gpu_op *op, const uint32_t words[WORDS])
+{
+	uint32_t len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
+
+	op->len = op->iov.len = len < sizeof(uint64_t) ? len : sizeof(uint64_t);
+	op->iov.addr = op->data;
+	memcpy(op->data, words + SOFTFIELD_RDMA_STORE_WORD, sizeof(uint64_t));
+	op->op = (struct sf_op){.done = op_done, .kind = SF_OP_WRITE, .iov = &op->iov, .iov_num = 1};
+	memcpy(&op->op.remote_addr, words + SOFTFIELD_RDMA_STORE_REMOTE, sizeof(uint64_t));
+	return rdma_gpu_memory_get(op->queue, 0, &op->op.remote_addr, &op->op.region);
 }
 
 static bool take_command(struct rdma_gpu_queue *queue)
@@ -165,12 +169,15 @@ static bool take_command(struct rdma_gpu_queue *queue)
 
 	if (queue->taken - queue->finished == queue->gpu->depth || !read_command(queue, words))
 		return false;
-	queue->taken++;
 	op->queue = queue;
-	op->remote_id = 0;
-	if ((words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED) {
+	const bool is_refused = (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED;
+	doca_error_t result = is_refused ? DOCA_SUCCESS : is_store(words) ? fill_store(op, words) : fill_op(op, words);
+	if (result == DOCA_ERROR_AGAIN)
+		return false;
+	queue->taken++;
+	if (is_refused) {
 		command_rejected(queue, words);
-	} else if (fill_op(op, words) != DOCA_SUCCESS) {
+	} else if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("a kernel's operation on connection %u: the buf array of the remote memory was stopped",
 			   queue->connection->id);
 		queue_fail(queue, DOCA_ERROR_INVALID_VALUE);

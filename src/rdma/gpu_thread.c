@@ -19,6 +19,7 @@
 #include "rdma/gpu.h"
 #include "rdma/gpu_commands.h"
 #include "rdma/gpu_lock.h"
+#include "rdma/gpu_memory.h"
 #include "rdma/gpu_receives.h"
 #include "rdma/rdma.h"
 
@@ -73,6 +74,7 @@ bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
 		if (gpu->rdma->connections[i].num_out != 0)
 			return false;
+		rdma_gpu_memory_release(&gpu->queues[i]);
 	}
 	return true;
 }
@@ -97,6 +99,18 @@ static bool is_due(const struct rdma_gpu *gpu)
 			return true;
 	}
 	return rdma_gpu_receives_due(gpu);
+}
+
+/* Before it sleeps. */
+static void rest(struct rdma_gpu *gpu)
+{
+	pthread_mutex_lock(&gpu->lock);
+	rdma_gpu_publish_polling(gpu, false);
+	for (uint32_t i = 0; i < gpu->num_queues; i++) {
+		if (gpu->queues[i].taken == gpu->queues[i].finished)
+			rdma_gpu_memory_release(&gpu->queues[i]);
+	}
+	pthread_mutex_unlock(&gpu->lock);
 }
 
 /* Announces that it sleeps, checks once more, and sleeps. */
@@ -124,6 +138,15 @@ static void sleep_hardware(uint64_t idle_ns)
 	nanosleep(&time, NULL);
 }
 
+/* Do kernels execute writes that they would leave to this thread if it polled all the time? */
+static bool is_wanted(struct rdma_gpu *gpu)
+{
+	if (__atomic_load_n(gpu->wanted_by_kernels, __ATOMIC_RELAXED) == 0)
+		return false;
+	__atomic_store_n(gpu->wanted_by_kernels, 0, __ATOMIC_RELAXED);
+	return true;
+}
+
 static void *thread_main(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
@@ -133,14 +156,19 @@ static void *thread_main(void *arg)
 		while (atomic_load(&gpu->wanted) != 0)
 			sched_yield();
 		pthread_mutex_lock(&gpu->lock);
-		bool moved = rdma_gpu_step(gpu);
+		bool moved = rdma_gpu_step(gpu) | is_wanted(gpu);
 		pthread_mutex_unlock(&gpu->lock);
 		uint64_t now = sf_now_ns();
-		if (moved)
+		if (moved) {
+			rdma_gpu_publish_polling(gpu, gpu->device->ops->hardware);
 			busy = now;
-		else if (now - busy >= spin && gpu->device->ops->hardware)
+		}
+		if (now - busy < spin)
+			continue;
+		rest(gpu);
+		if (gpu->device->ops->hardware)
 			sleep_hardware(now - busy);
-		else if (now - busy >= spin)
+		else
 			sleep_soft(gpu);
 	}
 	return NULL;

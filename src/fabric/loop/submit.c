@@ -40,8 +40,8 @@ static REQUIRES(loop_lock) doca_error_t one_sided_run(const struct sf_region *ba
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	if (op->kind == SF_OP_CAS || op->kind == SF_OP_FAA)
 		sf_op_atomic_run(op, (uint64_t *)remote);
-	else if (len == sizeof(uint64_t) && op->iov_num == 1 && op->kind == SF_OP_WRITE)
-		sf_word_write(remote, op->iov[0].addr);
+	else if (op->iov_num == 1 && op->kind == SF_OP_WRITE)
+		sf_bytes_write(remote, op->iov[0].addr, len);
 	else if (len == sizeof(uint64_t) && op->iov_num == 1)
 		sf_word_read(op->iov[0].addr, remote);
 	else if (op->kind == SF_OP_WRITE)
