@@ -156,10 +156,10 @@ static void *thread_main(void *arg)
 		while (atomic_load(&gpu->wanted) != 0)
 			sched_yield();
 		pthread_mutex_lock(&gpu->lock);
-		bool moved = rdma_gpu_step(gpu) | is_wanted(gpu);
+		bool moved = rdma_gpu_step(gpu), wanted = is_wanted(gpu);
 		pthread_mutex_unlock(&gpu->lock);
 		uint64_t now = sf_now_ns();
-		if (moved) {
+		if (moved || wanted) {
 			rdma_gpu_publish_polling(gpu, gpu->device->ops->hardware);
 			busy = now;
 		}

@@ -28,13 +28,13 @@ struct introduction {
 	uint8_t details[DETAILS_MAX], descriptor[DETAILS_MAX];
 };
 
-enum order { RECEIVE, AWAIT_RECEIVES, VERIFY, FILL, SEND, WRITE, AWAIT_ENDS, LAUNCH, AWAIT_KERNEL, QUIT };
+enum order { RECEIVE, AWAIT_RECEIVES, VERIFY, WATCH, FILL, SEND, WRITE, AWAIT_ENDS, LAUNCH, AWAIT_KERNEL, QUIT };
 
 struct command {
 	enum order order;
 	uint32_t num, seed, imm, has_imm;
 	uint64_t offset, len;
-	uint64_t pattern; /* VERIFY: the pattern's byte at offset */
+	uint64_t pattern; /* VERIFY: the pattern's byte at offset; WATCH: until the last of num words of len bytes has it */
 };
 
 struct answer {
@@ -51,6 +51,7 @@ struct peer_kind {
 
 struct pair {
 	struct gpu_rig rig;
+	struct introduction theirs;
 	int socket;
 	pid_t peer;
 };
@@ -99,6 +100,33 @@ static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t pe
 	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
+static inline uint64_t word_of(const struct rdma_rig *rig, const struct command *command, uint32_t number)
+{
+	const uint8_t *at = rig->memory + command->offset + number * command->len;
+
+	return command->len == 4 ? __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE)
+				 : __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
+/* Words are written in their order, in rounds: so one that is read later, and lies before, has at least the same value. Returns
+ * whether this was so until the last word had its last value. */
+static inline bool watch(const struct rdma_rig *rig, const struct command *command)
+{
+	uint64_t seen, before = 0;
+
+	while (before < command->pattern) {
+		seen = before = word_of(rig, command, command->num - 1);
+		for (uint32_t i = command->num - 1; i-- > 0;) {
+			uint64_t value = word_of(rig, command, i);
+
+			if (value < seen || value > command->pattern)
+				return false;
+			seen = value;
+		}
+	}
+	return true;
+}
+
 static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command,
 			    int socket)
 {
@@ -118,6 +146,9 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 	case VERIFY:
 		for (uint64_t i = 0; i < command->len; i++)
 			answer.ok &= rig->memory[command->offset + i] == step_byte(command->seed, command->pattern + i);
+		break;
+	case WATCH:
+		answer.ok = watch(rig, command);
 		break;
 	case FILL:
 		for (uint64_t i = 0; i < command->len; i++)
@@ -184,7 +215,7 @@ static inline void gpu_peer(const struct peer_kind *kind, int socket)
 	gpu_rig_prepare(&rig, SIZE, kind->permissions);
 	gpu_rig_start(&rig);
 	introduce(socket, rig.rdma, rig.mmaps[STEP_GPU_MEMORY], rig.dev, &rig.connection, &theirs);
-	gpu_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
+	gpu_rig_import(&rig, STEP_REMOTE, theirs.descriptor, theirs.descriptor_len);
 	while (recv(socket, &command, sizeof(command), MSG_WAITALL) == sizeof(command) && command.order != QUIT) {
 		if (command.order == LAUNCH) {
 			receive_all(socket, steps, command.num * sizeof(*steps));
@@ -224,15 +255,15 @@ static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
 
 static inline void finish_opening(struct pair *pair, const struct peer_kind *kind)
 {
-	static struct introduction theirs;
+	struct introduction *theirs = &pair->theirs;
 
 	gpu_rig_start(&pair->rig);
 	spawn_peer(pair, kind);
 	if (kind->twice)
 		introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection,
-			  &theirs);
-	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, &theirs);
-	gpu_rig_import(&pair->rig, theirs.descriptor, theirs.descriptor_len);
+			  theirs);
+	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, theirs);
+	gpu_rig_import(&pair->rig, STEP_REMOTE, theirs->descriptor, theirs->descriptor_len);
 }
 
 static const __attribute__((unused)) struct peer_kind cpu_kind = {.permissions = READ_WRITE, .mmap_permissions = READ_WRITE};

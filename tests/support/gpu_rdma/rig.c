@@ -81,10 +81,10 @@ void gpu_rig_start(struct gpu_rig *rig)
 	CHECK_OK(doca_ctx_start(rig->ctx));
 }
 
-void gpu_rig_import(struct gpu_rig *rig, const void *descriptor, size_t len)
+void gpu_rig_import(struct gpu_rig *rig, uint32_t array, const void *descriptor, size_t len)
 {
-	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->mmaps[STEP_REMOTE]));
-	add_array(rig, STEP_REMOTE);
+	CHECK_OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &rig->mmaps[array]));
+	add_array(rig, array);
 }
 
 void gpu_rig_launch(struct gpu_rig *rig, const struct step *steps, uint32_t num, uint32_t threads)

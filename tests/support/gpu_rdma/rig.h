@@ -40,8 +40,8 @@ struct gpu_rig {
 /* Does everything except the start; properties may still be set. */
 void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions);
 void gpu_rig_start(struct gpu_rig *rig);
-/* Makes the array STEP_REMOTE from the peer's export. */
-void gpu_rig_import(struct gpu_rig *rig, const void *descriptor, size_t len);
+/* Makes an array, from STEP_REMOTE on, of the peer's export. */
+void gpu_rig_import(struct gpu_rig *rig, uint32_t array, const void *descriptor, size_t len);
 
 /* Starts a kernel of one block; gpu_rig_wait waits for its end, and returns the results. */
 void gpu_rig_launch(struct gpu_rig *rig, const struct step *steps, uint32_t num, uint32_t threads);

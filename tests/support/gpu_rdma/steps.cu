@@ -215,6 +215,37 @@ SOFTFIELD_COLD doca_error_t write_many(const struct step_args *args, const struc
 	return result;
 }
 
+SOFTFIELD_COLD doca_error_t post_word(const struct step_args *args, const struct step *s, uint32_t number, uint64_t value)
+{
+	return doca_gpu_dev_rdma_write_inline_strong(args->rdma, s->connection, buf_of(args, s->remote),
+						     s->remote_offset + number * s->len, (uint8_t *)&value, (uint32_t)s->len, 0,
+						     DOCA_GPU_RDMA_WRITE_FLAG_NONE);
+}
+
+SOFTFIELD_COLD doca_error_t write_rounds(const struct step_args *args, const struct step *s)
+{
+	doca_error_t result = DOCA_SUCCESS;
+	uint32_t round, number, commits;
+
+	for (round = 1; round <= s->rounds && result == DOCA_SUCCESS; round++) {
+		for (number = 0; number < s->pieces && result == DOCA_SUCCESS; number++) {
+			result = post_word(args, s, number, round);
+			if (result != DOCA_ERROR_AGAIN)
+				continue;
+			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
+			if (result == DOCA_SUCCESS)
+				result = doca_gpu_dev_rdma_wait_all(args->rdma, &commits);
+			if (result == DOCA_SUCCESS)
+				result = post_word(args, s, number, round);
+		}
+		if (result == DOCA_SUCCESS)
+			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
+		if (result == DOCA_SUCCESS && (round % 3 == 0 || round == s->rounds))
+			result = doca_gpu_dev_rdma_wait_all(args->rdma, &commits);
+	}
+	return result;
+}
+
 SOFTFIELD_DEVICE void count_more(uint32_t *count, uint32_t num)
 {
 	uint32_t before;
@@ -346,6 +377,8 @@ SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct s
 		return write_many(args, s);
 	case STEP_WRITE_WHENEVER:
 		return write_whenever(args, s);
+	case STEP_WRITE_ROUNDS:
+		return write_rounds(args, s);
 	case STEP_RECEIVE_MANY:
 		return receive_many(args, s, r);
 	default:

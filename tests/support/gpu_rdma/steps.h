@@ -32,13 +32,18 @@ enum step_what {
 	 * position is 1. Lanes of a warp may post apart, or with invalid arguments. */
 	STEP_WRITE_MANY,     /* together, in up to `rounds` while the queue is full; thread 0 commits and waits after each */
 	STEP_WRITE_WHENEVER, /* the others while thread 0 commits and waits; its warp does not post */
+	/* Writes all `pieces` words of len bytes, 4 or 8, in each of `rounds` commits: their value is the round, from 1 on. Waits
+	 * after every third round, so that some commits come while the one before is under way. */
+	STEP_WRITE_ROUNDS,
 	/* All threads post `pieces` receives of len bytes each, commit, and take what has arrived, in any order, until all have
 	 * all; each message must be the pattern of seed. num is the number of messages, imms[0] the sum of their immediates. The
 	 * queue has at most STEP_RESULTS receives. */
 	STEP_RECEIVE_MANY,
 };
 
-enum step_array { STEP_NONE, STEP_GPU_MEMORY, STEP_HOST_MEMORY, STEP_REMOTE, STEP_ARRAYS };
+#define STEP_REMOTES 12 /* arrays of the peer's memory */
+
+enum step_array { STEP_NONE, STEP_GPU_MEMORY, STEP_HOST_MEMORY, STEP_REMOTE, STEP_ARRAYS = STEP_REMOTE + STEP_REMOTES };
 
 struct step {
 	uint32_t what;
