@@ -371,7 +371,7 @@ ROWS = [
     Row("gpu-rdma-rate", "RDMA writes of 8 B from a kernel, 64 for each commit", "0.18 and 1.4 M/s",
         [Figure("1 queue", "M/s", "copy engine", 2), Figure("8 queues", "M/s", "copy engine", 15),
          Figure("1 queue, relaxed ordering", "M/s", "copy engine"), Figure("8 queues, relaxed ordering", "M/s", "copy engine"),
-         Figure("1 queue, a warp posts", "M/s", "copy engine"), Figure("8 queues, a warp posts", "M/s", "copy engine"),
+         Figure("1 queue, a warp posts", "M/s", "copy engine", 2), Figure("8 queues, a warp posts", "M/s", "copy engine", 15),
          Figure("1 queue, a warp posts, relaxed ordering", "M/s", "copy engine"),
          Figure("8 queues, a warp posts, relaxed ordering", "M/s", "copy engine")],
         rdma_rate, [RDMA_BENCH], gpu=True),

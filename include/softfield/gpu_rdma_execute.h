@@ -5,7 +5,8 @@
  * Internal to doca_gpunetio_dev_rdma.cuh.
  *
  * The order is RC's: an operation that the kernel executes itself waits until the host has finished all earlier commands, and a
- * fence separates a write to the peer from all later operations.
+ * fence separates a write to the peer from all later operations. Several writes of words in a row would need a fence each, so the
+ * host's thread executes them instead, and also words behind other commands.
  */
 #ifndef SOFTFIELD_GPU_RDMA_EXECUTE_H_
 #define SOFTFIELD_GPU_RDMA_EXECUTE_H_

@@ -101,8 +101,7 @@ static bool is_due(const struct rdma_gpu *gpu)
 	return rdma_gpu_receives_due(gpu);
 }
 
-/* Before it sleeps. */
-static void rest(struct rdma_gpu *gpu)
+static void prepare_to_sleep(struct rdma_gpu *gpu)
 {
 	pthread_mutex_lock(&gpu->lock);
 	rdma_gpu_publish_polling(gpu, false);
@@ -165,7 +164,7 @@ static void *thread_main(void *arg)
 		}
 		if (now - busy < spin)
 			continue;
-		rest(gpu);
+		prepare_to_sleep(gpu);
 		if (gpu->device->ops->hardware)
 			sleep_hardware(now - busy);
 		else

@@ -10,6 +10,7 @@
 #include <softfield/gpu_rdma.h>
 
 #include "pair.h"
+#include "support/wait.h"
 
 #define WORDS 19 /* not a multiple of what a kernel loads together */
 #define ROUNDS 2000
@@ -203,8 +204,7 @@ static void a_store_outside_of_all_arrays(void **state)
 	softfield_store_slot16(&queue->cmds[0].slot16[1], second);
 	softfield_store_slot16(&queue->cmds[0].slot16[0], first);
 	handle->ring(handle->ring_arg);
-	while (softfield_load_slot16(&queue->state).w[SOFTFIELD_RDMA_STATE] != SOFTFIELD_RDMA_ENDED)
-		usleep(100);
+	assert_true(WAIT_UNTIL(softfield_load_slot16(&queue->state).w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED));
 	assert_int_equal(softfield_load_slot16(&queue->state).w[SOFTFIELD_RDMA_STATUS], DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(word, 0);
 	steps[0] = (struct step)WORD(0, 1);
