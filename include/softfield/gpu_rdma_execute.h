@@ -360,8 +360,8 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	return true;
 }
 
-/** Executes consecutive large writes as one stream of bulk copies. @return 0: the next operation is none */
-SOFTFIELD_COLD int softfield_queue_large(struct softfield_rdma_held *h)
+/** Executes consecutive large writes as one stream of bulk copies. @return how many */
+SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 {
 	struct softfield_queue_stream stream = {h, h->executed, 0, {}};
 	struct softfield_bulk_message message;
@@ -375,11 +375,10 @@ SOFTFIELD_COLD int softfield_queue_large(struct softfield_rdma_held *h)
 				 [&](struct softfield_bulk_message *m) { return softfield_queue_stream_next(&stream, m); }))
 		return 0;
 	h->dirty |= stream.dirt;
-	h->executed = stream.position;
-	return 1;
+	return stream.position - h->executed;
 }
 #else
-SOFTFIELD_DEVICE int softfield_queue_large(struct softfield_rdma_held *h)
+SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_held *h)
 {
 	(void)h;
 	return 0;
@@ -395,29 +394,23 @@ SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
 	const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
 
 	softfield_wqe_decode(wqe, slots16, num, &op);
-	if (!softfield_queue_step(h, &op))
-		return 0;
-	h->executed++;
-	return 1;
+	return softfield_queue_step(h, &op);
 }
 
 /** Executes as much as possible now. */
 SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
 {
-	uint32_t count;
-
 	while (h->status == 0 && h->executed != h->committed) {
-		count = 0;
-		if (h->sent == h->finished && !h->reading)
-			count = softfield_queue_words(h);
-		if (count == 0 && h->sent == h->finished && !h->reading)
-			count = softfield_queue_large(h);
-		if (count == 0)
-			count = softfield_queue_one(h);
-		if (count == 0 && h->sent != h->finished && !h->reading) /* a word need not wait for what the host has */
-			count = softfield_queue_hand_over(h);
-		if (count == 0)
-			break;
+		if (h->sent == h->finished && !h->reading) {
+			if (softfield_queue_words(h) == 0)
+				h->executed += softfield_queue_large(h);
+			if (h->executed == h->committed)
+				break;
+		}
+		if (softfield_queue_one(h))
+			h->executed++;
+		else if (h->sent == h->finished || h->reading || softfield_queue_hand_over(h) == 0)
+			break; /* only words go behind what the host still has */
 	}
 	if (h->status != 0) { /* all that is left is flushed */
 		h->executed = h->committed;
