@@ -60,7 +60,6 @@ enum {
 enum {
 	SOFTFIELD_RDMA_STORE_REMOTE = 1, /**< two words: an address for kernels */
 	SOFTFIELD_RDMA_STORE_WORD = 3,	 /**< two words */
-	SOFTFIELD_RDMA_STORE_WORDS = 5
 };
 
 /** Flags of a command, beside its kind. */

@@ -288,7 +288,7 @@ SOFTFIELD_COLD uint32_t softfield_queue_words(struct softfield_rdma_held *h)
 
 	do {
 		softfield_queue_load_group(&span, SOFTFIELD_RDMA_PERMITTED_WORD, &group);
-		is_handed = softfield_queue_should_hand_over(&group);
+		is_handed |= (uint32_t)softfield_queue_should_hand_over(&group);
 		if (is_handed && polls)
 			break;
 		SOFTFIELD_UNROLL
