@@ -179,11 +179,12 @@ class Connections(unittest.TestCase):
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
             orchestrator.stop(signal.SIGKILL)
             server.wait_log("waiting for an orchestrator", 2)
-            before = server.descriptors()
+            before = server.accepted(site.port)
             asked = 2000
             for client in self.fill(site, asked):
                 client.close()
-            wait_until(lambda: server.descriptors() == before + asked, "not all are accepted")
+            wait_until(lambda: server.accepted(site.port) == before + asked,
+                       lambda: "before %d, now %d of %d more are accepted" % (before, server.accepted(site.port), asked))
             used = server.cpu_seconds()
             for turn in range(500):
                 client = site.connect()
@@ -193,7 +194,7 @@ class Connections(unittest.TestCase):
                 site.clients.remove(client)
             used = server.cpu_seconds() - used
             site.start_orchestrator()
-            wait_until(lambda: server.descriptors() < before + 100, "those that asked are not closed")
+            wait_until(lambda: server.accepted(site.port) < before + 100, "those that asked are not closed")
             self.assertLess(used, 0.3)
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
 

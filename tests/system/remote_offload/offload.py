@@ -144,6 +144,12 @@ class Program:
     def descriptors(self):
         return len(os.listdir("/proc/%d/fd" % self.pid))
 
+    def accepted(self, port):
+        """The number of its TCP connections at a port; those that only the kernel has accepted have no inode."""
+        with open("/proc/%d/net/tcp" % self.pid) as table:
+            lines = [line.split() for line in table.readlines()[1:]]
+        return sum(int(line[1].split(":")[1], 16) == port and line[3] != "0A" and line[9] != "0" for line in lines)
+
 
 class Site:
     """A place for one server and its orchestrators."""
@@ -263,10 +269,10 @@ class Client:
 
 
 def wait_until(condition, what):
-    """Polls, for a condition that no event announces, until the deadline."""
+    """Polls, for a condition that no event announces, until the deadline. what: a text, or a function that returns one."""
     deadline = time.monotonic() + DEADLINE_S
     while not condition():
-        assert time.monotonic() < deadline, what
+        assert time.monotonic() < deadline, what() if callable(what) else what
         select.select([], [], [], 0.01)
 
 
