@@ -170,18 +170,26 @@ static void received(doca_error_t result, union doca_data cookie, const void *da
 		memcpy(end->data, data, len < sizeof(end->data) ? len : sizeof(end->data));
 }
 
+/* A worker that has died is not expected: its daemon knows why. */
+static void assert_begun(int worker, doca_error_t result)
+{
+	if (result != DOCA_SUCCESS) {
+		(void)urom_rig_end_daemon(&rig); /* reads the rest of its log */
+		fprintf(stderr, "worker %d: %s; the daemon's log:\n%s\n", worker, doca_error_get_name(result), rig.daemon.output);
+	}
+	assert_int_equal(result, DOCA_SUCCESS);
+}
+
 static void begin_send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len, struct end *end)
 {
 	memset(end, 0, sizeof(*end));
-	assert_int_equal(urom_sandbox_task_send(workers[from], (union doca_data){.ptr = end}, peer, tag, data, len, sent),
-			 DOCA_SUCCESS);
+	assert_begun(from, urom_sandbox_task_send(workers[from], (union doca_data){.ptr = end}, peer, tag, data, len, sent));
 }
 
 static void begin_receive(int at, uint64_t tag, uint64_t mask, size_t len, struct end *end)
 {
 	memset(end, 0, sizeof(*end));
-	assert_int_equal(urom_sandbox_task_receive(workers[at], (union doca_data){.ptr = end}, tag, mask, len, received),
-			 DOCA_SUCCESS);
+	assert_begun(at, urom_sandbox_task_receive(workers[at], (union doca_data){.ptr = end}, tag, mask, len, received));
 }
 
 static doca_error_t await(struct end *end)
