@@ -21,6 +21,7 @@
 #define MESSAGE_MAX 4096 /* of the plugin's channel */
 #define MANY 64
 #define LOAD_MESSAGE_MAX 65536
+#define LOAD_LONG 60000
 #define LOAD_MANY 256 /* together more than a connection holds */
 
 static struct urom_rig rig;
@@ -415,8 +416,8 @@ static void a_worker_that_dies_while_it_receives_much(void **state)
 
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
-		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
-	begin_load(60000);
+		begin_receive(1, 2, UINT64_MAX, LOAD_LONG, &in[i]);
+	begin_load(LOAD_LONG);
 	assert_int_equal(await(&in[LOAD_MANY / 4]), DOCA_SUCCESS);
 	kill(victim, SIGKILL);
 	assert_sends_end();
@@ -428,8 +429,8 @@ static void a_worker_that_dies_while_it_sends_much(void **state)
 
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
-		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
-	begin_load(60000);
+		begin_receive(1, 2, UINT64_MAX, LOAD_LONG, &in[i]);
+	begin_load(LOAD_LONG);
 	assert_int_equal(await(&in[LOAD_MANY / 4]), DOCA_SUCCESS);
 	kill(victim, SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[0]), DOCA_CTX_STATE_IDLE));
@@ -448,7 +449,7 @@ static void a_worker_that_dies_before_it_answers(void **state)
 
 	(void)state;
 	process_stop(victim);
-	begin_send(0, ids[1], 2, load, 60000, &out[0]);
+	begin_send(0, ids[1], 2, load, LOAD_LONG, &out[0]);
 	write_to_itself(0); /* completes after the send was begun */
 	kill(victim, SIGKILL);
 	assert_int_equal(await(&out[0]), DOCA_ERROR_CONNECTION_ABORTED);
