@@ -409,7 +409,7 @@ SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
 		}
 		if (softfield_queue_one(h))
 			h->executed++;
-		else if (h->sent == h->finished || h->reading || softfield_queue_hand_over(h) == 0)
+		else if (h->status != 0 || h->sent == h->finished || h->reading || softfield_queue_hand_over(h) == 0)
 			break; /* only words go behind what the host still has */
 	}
 	if (h->status != 0) { /* all that is left is flushed */

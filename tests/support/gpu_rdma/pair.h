@@ -34,7 +34,8 @@ struct command {
 	enum order order;
 	uint32_t num, seed, imm, has_imm;
 	uint64_t offset, len;
-	uint64_t pattern; /* VERIFY: the pattern's byte at offset; WATCH: until the last of num words of len bytes has it */
+	uint64_t pattern; /* VERIFY: the pattern's byte at offset; WATCH: until the last of num words of len bytes has this round
+			   */
 };
 
 struct answer {
@@ -100,31 +101,34 @@ static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t pe
 	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
-static inline uint64_t word_of(const struct rdma_rig *rig, const struct command *command, uint32_t number)
+/* The round of a word; UINT64_MAX: it is none. */
+static inline uint64_t round_of(const struct rdma_rig *rig, const struct command *command, uint32_t number)
 {
 	const uint8_t *at = rig->memory + command->offset + number * command->len;
+	uint64_t word = command->len == 4 ? __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE)
+					  : __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+	uint32_t round = word & 0xffff;
 
-	return command->len == 4 ? __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE)
-				 : __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+	return word == (command->len == 4 ? (uint32_t)step_word(round) : step_word(round)) ? round : UINT64_MAX;
 }
 
-/* Words are written in their order, in rounds: so one that is read later, and lies before, has at least the same value. Returns
- * whether this was so until the last word had its last value. */
+/* Words are written in their order, in rounds: so one that is read later, and lies before, has at least the same round. Returns
+ * whether this was so until the last word had its last one. */
 static inline bool watch(const struct rdma_rig *rig, const struct command *command)
 {
-	uint64_t seen, before = 0;
+	uint64_t seen, last = 0;
 
-	while (before < command->pattern) {
-		seen = before = word_of(rig, command, command->num - 1);
+	while (last < command->pattern) {
+		seen = last = round_of(rig, command, command->num - 1);
 		for (uint32_t i = command->num - 1; i-- > 0;) {
-			uint64_t value = word_of(rig, command, i);
+			uint64_t round = round_of(rig, command, i);
 
-			if (value < seen || value > command->pattern)
+			if (round < seen || round > command->pattern)
 				return false;
-			seen = value;
+			seen = round;
 		}
 	}
-	return true;
+	return last == command->pattern;
 }
 
 static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command,

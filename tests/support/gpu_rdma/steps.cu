@@ -229,14 +229,14 @@ SOFTFIELD_COLD doca_error_t write_rounds(const struct step_args *args, const str
 
 	for (round = 1; round <= s->rounds && result == DOCA_SUCCESS; round++) {
 		for (number = 0; number < s->pieces && result == DOCA_SUCCESS; number++) {
-			result = post_word(args, s, number, round);
+			result = post_word(args, s, number, step_word(round));
 			if (result != DOCA_ERROR_AGAIN)
 				continue;
 			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
 			if (result == DOCA_SUCCESS)
 				result = doca_gpu_dev_rdma_wait_all(args->rdma, &commits);
 			if (result == DOCA_SUCCESS)
-				result = post_word(args, s, number, round);
+				result = post_word(args, s, number, step_word(round));
 		}
 		if (result == DOCA_SUCCESS)
 			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);

@@ -32,8 +32,8 @@ enum step_what {
 	 * position is 1. Lanes of a warp may post apart, or with invalid arguments. */
 	STEP_WRITE_MANY,     /* together, in up to `rounds` while the queue is full; thread 0 commits and waits after each */
 	STEP_WRITE_WHENEVER, /* the others while thread 0 commits and waits; its warp does not post */
-	/* Writes all `pieces` words of len bytes, 4 or 8, in each of `rounds` commits: their value is the round, from 1 on. Waits
-	 * after every third round, so that some commits come while the one before is under way. */
+	/* Writes all `pieces` words of len bytes, 4 or 8, in each of `rounds` commits: their value is step_word of the round,
+	 * from 1 on. Waits after every third round, so that some commits come while the one before is under way. */
 	STEP_WRITE_ROUNDS,
 	/* All threads post `pieces` receives of len bytes each, commit, and take what has arrived, in any order, until all have
 	 * all; each message must be the pattern of seed. num is the number of messages, imms[0] the sum of their immediates. The
@@ -82,6 +82,15 @@ struct step_args {
 STEP_FUNCTION uint8_t step_byte(uint32_t seed, uint64_t i)
 {
 	return (uint8_t)(seed * 31 + i * 7 + (i >> 11));
+}
+
+/* A value for a round below 65536, in words of 4 or 8 bytes. Its last byte differs from that of the next round, so that a word
+ * that is not written as a whole shows. */
+STEP_FUNCTION uint64_t step_word(uint32_t round)
+{
+	const uint32_t half = (round & 0xff) << 24 | (round & 0xff00) << 8 | round;
+
+	return (uint64_t)half << 32 | half;
 }
 
 #ifndef __CUDACC__
