@@ -13,45 +13,51 @@
 
 #if defined(__CUDACC__)
 
-/** Loads of 16 bytes that the thread has in flight. */
+/** Loads that the thread has in flight. */
 #define SOFTFIELD_RDMA_FLIGHT 8
 /**
- * Bulk copies: shared memory for all, bytes of one at most, how many at a time, the smallest message. A thread needs 0.5 us for
- * each piece, in which PCIe transfers 10 KiB, so pieces are larger than that.
+ * Bulk copies: bytes of one at most, and how many at a time: all but one are loaded while one is stored. From MIN bytes on they
+ * are faster than a thread's own loads and stores for a message alone; several together always are.
  */
-#define SOFTFIELD_BULK_STAGE 32768u
-#define SOFTFIELD_BULK_PIECE (SOFTFIELD_BULK_STAGE / 2)
+#define SOFTFIELD_BULK_PIECE 8192u
 #define SOFTFIELD_BULK_PIECES 4u
 #define SOFTFIELD_BULK_MIN 1024u
+
+template <typename T> SOFTFIELD_DEVICE T softfield_rdma_load(const T *from)
+{
+	return *(const volatile T *)from;
+}
+template <typename T> SOFTFIELD_DEVICE void softfield_rdma_store(T *to, T word)
+{
+	*(volatile T *)to = word;
+}
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_load(const struct softfield_slot16 *from)
+{
+	return softfield_load_slot16(from);
+}
+SOFTFIELD_DEVICE void softfield_rdma_store(struct softfield_slot16 *to, struct softfield_slot16 word)
+{
+	softfield_store_slot16(to, word);
+}
 
 /** Moves words of type T, as many as there are; returns the bytes moved. */
 template <typename T> SOFTFIELD_DEVICE uint64_t softfield_rdma_words(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uint64_t i, n = len / sizeof(T);
-
-	for (i = 0; i < n; i++)
-		((volatile T *)to)[i] = ((const volatile T *)from)[i];
-	return n * sizeof(T);
-}
-
-SOFTFIELD_DEVICE uint64_t softfield_rdma_slots16(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	struct softfield_slot16 slot16[SOFTFIELD_RDMA_FLIGHT];
-	uint64_t i = 0, n = len / 16;
+	T words[SOFTFIELD_RDMA_FLIGHT];
 	int k;
 
-	for (; i + SOFTFIELD_RDMA_FLIGHT <= n; i += SOFTFIELD_RDMA_FLIGHT) {
+	for (i = 0; i < n; i += SOFTFIELD_RDMA_FLIGHT) {
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			slot16[k] = softfield_load_slot16((const struct softfield_slot16 *)from + i + k);
+			if (i + k < n)
+				words[k] = softfield_rdma_load((const T *)from + i + k);
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			softfield_store_slot16((struct softfield_slot16 *)to + i + k, slot16[k]);
+			if (i + k < n)
+				softfield_rdma_store((T *)to + i + k, words[k]);
 	}
-	for (; i < n; i++)
-		softfield_store_slot16((struct softfield_slot16 *)to + i,
-				       softfield_load_slot16((const struct softfield_slot16 *)from + i));
-	return n * 16;
+	return n * sizeof(T);
 }
 
 /** A block's shared memory serves one thread at a time: threads of a block share the lock of the block's index. */
@@ -60,32 +66,35 @@ static __device__ __attribute__((unused)) uint32_t softfield_bulk_locks[64];
 /** Where a piece goes that is being loaded. In shared memory: an array in registers has no variable index. */
 struct softfield_bulk_piece {
 	uint8_t *to;
-	uint32_t bytes; /**< a multiple of 16; plus 1 if it begins a message that must not overtake the one before */
-	uint32_t begin; /**< its place in the stage */
+	uint32_t bytes;	    /**< a multiple of 16 */
+	uint32_t is_behind; /**< it begins a message that must not overtake the one before */
 } __attribute__((aligned(16)));
 
-/**
- * Pieces of one or more messages on their way through the block's shared memory, in order. The stage is a ring: places in it only
- * grow, and a piece is contiguous.
- */
+/** Pieces of one or more messages on their way through the block's shared memory, in order. Piece n has place n % PIECES. */
 struct softfield_bulk {
 	struct softfield_bulk_piece *pieces;
 	uint32_t stage, barriers; /**< addresses in shared memory */
 	uint32_t loaded, stored;  /**< pieces whose load, or store, has begun */
-	uint32_t end, freed;	  /**< places: behind the last piece, and up to where they are free */
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/** Orders accesses by instructions and those of bulk copies. */
+/** Orders accesses to global memory by instructions before those of bulk copies. The fence for all memory takes 490 cycles. */
 SOFTFIELD_DEVICE void softfield_bulk_fence(void)
 {
-	asm volatile("fence.proxy.async;" ::: "memory");
+	asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
+/** The same for the block's shared memory. */
+SOFTFIELD_DEVICE void softfield_bulk_fence_shared(void)
+{
+	__threadfence_block();
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /** @return 0, without effect, if another thread of the block is copying */
 SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
 {
-	static __shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_STAGE];
+	static __shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES * SOFTFIELD_BULK_PIECE];
 	static __shared__ __align__(16) struct softfield_bulk_piece pieces[SOFTFIELD_BULK_PIECES];
 	static __shared__ __align__(8) uint64_t barriers[SOFTFIELD_BULK_PIECES];
 	uint32_t b;
@@ -95,48 +104,34 @@ SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
 	bulk->pieces = pieces;
 	bulk->stage = (uint32_t)__cvta_generic_to_shared(stage);
 	bulk->barriers = (uint32_t)__cvta_generic_to_shared(barriers);
-	bulk->loaded = bulk->stored = bulk->end = bulk->freed = 0;
+	bulk->loaded = bulk->stored = 0;
 	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
 		asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bulk->barriers + 8 * b) : "memory");
-	softfield_bulk_fence(); /* what this and other threads wrote, and the barriers */
+	softfield_bulk_fence_shared();
+	softfield_bulk_fence(); /* what this and other threads wrote */
 	return 1;
 }
 
-/** Finds the place of the next piece. @return 0 if it is not free before another piece is stored */
-SOFTFIELD_DEVICE int softfield_bulk_place(struct softfield_bulk *bulk, uint32_t bytes)
+/** Is a place free for the next piece? The piece that was stored last may still be read. */
+SOFTFIELD_DEVICE bool softfield_bulk_has_room(const struct softfield_bulk *bulk)
 {
-	const uint32_t left = SOFTFIELD_BULK_STAGE - bulk->end % SOFTFIELD_BULK_STAGE;
-	const uint32_t begin = bytes <= left ? bulk->end : bulk->end + left;
-
-	if (bulk->loaded - bulk->stored == SOFTFIELD_BULK_PIECES)
-		return 0;
-	if (begin + bytes - bulk->freed > SOFTFIELD_BULK_STAGE) {
-		if (bulk->loaded != bulk->stored)
-			return 0;
-		asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-		bulk->freed = begin;
-	}
-	bulk->end = begin;
-	return 1;
+	return bulk->loaded - bulk->stored < SOFTFIELD_BULK_PIECES - 1;
 }
 
-/** Begins to load the next piece, which has a place. */
-SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
-					  uint32_t fenced)
+/** Begins to load the next piece. */
+SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, const uint8_t *from, struct softfield_bulk_piece piece)
 {
 	const uint32_t b = bulk->loaded++ % SOFTFIELD_BULK_PIECES, barrier = bulk->barriers + 8 * b;
-	const struct softfield_bulk_piece piece = {to, bytes + fenced, bulk->end};
 
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(piece.bytes) : "memory");
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-			     bulk->stage + bulk->end % SOFTFIELD_BULK_STAGE),
-		     "l"(from), "r"(bytes), "r"(barrier)
+			     bulk->stage + SOFTFIELD_BULK_PIECE * b),
+		     "l"(from), "r"(piece.bytes), "r"(barrier)
 		     : "memory");
 	bulk->pieces[b] = piece;
-	bulk->end += bytes;
 }
 
-/** Waits until the oldest piece is loaded, and begins to store it. At the return the places before it are free. */
+/** Waits until the oldest piece is loaded, and begins to store it. At the return all places but its own are free. */
 SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
 {
 	const uint32_t b = bulk->stored % SOFTFIELD_BULK_PIECES, phase = bulk->stored / SOFTFIELD_BULK_PIECES & 1;
@@ -151,16 +146,15 @@ SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
 		     "}" ::"r"(bulk->barriers + 8 * b),
 		     "r"(phase)
 		     : "memory");
-	if (piece.bytes & 1) {
+	if (piece.is_behind) {
 		asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); /* also orders copies and what follows */
 		softfield_fence_release();
 	}
 	asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(piece.to),
-		     "r"(bulk->stage + piece.begin % SOFTFIELD_BULK_STAGE), "r"(piece.bytes & ~1u)
+		     "r"(bulk->stage + SOFTFIELD_BULK_PIECE * b), "r"(piece.bytes)
 		     : "memory");
 	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 	asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-	bulk->freed = piece.begin;
 }
 
 /** Waits until all pieces are stored. */
@@ -172,35 +166,9 @@ SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
 	softfield_bulk_fence();
 	for (b = 0; b < SOFTFIELD_BULK_PIECES; b++)
 		asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bulk->barriers + 8 * b) : "memory");
+	softfield_bulk_fence_shared();
 	atomicExch(&softfield_bulk_locks[blockIdx.x % 64], 0);
 }
-#else
-SOFTFIELD_DEVICE void softfield_bulk_fence(void) {}
-SOFTFIELD_DEVICE int softfield_bulk_open(struct softfield_bulk *bulk)
-{
-	(void)bulk;
-	return 0;
-}
-SOFTFIELD_DEVICE int softfield_bulk_place(struct softfield_bulk *bulk, uint32_t bytes)
-{
-	(void)bulk, (void)bytes;
-	return 0;
-}
-SOFTFIELD_DEVICE void softfield_bulk_load(struct softfield_bulk *bulk, uint8_t *to, const uint8_t *from, uint32_t bytes,
-					  uint32_t fenced)
-{
-	(void)bulk, (void)to, (void)from, (void)bytes, (void)fenced;
-}
-SOFTFIELD_DEVICE void softfield_bulk_store(struct softfield_bulk *bulk)
-{
-	(void)bulk;
-}
-SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
-{
-	(void)bulk;
-}
-#endif
-
 /** A message, all multiples of 16. */
 struct softfield_bulk_message {
 	uint8_t *to;
@@ -212,7 +180,7 @@ struct softfield_bulk_message {
 /** Can it go by bulk copies? */
 SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t len)
 {
-	return len >= SOFTFIELD_BULK_MIN && ((to | from | len) & 15) == 0;
+	return len != 0 && ((to | from | len) & 15) == 0;
 }
 
 /**
@@ -222,30 +190,29 @@ SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t l
 template <typename Next> SOFTFIELD_DEVICE int softfield_bulk_move(struct softfield_bulk_message message, Next next)
 {
 	struct softfield_bulk bulk;
-	uint32_t bytes, is_behind = 0;
-	bool more = true;
+	uint32_t is_behind = 0;
+	bool more;
 
 	if (!softfield_bulk_open(&bulk))
 		return 0;
-	for (;;) {
-		while (more) {
-			bytes = (uint32_t)min(message.len, (uint64_t)SOFTFIELD_BULK_PIECE);
-			if (!softfield_bulk_place(&bulk, bytes))
-				break;
-			softfield_bulk_load(&bulk, message.to, message.from, bytes, is_behind);
+	do {
+		while (message.len != 0) {
+			const struct softfield_bulk_piece piece = {
+				message.to, (uint32_t)min(message.len, (uint64_t)SOFTFIELD_BULK_PIECE), is_behind};
+
+			if (!softfield_bulk_has_room(&bulk))
+				softfield_bulk_store(&bulk);
+			softfield_bulk_load(&bulk, message.from, piece);
 			is_behind = 0;
-			message.to += bytes;
-			message.from += bytes;
-			message.len -= bytes;
-			if (message.len == 0) {
-				more = next(&message);
-				is_behind = (uint32_t)message.ordered;
-			}
+			message.to += piece.bytes;
+			message.from += piece.bytes;
+			message.len -= piece.bytes;
 		}
-		if (bulk.loaded == bulk.stored)
-			break;
+		more = next(&message);
+		is_behind = (uint32_t)message.ordered;
+	} while (more);
+	while (bulk.loaded != bulk.stored)
 		softfield_bulk_store(&bulk);
-	}
 	softfield_bulk_close(&bulk);
 	return 1;
 }
@@ -258,15 +225,24 @@ SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_
 	return softfield_bulk_move(message, [](struct softfield_bulk_message *) { return false; });
 }
 
+#else
+SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	(void)to, (void)from, (void)len;
+	return 0;
+}
+#endif
+
 /** Moves a message. Other processors that access the memory see whole words. */
 SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uintptr_t unaligned = (uintptr_t)to | (uintptr_t)from;
-	uint64_t at = 0, slots16 = len & ~(uint64_t)15;
+	uint64_t at = 0, whole = len & ~(uint64_t)15;
 
 	if ((unaligned & 15) == 0)
-		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, slots16) ? slots16
-											 : softfield_rdma_slots16(to, from, len);
+		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, whole)
+			     ? whole
+			     : softfield_rdma_words<struct softfield_slot16>(to, from, len);
 	if ((unaligned & 7) == 0)
 		at += softfield_rdma_words<uint64_t>(to + at, from + at, len - at);
 	if ((unaligned & 3) == 0)

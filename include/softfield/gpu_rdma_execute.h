@@ -310,19 +310,17 @@ SOFTFIELD_COLD uint32_t softfield_queue_words(struct softfield_rdma_held *h)
 	return h->executed - first;
 }
 
-#if defined(__CUDACC__)
-/** Committed entries, looked through for large writes. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/** Committed entries, looked through for writes that bulk copies execute. */
 struct softfield_queue_stream {
-	struct softfield_rdma_held *h;
-	uint32_t position;
-	uint32_t dirt;			   /**< flags of the writes found */
-	struct softfield_wqe_pair16 ahead; /**< the next entry, as it was when the one before was taken */
+	struct softfield_queue_span span;
+	uint32_t dirt;			      /**< flags of the writes found */
+	struct softfield_wqe_pair16 ahead[2]; /**< the next two entries, as they were when the one before was taken */
 };
 
-SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_stream_load(const struct softfield_queue_stream *stream)
+SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_stream_load(const struct softfield_queue_span *span, uint32_t ahead)
 {
-	const struct softfield_rdma_queue *q = stream->h->q;
-	const struct softfield_rdma_wqe *wqe = &q->wqes[stream->position & (q->size - 1)];
+	const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + ahead) & (span->size - 1)];
 
 	return {softfield_load_slot16(&wqe->slot16[0]), softfield_load_slot16(&wqe->slot16[1])};
 }
@@ -330,22 +328,22 @@ SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_stream_load(const s
 /** Takes the next entry if it is a write that goes by bulk copies. @return 0 if it is not, or not complete */
 SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream *stream, struct softfield_bulk_message *message)
 {
-	struct softfield_wqe_pair16 pair = stream->ahead;
+	struct softfield_wqe_pair16 pair = stream->ahead[0];
 	uint32_t permissions;
 	uint64_t local, remote;
 
-	if (stream->position == stream->h->committed)
+	if (stream->span.num == 0)
 		return false;
-	if (!softfield_wqe_pair_is_there(&pair, stream->position))
-		pair = softfield_queue_stream_load(stream);
+	if (!softfield_wqe_pair_is_there(&pair, stream->span.position))
+		pair = softfield_queue_stream_load(&stream->span, 0);
 	permissions = pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
 	remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
 	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
 	/* two slots: not by the host, and without an immediate */
-	if (!softfield_wqe_pair_is_there(&pair, stream->position) ||
+	if (!softfield_wqe_pair_is_there(&pair, stream->span.position) ||
 	    (pair.what.w[0] & 0xffff & ~(uint32_t)SOFTFIELD_RDMA_BY_CPU) !=
 		    (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) ||
-	    (permissions & stream->h->given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
+	    (permissions & stream->span.given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
 	    !softfield_bulk_suits(remote, local, pair.local.w[0]))
 		return false;
 	softfield_after_load();
@@ -355,59 +353,59 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	message->len = pair.local.w[0];
 	message->ordered = (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0;
 	stream->dirt |= message->ordered ? SOFTFIELD_RDMA_DIRTY : SOFTFIELD_RDMA_DIRTY_RELAXED;
-	stream->position++;
-	stream->ahead = softfield_queue_stream_load(stream); /* used after the message was moved: nothing waits for it here */
+	stream->span.position++;
+	stream->span.num--;
+	stream->ahead[0] = stream->ahead[1];
+	stream->ahead[1] = softfield_queue_stream_load(&stream->span, 1); /* used two messages later: nothing waits for it here */
 	return true;
 }
 
-/** Executes consecutive large writes as one stream of bulk copies. @return how many */
-SOFTFIELD_COLD uint32_t softfield_queue_large(struct softfield_rdma_held *h)
+/** Executes consecutive writes as one stream of bulk copies, unless there is only one, and short. @return how many */
+SOFTFIELD_COLD uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h)
 {
-	struct softfield_queue_stream stream = {h, h->executed, 0, {}};
+	struct softfield_queue_stream stream = {softfield_queue_committed(h), 0, {}};
 	struct softfield_bulk_message message;
+	uint32_t num = stream.span.num;
 
-	stream.ahead = softfield_queue_stream_load(&stream);
-	if (!softfield_queue_stream_next(&stream, &message))
+	stream.ahead[0] = softfield_queue_stream_load(&stream.span, 0);
+	stream.ahead[1] = softfield_queue_stream_load(&stream.span, 1);
+	if (!softfield_queue_stream_next(&stream, &message) || (stream.span.num == 0 && message.len < SOFTFIELD_BULK_MIN))
 		return 0;
 	if (h->dirty && message.ordered)
 		softfield_queue_fence(&h->dirty);
 	if (!softfield_bulk_move(message,
 				 [&](struct softfield_bulk_message *m) { return softfield_queue_stream_next(&stream, m); }))
 		return 0;
+	num -= stream.span.num;
 	h->dirty |= stream.dirt;
-	return stream.position - h->executed;
+	h->executed += num;
+	return num;
 }
 #else
-SOFTFIELD_DEVICE uint32_t softfield_queue_large(struct softfield_rdma_held *h)
+SOFTFIELD_DEVICE uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h)
 {
 	(void)h;
 	return 0;
 }
 #endif
 
-/** Executes one operation by itself, once it is there. @return 0: not now */
-SOFTFIELD_COLD int softfield_queue_one(struct softfield_rdma_held *h)
+/** Executes as much as possible now. Words that come first are executed without a look at the entry, if guess has their flag. */
+SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h, uint32_t guess)
 {
-	struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
-	struct softfield_slot16 slots16[6];
-	struct softfield_rdma_op op;
-	const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
-
-	softfield_wqe_decode(wqe, slots16, num, &op);
-	return softfield_queue_step(h, &op);
-}
-
-/** Executes as much as possible now. */
-SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
-{
+	if ((guess & SOFTFIELD_RDMA_WORD) != 0 && h->status == 0 && h->sent == h->finished && !h->reading)
+		(void)softfield_queue_words(h);
 	while (h->status == 0 && h->executed != h->committed) {
-		if (h->sent == h->finished && !h->reading) {
-			if (softfield_queue_words(h) == 0)
-				h->executed += softfield_queue_large(h);
-			if (h->executed == h->committed)
-				break;
-		}
-		if (softfield_queue_one(h))
+		struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
+		struct softfield_slot16 slots16[6];
+		const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
+		struct softfield_rdma_op op;
+
+		if (h->sent == h->finished && !h->reading &&
+		    ((slots16[0].w[0] & SOFTFIELD_RDMA_WORD) != 0 ? softfield_queue_words(h) : softfield_queue_run_stream(h)) !=
+			    0)
+			continue;
+		softfield_wqe_decode(wqe, slots16, num, &op);
+		if (softfield_queue_step(h, &op))
 			h->executed++;
 		else if (h->status != 0 || h->sent == h->finished || h->reading || softfield_queue_hand_over(h) == 0)
 			break; /* only words go behind what the host still has */
@@ -418,13 +416,13 @@ SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h)
 	}
 }
 
-/** Executes as much as possible now. */
-SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h)
+/** Executes as much as possible now. @param guess the first word of an entry: the next ones may be like it */
+SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h, uint32_t guess)
 {
 	if (h->status != 0 || h->executed != h->committed) {
 		struct softfield_rdma_held copy = *h; /* so that *h itself stays in registers */
 
-		softfield_queue_run_all(&copy);
+		softfield_queue_run_all(&copy, guess);
 		*h = copy;
 	}
 }

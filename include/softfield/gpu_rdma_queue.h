@@ -124,7 +124,7 @@ SOFTFIELD_COLD void softfield_queue_advance(struct doca_gpu_dev_rdma *rdma, stru
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
-	softfield_queue_run(&h);
+	softfield_queue_run(&h, SOFTFIELD_RDMA_WORD);
 	(void)softfield_queue_reclaim(&h);
 	softfield_queue_let_go(&h);
 }
@@ -237,7 +237,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 			softfield_rdma_reserve_to(&q->reserved, h.committed);
 		if (h.committed - h.executed == 1 && h.status == 0 && !h.reading)
 			h.executed += softfield_queue_run_ahead(&h, &ahead);
-		softfield_queue_run(&h);
+		softfield_queue_run(&h, ahead.slots16[0].w[0]);
 		if (h.sent == h.finished) /* else it takes time, and the thread that finds the ring full does it */
 			(void)softfield_queue_reclaim(&h);
 	}
@@ -259,7 +259,7 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
-	softfield_queue_run(&h);
+	softfield_queue_run(&h, SOFTFIELD_RDMA_WORD);
 	over = softfield_queue_reclaim(&h) == h.committed;
 	if (over) {
 		*num_commits += h.commits;

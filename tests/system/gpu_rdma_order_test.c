@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes of words by kernels stay in order, whether the kernel executes them or leaves them to the host's thread. */
+/* Writes by kernels stay in order, whether the kernel executes them or leaves them to the host's thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "pair.h"
 #include "support/wait.h"
 
-#define WORDS 19 /* not a multiple of what a kernel loads together */
+#define MESSAGES 19 /* not a multiple of what a kernel loads together */
 #define ROUNDS 2000
 
 static bool is_software(const struct pair *pair)
@@ -42,29 +42,36 @@ static uint32_t num_commands(struct pair *pair)
 	return handle_of(pair)->queues[0].held[1].w[0];
 }
 
-static void check_order(bool by_thread, uint32_t word)
+static void check_order(struct pair *pair, uint32_t len, uint32_t rounds)
 {
 	const struct step steps[] = {{.what = STEP_WRITE_ROUNDS,
+				      .local = STEP_GPU_MEMORY,
 				      .remote = STEP_REMOTE,
 				      .remote_offset = 4096,
-				      .len = word,
-				      .pieces = WORDS,
-				      .rounds = ROUNDS}};
-	const struct command watch = {.order = WATCH, .offset = 4096, .num = WORDS, .len = word, .pattern = ROUNDS};
+				      .len = len,
+				      .pieces = MESSAGES,
+				      .rounds = rounds}};
+	const struct command watch = {.order = WATCH, .offset = 4096, .num = MESSAGES, .len = len, .pattern = rounds};
 	struct answer answer;
+
+	gpu_rig_launch(&pair->rig, steps, 1, 1);
+	send_all(pair->socket, &watch, sizeof(watch));
+	assert_int_equal(gpu_rig_wait(&pair->rig)[0].status, DOCA_SUCCESS);
+	receive_all(pair->socket, &answer, sizeof(answer));
+	assert_true(answer.ok);
+}
+
+static void check_order_of_words(bool by_thread, uint32_t word)
+{
 	struct pair pair;
 
 	open_pair(&pair, &cpu_kind);
 	if (by_thread)
 		leave_writes_to_the_thread(&pair);
-	gpu_rig_launch(&pair.rig, steps, 1, 1);
-	send_all(pair.socket, &watch, sizeof(watch));
-	assert_int_equal(gpu_rig_wait(&pair.rig)[0].status, DOCA_SUCCESS);
-	receive_all(pair.socket, &answer, sizeof(answer));
-	assert_true(answer.ok);
+	check_order(&pair, word, ROUNDS);
 	if (is_software(&pair) && strcmp(getenv("SOFTFIELD_FABRIC"), "shm") == 0) { /* the last one or two may be the kernel's */
-		assert_true(num_commands(&pair) <= (by_thread ? WORDS * ROUNDS : 0));
-		assert_true(num_commands(&pair) >= (by_thread ? (WORDS - 2) * ROUNDS : 0));
+		assert_true(num_commands(&pair) <= (by_thread ? MESSAGES * ROUNDS : 0));
+		assert_true(num_commands(&pair) >= (by_thread ? (MESSAGES - 2) * ROUNDS : 0));
 	}
 	close_pair(&pair);
 }
@@ -72,15 +79,30 @@ static void check_order(bool by_thread, uint32_t word)
 static void words_by_the_kernel(void **state)
 {
 	(void)state;
-	check_order(false, 8);
-	check_order(false, 4);
+	check_order_of_words(false, 8);
+	check_order_of_words(false, 4);
 }
 
 static void words_by_the_thread(void **state)
 {
 	(void)state;
-	check_order(true, 8);
-	check_order(true, 4);
+	check_order_of_words(true, 8);
+	check_order_of_words(true, 4);
+}
+
+/* A real GPU writes them by bulk copies, one or several for each, or by its own loads and stores. */
+static void longer_messages(void **state)
+{
+	static const uint32_t lengths[] = {16, 64, 72, 1040, 16384};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct pair pair;
+
+		open_pair(&pair, &cpu_kind);
+		check_order(&pair, lengths[i], ROUNDS / 4);
+		close_pair(&pair);
+	}
 }
 
 #define WORD(at, number)                                                                                                         \
@@ -215,9 +237,9 @@ static void a_store_outside_of_all_arrays(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_by_the_kernel),		 cmocka_unit_test(words_by_the_thread),
-		cmocka_unit_test(words_among_other_operations),	 cmocka_unit_test(writes_to_many_arrays),
-		cmocka_unit_test(a_store_outside_of_all_arrays),
+		cmocka_unit_test(words_by_the_kernel),	 cmocka_unit_test(words_by_the_thread),
+		cmocka_unit_test(longer_messages),	 cmocka_unit_test(words_among_other_operations),
+		cmocka_unit_test(writes_to_many_arrays), cmocka_unit_test(a_store_outside_of_all_arrays),
 	};
 
 	be_peer_if_asked(argc, argv);

@@ -34,8 +34,9 @@ struct command {
 	enum order order;
 	uint32_t num, seed, imm, has_imm;
 	uint64_t offset, len;
-	uint64_t pattern; /* VERIFY: the pattern's byte at offset; WATCH: until the last of num words of len bytes has this round
-			   */
+	uint64_t
+		pattern; /* VERIFY: the pattern's byte at offset; WATCH: the round that the last of num messages of len bytes gets
+			  */
 };
 
 struct answer {
@@ -101,34 +102,39 @@ static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t pe
 	CHECK_OK(doca_mmap_start(rig->mmap));
 }
 
-/* The round of a word; UINT64_MAX: it is none. */
-static inline uint64_t round_of(const struct rdma_rig *rig, const struct command *command, uint32_t number)
+/* The round of the word at an offset; UINT64_MAX: it is none. */
+static inline uint64_t round_of(const struct rdma_rig *rig, uint64_t offset, uint32_t len)
 {
-	const uint8_t *at = rig->memory + command->offset + number * command->len;
-	uint64_t word = command->len == 4 ? __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE)
-					  : __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+	const uint8_t *at = rig->memory + offset;
+	uint64_t word = len == 4 ? __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE)
+				 : __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
 	uint32_t round = word & 0xffff;
 
-	return word == (command->len == 4 ? (uint32_t)step_word(round) : step_word(round)) ? round : UINT64_MAX;
+	return word == (len == 4 ? (uint32_t)step_word(round) : step_word(round)) ? round : UINT64_MAX;
 }
 
-/* Words are written in their order, in rounds: so one that is read later, and lies before, has at least the same round. Returns
- * whether this was so until the last word had its last one. */
+/* Messages are written in their order, in rounds: so all words of one that is read later, and lies before, have at least the same
+ * round. Returns whether this was so until the last message had its last one. */
 static inline bool watch(const struct rdma_rig *rig, const struct command *command)
 {
+	const uint32_t word = command->len < 8 ? (uint32_t)command->len : 8;
 	uint64_t seen, last = 0;
 
 	while (last < command->pattern) {
-		seen = last = round_of(rig, command, command->num - 1);
-		for (uint32_t i = command->num - 1; i-- > 0;) {
-			uint64_t round = round_of(rig, command, i);
+		seen = 0;
+		for (uint32_t i = command->num; i-- > 0;) {
+			const uint64_t at = command->offset + i * command->len;
+			const uint64_t a = round_of(rig, at, word), b = round_of(rig, at + command->len - word, word);
+			const uint64_t low = a < b ? a : b, high = a < b ? b : a;
 
-			if (round < seen || round > command->pattern)
+			if (low < seen || high > command->pattern)
 				return false;
-			seen = round;
+			seen = high;
+			if (i == command->num - 1)
+				last = low;
 		}
 	}
-	return last == command->pattern;
+	return true;
 }
 
 static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command,

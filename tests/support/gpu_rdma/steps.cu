@@ -215,11 +215,24 @@ SOFTFIELD_COLD doca_error_t write_many(const struct step_args *args, const struc
 	return result;
 }
 
-SOFTFIELD_COLD doca_error_t post_word(const struct step_args *args, const struct step *s, uint32_t number, uint64_t value)
+#define ROUNDS_UNDER_WAY 3
+
+/* A message of a round: a word inline, or several from local memory, where no round that is under way has its bytes. */
+SOFTFIELD_COLD doca_error_t post_message(const struct step_args *args, const struct step *s, uint32_t number, uint32_t round)
 {
-	return doca_gpu_dev_rdma_write_inline_strong(args->rdma, s->connection, buf_of(args, s->remote),
-						     s->remote_offset + number * s->len, (uint8_t *)&value, (uint32_t)s->len, 0,
-						     DOCA_GPU_RDMA_WRITE_FLAG_NONE);
+	const uint64_t value = step_word(round), at = s->remote_offset + number * s->len;
+	const uint64_t local = ((round % ROUNDS_UNDER_WAY) * s->pieces + number) * s->len;
+	uint64_t *words, i;
+
+	if (s->len <= 8)
+		return doca_gpu_dev_rdma_write_inline_strong(args->rdma, s->connection, buf_of(args, s->remote), at,
+							     (uint8_t *)&value, (uint32_t)s->len, 0,
+							     DOCA_GPU_RDMA_WRITE_FLAG_NONE);
+	words = (uint64_t *)(void *)(at_of(args, s) + local);
+	for (i = 0; i < s->len / 8; i++)
+		words[i] = value;
+	return doca_gpu_dev_rdma_write_strong(args->rdma, s->connection, buf_of(args, s->remote), at, buf_of(args, s->local),
+					      s->local_offset + local, s->len, 0, DOCA_GPU_RDMA_WRITE_FLAG_NONE);
 }
 
 SOFTFIELD_COLD doca_error_t write_rounds(const struct step_args *args, const struct step *s)
@@ -229,18 +242,18 @@ SOFTFIELD_COLD doca_error_t write_rounds(const struct step_args *args, const str
 
 	for (round = 1; round <= s->rounds && result == DOCA_SUCCESS; round++) {
 		for (number = 0; number < s->pieces && result == DOCA_SUCCESS; number++) {
-			result = post_word(args, s, number, step_word(round));
+			result = post_message(args, s, number, round);
 			if (result != DOCA_ERROR_AGAIN)
 				continue;
 			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
 			if (result == DOCA_SUCCESS)
 				result = doca_gpu_dev_rdma_wait_all(args->rdma, &commits);
 			if (result == DOCA_SUCCESS)
-				result = post_word(args, s, number, step_word(round));
+				result = post_message(args, s, number, round);
 		}
 		if (result == DOCA_SUCCESS)
 			result = doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
-		if (result == DOCA_SUCCESS && (round % 3 == 0 || round == s->rounds))
+		if (result == DOCA_SUCCESS && (round % ROUNDS_UNDER_WAY == 0 || round == s->rounds))
 			result = doca_gpu_dev_rdma_wait_all(args->rdma, &commits);
 	}
 	return result;

@@ -32,8 +32,9 @@ enum step_what {
 	 * position is 1. Lanes of a warp may post apart, or with invalid arguments. */
 	STEP_WRITE_MANY,     /* together, in up to `rounds` while the queue is full; thread 0 commits and waits after each */
 	STEP_WRITE_WHENEVER, /* the others while thread 0 commits and waits; its warp does not post */
-	/* Writes all `pieces` words of len bytes, 4 or 8, in each of `rounds` commits: their value is step_word of the round,
-	 * from 1 on. Waits after every third round, so that some commits come while the one before is under way. */
+	/* Writes all `pieces` messages of len bytes in each of `rounds` commits: a word of 4 or 8 bytes, or several of 8, all
+	 * with the value step_word of the round, from 1 on. Waits after every third round, so that some commits come while the
+	 * one before is under way. */
 	STEP_WRITE_ROUNDS,
 	/* All threads post `pieces` receives of len bytes each, commit, and take what has arrived, in any order, until all have
 	 * all; each message must be the pattern of seed. num is the number of messages, imms[0] the sum of their immediates. The
