@@ -78,7 +78,7 @@ struct softfield_bulk {
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/** Orders accesses to global memory by instructions before those of bulk copies. The fence for all memory takes 490 cycles. */
+/** Orders accesses to global memory by instructions and those by bulk copies. The fence for all memory takes 490 cycles. */
 SOFTFIELD_DEVICE void softfield_bulk_fence(void)
 {
 	asm volatile("fence.proxy.async.global;" ::: "memory");
@@ -169,6 +169,7 @@ SOFTFIELD_DEVICE void softfield_bulk_close(struct softfield_bulk *bulk)
 	softfield_bulk_fence_shared();
 	atomicExch(&softfield_bulk_locks[blockIdx.x % 64], 0);
 }
+
 /** A message, all multiples of 16. */
 struct softfield_bulk_message {
 	uint8_t *to;

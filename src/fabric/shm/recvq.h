@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owner's side of an endpoint's posted receives (the senders' side is claim.h; the shapes and rules are in layout.h). The
+ * The owner's side of an endpoint's posted receives (the senders' side is submit.c; the shapes and rules are in layout.h). The
  * owner keeps its own data about a receive in a slot; from shared memory it reads state words only.
  */
 #ifndef SF_FABRIC_SHM_RECVQ_H
