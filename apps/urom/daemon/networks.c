@@ -68,6 +68,9 @@ void networks_prepare(struct daemon *daemon)
 
 	/* Otherwise UCX waits on the socket of its shared memory, and an empty datagram of any user makes it abort. */
 	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
+	/* Otherwise a worker waits inside connect() for a machine that is gone, and if the connect fails that follows a reset of
+	 * the first connection, as while a process ends, UCX 1.13 uses a freed endpoint. */
+	(void)setenv("UCX_TCP_CONN_NB", "y", 0);
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);
 		(void)setenv("UCX_MM_ERROR_HANDLING", "y", 0);
