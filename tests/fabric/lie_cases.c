@@ -179,6 +179,7 @@ static void honest_script(int sock)
 	end_open(&end, "host0/0000:d8:00.0", 4);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
+	CHECK_OK(end.connect_status);
 	while (end.closes == 0) {
 		CHECK_OK(slot_post(&end, &slot, 0, 64));
 		WAIT_WITHIN(3600000, slot.done == 1 || end.closes == 1);

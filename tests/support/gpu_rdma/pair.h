@@ -114,21 +114,29 @@ static inline uint64_t round_of(const struct rdma_rig *rig, uint64_t offset, uin
 }
 
 /* Messages are written in their order, in rounds: so all words of one that is read later, and lies before, have at least the same
- * round. Returns whether this was so until the last message had its last one. */
+ * round. A word of a longer message may be in the middle of its arrival. Returns whether this was so until the last message had
+ * its last round. */
 static inline bool watch(const struct rdma_rig *rig, const struct command *command)
 {
 	const uint32_t word = command->len < 8 ? (uint32_t)command->len : 8;
-	uint64_t seen, last = 0;
+	uint64_t last = 0;
 
 	while (last < command->pattern) {
-		seen = 0;
+		uint64_t seen = 0;
+
 		for (uint32_t i = command->num; i-- > 0;) {
 			const uint64_t at = command->offset + i * command->len;
-			const uint64_t a = round_of(rig, at, word), b = round_of(rig, at + command->len - word, word);
-			const uint64_t low = a < b ? a : b, high = a < b ? b : a;
+			const uint64_t rounds[] = {round_of(rig, at, word), round_of(rig, at + command->len - word, word)};
+			uint64_t low = UINT64_MAX, high = seen;
 
-			if (low < seen || high > command->pattern)
-				return false;
+			for (uint32_t k = 0; k < 2; k++) {
+				const bool arrives = rounds[k] == UINT64_MAX && word < command->len;
+
+				if (!arrives && (rounds[k] < seen || rounds[k] > command->pattern))
+					return false;
+				low = arrives ? 0 : rounds[k] < low ? rounds[k] : low;
+				high = !arrives && rounds[k] > high ? rounds[k] : high;
+			}
 			seen = high;
 			if (i == command->num - 1)
 				last = low;
