@@ -2,9 +2,9 @@
 /**
  * @file softfield/gpu_rdma_copy.h
  * How one thread of a kernel moves a message's bytes to and from the peer's memory. Aligned words of 8, 4 and 2 bytes are
- * moved whole. On Hopper and later a large message passes through shared memory, by bulk copies that one thread starts and the
- * hardware executes; elsewhere with as many loads in flight as a thread can have. Internal to doca_gpunetio_dev_rdma.cuh and
- * doca_gpunetio_dev_dma.cuh.
+ * moved whole. On Hopper and later a large message, or several, pass through shared memory, by bulk copies that one thread starts
+ * and the hardware executes. The thread's own loads, several in flight, move all others. Internal to doca_gpunetio_dev_rdma.cuh
+ * and doca_gpunetio_dev_dma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_COPY_H_
 #define SOFTFIELD_GPU_RDMA_COPY_H_

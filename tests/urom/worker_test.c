@@ -102,6 +102,7 @@ static void an_environment_is_for_new_processes_only(void **state)
 	size_t len = fread(text, 1, sizeof(text), file);
 	fclose(file);
 	assert_non_null(memmem(text, len, "UROM_TEST_A=1", sizeof("UROM_TEST_A=1")));
+	assert_non_null(memmem(text, len, "UCX_TCP_CONN_NB=y", sizeof("UCX_TCP_CONN_NB=y"))); /* the daemon's own */
 	assert_int_equal(doca_urom_worker_set_env(second, env, 2), DOCA_SUCCESS);
 	assert_false(urom_rig_start_worker(&rig, second)); /* NOT_PERMITTED: the worker already runs */
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(second), DOCA_CTX_STATE_IDLE));

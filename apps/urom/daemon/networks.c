@@ -68,8 +68,8 @@ void networks_prepare(struct daemon *daemon)
 
 	/* Otherwise UCX waits on the socket of its shared memory, and an empty datagram of any user makes it abort. */
 	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
-	/* Otherwise a worker waits inside connect() for a machine that is gone; and where UCX 1.13 connects once more to a
-	 * process that ends, and that fails at once, an assertion may end the worker, too. */
+	/* A connect() that blocks would hold up the worker. If one fails at once that repeats an earlier connect, UCX 1.13
+	 * handles the error twice, and an assertion may end the worker. */
 	(void)setenv("UCX_TCP_CONN_NB", "y", 0);
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);

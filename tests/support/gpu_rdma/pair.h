@@ -113,34 +113,66 @@ static inline uint64_t round_of(const struct rdma_rig *rig, uint64_t offset, uin
 	return word == (len == 4 ? (uint32_t)step_word(round) : step_word(round)) ? round : UINT64_MAX;
 }
 
-/* Messages are written in their order, in rounds: so all words of one that is read later, and lies before, have at least the same
- * round. A word of a longer message may be in the middle of its arrival. Returns whether this was so until the last message had
- * its last round. */
-static inline bool watch(const struct rdma_rig *rig, const struct command *command)
+/* What the first and the last word of a message show. UINT64_MAX and 0: neither shows a round. */
+struct sight {
+	uint64_t oldest, newest;
+	bool is_whole; /* both show one */
+};
+
+/* A word of a longer message may be in the middle of its arrival. A message of one word always shows a round, or is wrong. */
+static inline struct sight look(const struct rdma_rig *rig, const struct command *command, uint32_t number)
 {
 	const uint32_t word = command->len < 8 ? (uint32_t)command->len : 8;
+	const uint64_t begin = command->offset + number * command->len, at[] = {begin, begin + command->len - word};
+	struct sight sight = {.oldest = UINT64_MAX, .is_whole = true};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint64_t round = round_of(rig, at[i], word);
+
+		if (round == UINT64_MAX && word < command->len) {
+			sight.is_whole = false;
+			continue;
+		}
+		sight.oldest = round < sight.oldest ? round : sight.oldest;
+		sight.newest = round > sight.newest ? round : sight.newest;
+	}
+	return sight;
+}
+
+/* Has every word of a message this round? */
+static inline bool is_complete(const struct rdma_rig *rig, const struct command *command, uint32_t number, uint64_t round)
+{
+	const uint32_t word = command->len < 8 ? (uint32_t)command->len : 8;
+
+	for (uint64_t at = 0; at < command->len; at += word) {
+		if (round_of(rig, command->offset + number * command->len + at, word) != round)
+			return false;
+	}
+	return true;
+}
+
+/* Messages are written in their order, in rounds: so all words of one that is read later, and lies before, have at least the same
+ * round. Returns whether this was so until the last message had its last round, and the others were complete then. */
+static inline bool watch(const struct rdma_rig *rig, const struct command *command)
+{
 	uint64_t last = 0;
 
 	while (last < command->pattern) {
 		uint64_t seen = 0;
 
 		for (uint32_t i = command->num; i-- > 0;) {
-			const uint64_t at = command->offset + i * command->len;
-			const uint64_t rounds[] = {round_of(rig, at, word), round_of(rig, at + command->len - word, word)};
-			uint64_t low = UINT64_MAX, high = seen;
+			const struct sight sight = look(rig, command, i);
 
-			for (uint32_t k = 0; k < 2; k++) {
-				const bool arrives = rounds[k] == UINT64_MAX && word < command->len;
-
-				if (!arrives && (rounds[k] < seen || rounds[k] > command->pattern))
-					return false;
-				low = arrives ? 0 : rounds[k] < low ? rounds[k] : low;
-				high = !arrives && rounds[k] > high ? rounds[k] : high;
-			}
-			seen = high;
+			if (sight.oldest < seen || sight.newest > command->pattern)
+				return false;
+			seen = sight.newest > seen ? sight.newest : seen;
 			if (i == command->num - 1)
-				last = low;
+				last = sight.is_whole ? sight.oldest : 0;
 		}
+	}
+	for (uint32_t i = 0; i < command->num - 1; i++) {
+		if (!is_complete(rig, command, i, command->pattern))
+			return false;
 	}
 	return true;
 }
