@@ -39,66 +39,6 @@ struct doca_gpu_dma {
 	uint32_t reserved_1[30];
 } __attribute__((aligned(128)));
 
-/* ---- moving bytes ---- */
-
-#if defined(__CUDACC__)
-
-/** Loads of 8 bytes that the thread has in flight. */
-#define SOFTFIELD_DMA_FLIGHT 16
-
-/** The word that begins in the middle of two, bits after the beginning of the first. */
-SOFTFIELD_DEVICE uint64_t softfield_dma_shift(uint64_t low, uint64_t high, uint32_t bits)
-{
-	return bits == 0 ? low : low >> bits | high << (64 - bits);
-}
-
-/**
- * Moves words from any address to an aligned one. Loads aligned words, each of which has a byte of the source. @return the bytes
- * moved
- */
-SOFTFIELD_COLD uint64_t softfield_dma_words(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	const uint32_t bits = ((uint32_t)(uintptr_t)from & 7) * 8;
-	const volatile uint64_t *words = (const volatile uint64_t *)((uintptr_t)from & ~(uintptr_t)7);
-	uint64_t in[SOFTFIELD_DMA_FLIGHT + 1], i, n = len / 8;
-	int k;
-
-	for (i = 0; i < n; i += SOFTFIELD_DMA_FLIGHT) {
-#pragma unroll
-		for (k = 0; k <= SOFTFIELD_DMA_FLIGHT; k++)
-			in[k] = i + k < n + (bits != 0) ? words[i + k] : 0;
-#pragma unroll
-		for (k = 0; k < SOFTFIELD_DMA_FLIGHT; k++)
-			if (i + k < n)
-				((volatile uint64_t *)to)[i + k] = softfield_dma_shift(in[k], in[k + 1], bits);
-	}
-	return n * 8;
-}
-
-/** Moves a copy's bytes. The first few bring the destination to a multiple of 16, or 8 where the source cannot follow. */
-SOFTFIELD_COLD void softfield_dma_move(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	const int alike = (((uintptr_t)to ^ (uintptr_t)from) & 15) == 0;
-	uint64_t at = min((uint64_t)(-(uintptr_t)to & (alike ? 15 : 7)), len);
-
-	softfield_rdma_copy(to, from, at);
-	if (!alike)
-		at += softfield_dma_words(to + at, from + at, len - at);
-	softfield_rdma_copy(to + at, from + at, len - at);
-}
-
-#else
-
-SOFTFIELD_DEVICE void softfield_dma_move(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	if ((uintptr_t)to - (uintptr_t)from < len || (uintptr_t)from - (uintptr_t)to < len)
-		memmove(to, from, len);
-	else
-		softfield_rdma_copy(to, from, len);
-}
-
-#endif
-
 /* ---- enqueueing ---- */
 
 /** One side of a copy. */
@@ -170,9 +110,9 @@ SOFTFIELD_DEVICE void softfield_dma_execute(const struct softfield_dma_copy *cop
 	softfield_after_load();
 	addresses = softfield_load_slot16(&copy->addresses);
 	len = softfield_load_slot16(&copy->len);
-	softfield_dma_move((uint8_t *)(uintptr_t)((uint64_t)addresses.w[1] << 32 | addresses.w[0]),
-			   (const uint8_t *)(uintptr_t)((uint64_t)addresses.w[3] << 32 | addresses.w[2]),
-			   (uint64_t)len.w[1] << 32 | len.w[0]);
+	softfield_rdma_copy((uint8_t *)(uintptr_t)((uint64_t)addresses.w[1] << 32 | addresses.w[0]),
+			    (const uint8_t *)(uintptr_t)((uint64_t)addresses.w[3] << 32 | addresses.w[2]),
+			    (uint64_t)len.w[1] << 32 | len.w[0]);
 }
 
 /** Executes all copies that are enqueued now. At the return every CPU and GPU sees their bytes. */

@@ -13,8 +13,9 @@
 
 #if defined(__CUDACC__)
 
-/** Loads that the thread has in flight. */
+/** Loads that the thread has in flight, and those of words that it shifts. */
 #define SOFTFIELD_RDMA_FLIGHT 8
+#define SOFTFIELD_RDMA_SHIFTED_FLIGHT 16
 /**
  * Bulk copies: bytes of one at most, and how many at a time: all but one are loaded while one is stored. From MIN bytes on they
  * are faster than a thread's own loads and stores for a message alone; several together always are.
@@ -58,6 +59,35 @@ template <typename T> SOFTFIELD_DEVICE uint64_t softfield_rdma_words(uint8_t *to
 				softfield_rdma_store((T *)to + i + k, words[k]);
 	}
 	return n * sizeof(T);
+}
+
+/** The word that begins in the middle of two, bits after the beginning of the first. */
+SOFTFIELD_DEVICE uint64_t softfield_rdma_shift(uint64_t low, uint64_t high, uint32_t bits)
+{
+	return bits == 0 ? low : low >> bits | high << (64 - bits);
+}
+
+/**
+ * Moves words of 8 bytes from any address to an aligned one. Loads aligned words, each of which has a byte of the source. @return
+ * the bytes moved
+ */
+SOFTFIELD_COLD uint64_t softfield_rdma_shifted_words(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	const uint32_t bits = ((uint32_t)(uintptr_t)from & 7) * 8;
+	const volatile uint64_t *words = (const volatile uint64_t *)((uintptr_t)from & ~(uintptr_t)7);
+	uint64_t in[SOFTFIELD_RDMA_SHIFTED_FLIGHT + 1], i, n = len / 8;
+	int k;
+
+	for (i = 0; i < n; i += SOFTFIELD_RDMA_SHIFTED_FLIGHT) {
+#pragma unroll
+		for (k = 0; k <= SOFTFIELD_RDMA_SHIFTED_FLIGHT; k++)
+			in[k] = i + k < n + (bits != 0) ? words[i + k] : 0;
+#pragma unroll
+		for (k = 0; k < SOFTFIELD_RDMA_SHIFTED_FLIGHT; k++)
+			if (i + k < n)
+				((volatile uint64_t *)to)[i + k] = softfield_rdma_shift(in[k], in[k + 1], bits);
+	}
+	return n * 8;
 }
 
 /** A block's shared memory serves one thread at a time: threads of a block share the lock of the block's index. */
@@ -234,16 +264,12 @@ SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint6
 }
 #endif
 
-/** Moves a message. Other processors that access the memory see whole words. */
-SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
+/** Moves a few bytes, in the largest words that the addresses allow. */
+SOFTFIELD_COLD void softfield_rdma_copy_few(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uintptr_t unaligned = (uintptr_t)to | (uintptr_t)from;
-	uint64_t at = 0, whole = len & ~(uint64_t)15;
+	uint64_t at = 0;
 
-	if ((unaligned & 15) == 0)
-		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, whole)
-			     ? whole
-			     : softfield_rdma_words<struct softfield_slot16>(to, from, len);
 	if ((unaligned & 7) == 0)
 		at += softfield_rdma_words<uint64_t>(to + at, from + at, len - at);
 	if ((unaligned & 3) == 0)
@@ -251,6 +277,27 @@ SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64
 	if ((unaligned & 1) == 0)
 		at += softfield_rdma_words<uint16_t>(to + at, from + at, len - at);
 	softfield_rdma_words<uint8_t>(to + at, from + at, len - at);
+}
+
+/**
+ * Moves a message. Other processors that access the memory see whole words. The first few bytes bring the destination to a
+ * multiple of 16, or of 8 where the source cannot follow.
+ */
+SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	const bool alike = (((uintptr_t)to ^ (uintptr_t)from) & 15) == 0;
+	uint64_t at = min((uint64_t)(-(uintptr_t)to & (alike ? 15 : 7)), len), whole = (len - at) & ~(uint64_t)15;
+
+	if (at != 0)
+		softfield_rdma_copy_few(to, from, at);
+	if (!alike)
+		at += softfield_rdma_shifted_words(to + at, from + at, len - at);
+	else if (whole >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to + at, from + at, whole))
+		at += whole;
+	else
+		at += softfield_rdma_words<struct softfield_slot16>(to + at, from + at, whole);
+	if (at != len)
+		softfield_rdma_copy_few(to + at, from + at, len - at);
 }
 
 #else
@@ -263,7 +310,7 @@ SOFTFIELD_DEVICE void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint
 	else if (len == 4 && (((uintptr_t)to | (uintptr_t)from) & 3) == 0)
 		__atomic_store_n((uint32_t *)(uintptr_t)to, *(const uint32_t *)(uintptr_t)from, __ATOMIC_RELAXED);
 	else if (len != 0)
-		memcpy(to, from, len);
+		memmove(to, from, len); /* DMA may copy within one buffer */
 }
 
 #endif
