@@ -56,8 +56,9 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_get_mkey(const struct doca_gpu_bu
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, struct doca_gpu_buf **buf)
 {
 	(*buf)->addr = addr;
+	(*buf)->room = (*buf)->to_cpu = 0;
+	(*buf)->flags = (*buf)->permissions = (*buf)->id = 0;
 	(*buf)->mkey = mkey;
-	(*buf)->arr = 0;
 	return DOCA_SUCCESS;
 }
 

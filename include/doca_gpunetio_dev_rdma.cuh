@@ -336,10 +336,13 @@ DOCA_GPU_RDMA_FUNCTION
 doca_error_t doca_gpu_dev_rdma_get_info(struct doca_gpu_dev_rdma *rdma, uint32_t connection_index, uint32_t *curr_position,
 					uint32_t *mask_max_position)
 {
+	struct softfield_rdma_queue *q;
+
 	if (rdma == 0 || connection_index >= rdma->num_queues || curr_position == 0 || mask_max_position == 0)
 		return DOCA_ERROR_INVALID_VALUE;
-	*mask_max_position = rdma->queues[connection_index].size - 1;
-	*curr_position = softfield_load_word(&rdma->queues[connection_index].reserved) & *mask_max_position;
+	q = softfield_rdma_queue_of(rdma, connection_index);
+	*mask_max_position = q->size - 1;
+	*curr_position = softfield_load_word(&q->reserved) & *mask_max_position;
 	return DOCA_SUCCESS;
 }
 

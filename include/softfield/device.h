@@ -118,6 +118,15 @@ SOFTFIELD_DEVICE void softfield_fence_release(void)
 	__threadfence_system();
 #endif
 }
+/** Orders earlier loads before later accesses, for every CPU and GPU. */
+SOFTFIELD_DEVICE void softfield_fence_acquire(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 13
+	asm volatile("fence.acquire.sys;" ::: "memory");
+#else
+	__threadfence_system();
+#endif
+}
 /** Prefetches a line that will be written soon. No code on a GPU, whose writes are posted. */
 SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
 {
@@ -295,6 +304,11 @@ SOFTFIELD_DEVICE void softfield_after_load(void)
 #else
 	__asm__ volatile("" ::: "memory");
 #endif
+}
+
+SOFTFIELD_DEVICE void softfield_fence_acquire(void)
+{
+	softfield_after_load();
 }
 
 SOFTFIELD_DEVICE void softfield_fence_release(void)

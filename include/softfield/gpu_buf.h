@@ -12,19 +12,8 @@
 #include <stdint.h>
 #include <softfield/device.h>
 
-struct doca_gpu_buf_arr;
-
-/** One element of a buffer array. */
-struct doca_gpu_buf {
-	uint64_t addr; /**< the element's address for kernels */
-	uint32_t mkey; /**< the memory key of the array's mmap */
-	uint32_t reserved;
-	const struct doca_gpu_buf_arr *arr; /**< the array; NULL for a buffer that a kernel created itself */
-	uint64_t reserved_2;
-};
-
-/** Properties of an array's memory. */
-enum softfield_buf_arr_flags {
+/** Properties of a buffer's memory. */
+enum softfield_buf_flags {
 	SOFTFIELD_BUF_REMOTE = 1 << 0, /**< created from an export: another process's memory */
 	SOFTFIELD_BUF_DIRECT =
 		1 << 1, /**< kernels load and store at addr; else only the host can access it, by the owner's address */
@@ -32,29 +21,36 @@ enum softfield_buf_arr_flags {
 	SOFTFIELD_BUF_WRITABLE = 1 << 3, /**< this process may write to it; its own memory is then local read-write */
 };
 
+/**
+ * One element of a buffer array. Has all that a kernel needs for an operation, because each load that depends on another one
+ * delays a thread. A buffer that a kernel created itself has only addr and mkey: no operation is possible with it.
+ */
+struct doca_gpu_buf {
+	uint64_t addr;	 /**< the element's address for kernels */
+	uint64_t room;	 /**< bytes from there to the end of the whole memory map; operations may pass the element's end */
+	uint64_t to_cpu; /**< add to addr for the CPU's address */
+	uint64_t reserved;
+	uint32_t flags;	      /**< enum softfield_buf_flags */
+	uint32_t permissions; /**< remote: the rights that the memory map's owner granted, enum doca_access_flag */
+	uint32_t id;	      /**< remote and not direct: the host finds the memory by it; else 0 */
+	uint32_t mkey;	      /**< the memory key of the array's mmap */
+} __attribute__((aligned(64)));
+
 /** The array, in front of its elements. */
 struct doca_gpu_buf_arr {
-	uint64_t base;	    /**< address of element 0, an address for kernels */
-	uint64_t elem_size; /**< bytes of one element */
-	uint64_t num_elem;  /**< elements in bufs */
-	uint32_t mkey;	    /**< the memory key of the array's mmap */
-	uint32_t reserved;
+	uint64_t base;		   /**< address of element 0, an address for kernels */
+	uint64_t elem_size;	   /**< bytes of one element */
+	uint64_t num_elem;	   /**< elements in bufs */
 	struct doca_gpu_buf *bufs; /**< the elements, num_elem of them, an address for kernels */
-	uint64_t range_addr;	   /**< the beginning of the whole memory map, an address like addr */
-	uint64_t range_len;	   /**< bytes */
-	uint64_t to_cpu;	   /**< add to addr for the CPU's address */
-	uint32_t permissions;	   /**< remote: the rights that the memory map's owner granted, enum doca_access_flag */
-	uint32_t id;		   /**< remote and not direct: the host finds the memory by it */
-	uint32_t flags;		   /**< enum softfield_buf_arr_flags */
-	uint32_t reserved_2;
-};
+	uint32_t mkey;		   /**< the memory key of the array's mmap */
+} __attribute__((aligned(64)));
 
-/** Are len bytes at addr + offset in memory of that range? The numbers come from a kernel and may be anything. */
-SOFTFIELD_DEVICE int softfield_buf_in_range(uint64_t addr, uint64_t offset, uint64_t len, uint64_t range_addr, uint64_t range_len)
+/** Are len bytes at an offset of a buffer in its memory? The numbers come from a kernel and may be anything. */
+SOFTFIELD_DEVICE int softfield_buf_has(const struct doca_gpu_buf *buf, uint64_t offset, uint64_t len)
 {
-	uint64_t at = addr + offset - range_addr;
+	const uint64_t room = buf->room;
 
-	return offset <= range_len && at <= range_len && len <= range_len - at;
+	return (offset <= room) & (len <= room - offset);
 }
 
 #endif /* SOFTFIELD_GPU_BUF_H */

@@ -51,17 +51,17 @@ struct softfield_dma_side {
 /** Finds the address of a side for kernels, and checks it. The numbers come from the kernel and may be anything. */
 SOFTFIELD_DEVICE doca_error_t softfield_dma_find(const struct softfield_dma_side *side, uint64_t len, uint64_t *addr)
 {
-	const struct doca_gpu_buf_arr *arr = side->buf != 0 ? side->buf->arr : 0;
+	const struct doca_gpu_buf *buf = side->buf;
 	uint32_t rights;
 
-	if (arr == 0 || !softfield_buf_in_range(side->buf->addr, side->offset, len, arr->range_addr, arr->range_len))
+	if (buf == 0 || !softfield_buf_has(buf, side->offset, len))
 		return DOCA_ERROR_INVALID_VALUE;
-	rights = (arr->flags & SOFTFIELD_BUF_REMOTE) != 0 ? side->rights_remote : side->rights_own;
-	if (rights != 0 && (arr->permissions & rights) == 0)
+	rights = (buf->flags & SOFTFIELD_BUF_REMOTE) != 0 ? side->rights_remote : side->rights_own;
+	if (rights != 0 && (buf->permissions & rights) == 0)
 		return DOCA_ERROR_NOT_PERMITTED;
-	if ((arr->flags & SOFTFIELD_BUF_DIRECT) == 0)
+	if ((buf->flags & SOFTFIELD_BUF_DIRECT) == 0)
 		return DOCA_ERROR_NOT_SUPPORTED;
-	*addr = side->buf->addr + side->offset;
+	*addr = buf->addr + side->offset;
 	return DOCA_SUCCESS;
 }
 

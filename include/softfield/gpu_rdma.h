@@ -213,11 +213,10 @@ struct doca_gpu_dev_rdma_r {
 	uint32_t reserved __attribute__((aligned(32))); /**< position: the next free one */
 } __attribute__((aligned(128)));
 
-/** An RDMA instance. */
+/** An RDMA instance. Its connections' queues are behind it in memory, so their addresses need not be loaded. */
 struct doca_gpu_dev_rdma {
 	struct softfield_slot16 state; /**< the host writes it; for receives, which end when no connection is left */
-	struct softfield_rdma_queue *queues;
-	uint32_t num_queues; /**< connections that there can be */
+	uint32_t num_queues;	       /**< connections that there can be */
 	uint32_t hardware;
 	void (*ring)(void *ring_arg); /**< software GPU: wakes the host's thread, if it sleeps */
 	void *ring_arg;
@@ -225,6 +224,12 @@ struct doca_gpu_dev_rdma {
 	uint32_t *wanted;   /**< a kernel sets it for writes that the host's thread would have got, had it polled */
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
+
+/** The queue of a connection that there is. */
+SOFTFIELD_DEVICE struct softfield_rdma_queue *softfield_rdma_queue_of(struct doca_gpu_dev_rdma *rdma, uint32_t index)
+{
+	return (struct softfield_rdma_queue *)(void *)(rdma + 1) + index;
+}
 
 /** The mark of message number seq in a ring of 1 << shift: never 0, and different in the next generation. */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift)

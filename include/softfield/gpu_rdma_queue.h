@@ -27,93 +27,79 @@ struct softfield_rdma_request {
 };
 
 /**
- * Finds the memory of an operation of len bytes, at least 1. The fields of both buffers are loaded together; if the operation has
- * only one, the other is set to the same. @return 0 if it can never be executed
+ * Decodes a request, as far as that needs no queue. A thread alone waits at each branch for all loads before it, so the checks of
+ * what is loaded are not branches. @return 0 if it can never be executed
  */
-SOFTFIELD_DEVICE int softfield_rdma_fill_memory(const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
 {
-	const int has_local = r->inl_max == 0, has_remote = (r->kind & 0xff) != SOFTFIELD_RDMA_SEND;
-	const struct doca_gpu_buf *local = has_local ? r->local : r->remote, *remote = has_remote ? r->remote : r->local;
-	const struct doca_gpu_buf_arr *local_arr, *remote_arr;
-	uint64_t local_addr, remote_addr, local_base, remote_base, local_len, remote_len, to_cpu;
-	uint32_t local_flags, remote_flags, id, permissions;
+	const uint32_t kind = r->kind & 0xff;
+	const int is_inline = r->inl_max != 0, has_local = !is_inline, has_remote = kind != SOFTFIELD_RDMA_SEND;
+	int is_valid = 1;
 
-	if (!has_local && !has_remote)
-		return 1;
-	if (local == 0 || remote == 0)
-		return 0;
-	local_arr = local->arr;
-	remote_arr = remote->arr;
-	local_addr = local->addr;
-	remote_addr = remote->addr;
-	if (local_arr == 0 || remote_arr == 0)
-		return 0;
-	local_base = local_arr->range_addr;
-	remote_base = remote_arr->range_addr;
-	local_len = local_arr->range_len;
-	remote_len = remote_arr->range_len;
-	to_cpu = local_arr->to_cpu;
-	local_flags = local_arr->flags;
-	remote_flags = remote_arr->flags;
-	id = remote_arr->id;
-	permissions = remote_arr->permissions;
-	if (has_local) {
-		if (!softfield_buf_in_range(local_addr, r->local_offset, r->len, local_base, local_len) ||
-		    (local_flags & SOFTFIELD_BUF_REMOTE) != 0 ||
-		    ((r->kind & 0xff) == SOFTFIELD_RDMA_READ && (local_flags & SOFTFIELD_BUF_WRITABLE) == 0))
-			return 0;
-		op->local = local_addr + r->local_offset;
-		op->local_cpu = local_flags & SOFTFIELD_BUF_CPU ? op->local + to_cpu : 0;
-	}
-	if (has_remote) {
-		if (!softfield_buf_in_range(remote_addr, r->remote_offset, r->len, remote_base, remote_len) ||
-		    (remote_flags & SOFTFIELD_BUF_REMOTE) == 0)
-			return 0;
-		op->remote = remote_addr + r->remote_offset;
-		op->id = remote_flags & SOFTFIELD_BUF_DIRECT ? 0 : id;
-		op->by_cpu = remote_flags & SOFTFIELD_BUF_CPU ? (uint32_t)SOFTFIELD_RDMA_BY_CPU : 0;
-		op->permissions = permissions;
-	}
-	return 1;
-}
-
-/** Decodes a request. @return 0 if it can never be executed */
-SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, const struct softfield_rdma_queue *q,
-					 const struct softfield_rdma_request *r, struct softfield_rdma_op *op)
-{
-	op->kind = r->kind | (r->inl_max != 0 ? (uint32_t)SOFTFIELD_RDMA_IN_COMMAND : 0);
+	op->kind = r->kind | (is_inline ? (uint32_t)SOFTFIELD_RDMA_IN_COMMAND : 0);
 	op->imm = r->imm;
 	op->len = (uint32_t)r->len;
 	op->local = op->local_cpu = op->remote = 0;
 	op->id = op->permissions = op->by_cpu = 0;
 	op->wqe = 0;
-	if (r->len > SOFTFIELD_RDMA_LEN_MAX || (r->inl_max != 0 && (r->len > r->inl_max || (r->inl_data == 0 && r->len != 0))))
-		return 0;
-	if (op->len != 0 && !softfield_rdma_fill_memory(r, op))
-		return 0;
-	/* data that the host needs from memory that only kernels can access must fit into the arena */
+	if ((r->len == 0) | (r->len > SOFTFIELD_RDMA_LEN_MAX) | (is_inline & ((r->len > r->inl_max) | (r->inl_data == 0))) |
+	    (has_local & (r->local == 0)) | (has_remote & (r->remote == 0)))
+		return r->len == 0;
+	if (has_local) {
+		const uint32_t flags = r->local->flags;
+		const uint32_t must = kind == SOFTFIELD_RDMA_READ ? (uint32_t)SOFTFIELD_BUF_WRITABLE : 0;
+
+		is_valid &= softfield_buf_has(r->local, r->local_offset, r->len);
+		is_valid &= (flags & (SOFTFIELD_BUF_REMOTE | must)) == must;
+		op->local = r->local->addr + r->local_offset;
+		op->local_cpu = (op->local + r->local->to_cpu) * ((flags & SOFTFIELD_BUF_CPU) != 0);
+	}
+	if (has_remote) {
+		const uint32_t flags = r->remote->flags;
+
+		is_valid &= softfield_buf_has(r->remote, r->remote_offset, r->len);
+		is_valid &= (flags & SOFTFIELD_BUF_REMOTE) != 0;
+		op->remote = r->remote->addr + r->remote_offset;
+		op->id = r->remote->id;
+		op->by_cpu = flags & SOFTFIELD_BUF_CPU ? (uint32_t)SOFTFIELD_RDMA_BY_CPU : 0;
+		op->permissions = r->remote->permissions;
+	}
+	return is_valid;
+}
+
+/** Does what the host needs from memory that only kernels can access fit into the arena? */
+SOFTFIELD_DEVICE int softfield_rdma_fits(const struct doca_gpu_dev_rdma *rdma, const struct softfield_rdma_queue *q,
+					 const struct softfield_rdma_op *op)
+{
 	return !softfield_rdma_needs_host(op) || softfield_queue_place(rdma, op) != SOFTFIELD_PLACE_ARENA ||
 	       softfield_rdma_room(op->len) <= q->arena_size;
+}
+
+/**
+ * @param seen the state as this multiprocessor last saw it: the connection's end is detected when operations are executed
+ * @return SUCCESS if operations can be posted for the connection
+ */
+SOFTFIELD_DEVICE doca_error_t softfield_rdma_check_open(const struct softfield_rdma_queue *q, uint32_t seen)
+{
+	struct softfield_slot16 state;
+
+	if (seen == SOFTFIELD_RDMA_OPEN)
+		return DOCA_SUCCESS;
+	state = softfield_load_slot16(&q->state);
+	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
+		return DOCA_SUCCESS;
+	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW ? DOCA_ERROR_BAD_STATE
+								   : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
 }
 
 /** The queue of a connection that operations can be posted for. */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma, uint32_t index,
 						  struct softfield_rdma_queue **queue)
 {
-	struct softfield_slot16 state;
-
 	if (rdma == 0 || index >= rdma->num_queues)
 		return DOCA_ERROR_INVALID_VALUE;
-	*queue = &rdma->queues[index];
-#if defined(__CUDACC__)
-	if (softfield_rdma_cached_word(&(*queue)->state.w[SOFTFIELD_RDMA_STATE]) == SOFTFIELD_RDMA_OPEN)
-		return DOCA_SUCCESS; /* its end is detected when operations are executed */
-#endif
-	state = softfield_load_slot16(&(*queue)->state);
-	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
-		return DOCA_SUCCESS;
-	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW ? DOCA_ERROR_BAD_STATE
-								   : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
+	*queue = softfield_rdma_queue_of(rdma, index);
+	return softfield_rdma_check_open(*queue, softfield_rdma_cached_word(&(*queue)->state.w[SOFTFIELD_RDMA_STATE]));
 }
 
 /** Executes what was committed and can be executed now. */
@@ -145,7 +131,7 @@ SOFTFIELD_COLD doca_error_t softfield_rdma_post_together(struct doca_gpu_dev_rdm
 	for (has_advanced = 0;; has_advanced = 1) {
 		mine = softfield_rdma_reserve_together(lanes, &q->reserved, &q->done, done, q->size);
 		if (mine.is_reserved)
-			softfield_rdma_put(q, op, inl_data, mine.position);
+			softfield_rdma_put(&q->wqes[mine.position & (q->size - 1)], op, inl_data, mine.position);
 		lanes = __ballot_sync(lanes, !mine.is_reserved);
 		if (mine.is_reserved)
 			return DOCA_SUCCESS;
@@ -163,15 +149,30 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 							 const struct softfield_rdma_request *r)
 {
 	struct softfield_rdma_queue *q;
+	struct softfield_rdma_wqe *wqes;
 	struct softfield_rdma_op op;
-	uint32_t position, done;
-	doca_error_t result = softfield_rdma_find(rdma, index, &q);
+	uint32_t position, size, done, state, num;
+	doca_error_t result;
+	int is_valid;
 
-	if (result != DOCA_SUCCESS)
-		return result;
-	done = softfield_rdma_cached_word(&q->done);
-	if (!softfield_rdma_fill(rdma, q, r, &op))
+	if (rdma == 0)
 		return DOCA_ERROR_INVALID_VALUE;
+	num = rdma->num_queues;
+	is_valid = softfield_rdma_fill(r, &op);
+	if (index >= num)
+		return DOCA_ERROR_INVALID_VALUE;
+	q = softfield_rdma_queue_of(rdma, index);
+	state = softfield_rdma_cached_word(&q->state.w[SOFTFIELD_RDMA_STATE]);
+	done = softfield_rdma_cached_word(&q->done);
+	wqes = q->wqes;
+	size = q->size;
+	if (!is_valid | (state != SOFTFIELD_RDMA_OPEN) | softfield_rdma_needs_host(&op)) {
+		result = softfield_rdma_check_open(q, state);
+		if (result == DOCA_SUCCESS && (!is_valid || !softfield_rdma_fits(rdma, q, &op)))
+			result = DOCA_ERROR_INVALID_VALUE;
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
 #if defined(__CUDACC__)
 	/* here, because lanes with invalid arguments have returned */
 	const uint32_t lanes = softfield_rdma_lanes();
@@ -182,12 +183,12 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 		return softfield_rdma_post_together(rdma, q, &copy, r->inl_data, done, lanes);
 	}
 #endif
-	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, q->size, &position)) {
+	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, size, &position)) {
 		softfield_queue_advance(rdma, q);
-		if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position))
+		if (!softfield_rdma_reserve(&q->reserved, &q->done, size, &position))
 			return DOCA_ERROR_AGAIN;
 	}
-	softfield_rdma_put(q, &op, r->inl_data, position);
+	softfield_rdma_put(&wqes[position & (size - 1)], &op, r->inl_data, position);
 	return DOCA_SUCCESS;
 }
 
@@ -201,7 +202,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (!softfield_rdma_fill(rdma, q, r, &op))
+	if (!softfield_rdma_fill(r, &op) || !softfield_rdma_fits(rdma, q, &op))
 		return DOCA_ERROR_INVALID_VALUE;
 	position = softfield_rdma_position(softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITTED]), q->size, position);
 	if (position - softfield_load_word(&q->done) >= q->size) { /* its place is still taken */
@@ -210,7 +211,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 			return DOCA_ERROR_AGAIN;
 	}
 	softfield_rdma_fence();
-	softfield_rdma_put(q, &op, r->inl_data, position);
+	softfield_rdma_put(&q->wqes[position & (q->size - 1)], &op, r->inl_data, position);
 	return DOCA_SUCCESS;
 }
 
@@ -260,14 +261,18 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
 	softfield_queue_run(&h, SOFTFIELD_RDMA_WORD);
-	over = softfield_queue_reclaim(&h) == h.committed;
+	/* of commands that the host still has, a thread that finds the ring full frees the places */
+	over = (h.sent == h.finished || h.status != 0) && softfield_queue_reclaim(&h) == h.committed;
 	if (over) {
 		*num_commits += h.commits;
 		h.commits = 0;
 		if (h.status != 0 && *result == DOCA_SUCCESS)
 			*result = (doca_error_t)h.status;
 		/* the peer sees all writes, and this thread all bytes that were read */
-		softfield_fence_system();
+		if (h.dirty)
+			softfield_fence_system();
+		else
+			softfield_fence_acquire();
 		h.dirty = 0;
 	}
 	softfield_queue_let_go(&h);
@@ -280,10 +285,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_wait(struct doca_gpu_dev_rdma *rdma
 	uint32_t i, count = 0;
 
 	for (i = 0; i < rdma->num_queues; i++) {
-		struct softfield_rdma_queue *q = &rdma->queues[i];
+		struct softfield_rdma_queue *q = softfield_rdma_queue_of(rdma, i);
 
-		if (softfield_load_slot16(&q->state).w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW)
-			continue;
 		while (!softfield_rdma_settle(rdma, q, &count, &result))
 			softfield_rdma_idle(q);
 		softfield_busy();

@@ -25,9 +25,10 @@ SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, co
 	op->w[0] = op->w[1] = op->w[SOFTFIELD_RECV_OP_LEN] = 0;
 	if (buf == 0)
 		return 1;
-	if (buf->arr == 0 || !softfield_buf_in_range(buf->addr, offset, len, buf->arr->range_addr, buf->arr->range_len) ||
-	    (buf->arr->flags & SOFTFIELD_BUF_REMOTE) != 0 || (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 ||
-	    softfield_rdma_room((uint32_t)len) > r->arena_size || len > SOFTFIELD_RDMA_LEN_MAX)
+	/* without a branch for each: a thread alone waits at each for all loads before it */
+	if ((softfield_buf_has(buf, offset, len) == 0) |
+	    ((buf->flags & (SOFTFIELD_BUF_REMOTE | SOFTFIELD_BUF_WRITABLE)) != SOFTFIELD_BUF_WRITABLE) |
+	    (softfield_rdma_room((uint32_t)len) > r->arena_size) | (len > SOFTFIELD_RDMA_LEN_MAX))
 		return 0;
 	addr = buf->addr + offset;
 	op->w[0] = (uint32_t)addr;

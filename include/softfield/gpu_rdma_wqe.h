@@ -13,7 +13,7 @@
 /** The host executes sends, which consume a receive, and accesses to memory that kernels have no address for. */
 SOFTFIELD_DEVICE int softfield_rdma_needs_host(const struct softfield_rdma_op *op)
 {
-	return (op->kind & 0xff) == SOFTFIELD_RDMA_SEND || op->id != 0;
+	return ((op->kind & 0xff) == SOFTFIELD_RDMA_SEND) | (op->id != 0);
 }
 
 SOFTFIELD_DEVICE uint64_t softfield_wqe_pair(uint32_t low, uint32_t high)
@@ -38,8 +38,8 @@ SOFTFIELD_DEVICE int softfield_wqe_is_word(const struct softfield_rdma_op *op)
 {
 	uint64_t unaligned = op->remote | ((op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0 ? 0 : op->local);
 
-	return (op->kind & ~(uint32_t)SOFTFIELD_RDMA_IN_COMMAND) == SOFTFIELD_RDMA_WRITE && (op->len == 8 || op->len == 4) &&
-	       (unaligned & (op->len - 1)) == 0 && op->id == 0;
+	return ((op->kind & ~(uint32_t)SOFTFIELD_RDMA_IN_COMMAND) == SOFTFIELD_RDMA_WRITE) & ((op->len == 8) | (op->len == 4)) &
+	       ((unaligned & (op->len - 1)) == 0) & (op->id == 0);
 }
 
 /** Word 0 of its first slot. */
@@ -82,10 +82,9 @@ SOFTFIELD_COLD void softfield_wqe_put_rest(struct softfield_rdma_wqe *to, const 
 /**
  * Fills in the entry at a position. The caller has ordered its earlier writes, such as those of the operation's bytes, before.
  */
-SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op,
+SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_wqe *to, const struct softfield_rdma_op *op,
 					 const uint8_t *inl_data, uint32_t position)
 {
-	struct softfield_rdma_wqe *to = &q->wqes[position & (q->size - 1)];
 	const int is_inline = (op->kind & SOFTFIELD_RDMA_IN_COMMAND) != 0;
 	const uint32_t mark = position + 1, first = softfield_wqe_first_word(op), num = first >> SOFTFIELD_RDMA_WQE_SLOTS16 & 7;
 	const struct softfield_slot16 what = {{first, (uint32_t)op->remote, (uint32_t)(op->remote >> 32), mark}};

@@ -12,7 +12,7 @@
 #include "mem/mmap_private.h"
 
 #define ELEMENTS_MAX (UINT32_C(1) << 28)
-#define HANDLE_ALIGNMENT 64
+#define HANDLE_ALIGNMENT _Alignof(struct doca_gpu_buf_arr)
 
 struct doca_buf_arr {
 	size_t num_elem;
@@ -218,22 +218,27 @@ static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t 
 {
 	const struct doca_mmap *mmap = arr->mmap;
 	struct doca_gpu_buf *bufs = (struct doca_gpu_buf *)(handle + 1);
+	uint32_t id = arr->remote != NULL && (flags & SOFTFIELD_BUF_DIRECT) == 0 ? sf_buf_remote_id(arr->remote) : 0;
 
-	for (size_t i = 0; i < arr->num_elem; i++)
+	for (size_t i = 0; i < arr->num_elem; i++) {
+		uint64_t offset = arr->start_offset + i * arr->elem_size;
+
 		bufs[i] = (struct doca_gpu_buf){
-			.addr = base + arr->start_offset + i * arr->elem_size, .mkey = mkey, .arr = arr->handle};
+			.addr = base + offset,
+			.room = mmap->len - offset,
+			.to_cpu = (uintptr_t)mmap->addr - base,
+			.flags = flags,
+			.permissions = mmap->permissions,
+			.id = id,
+			.mkey = mkey,
+		};
+	}
 	*handle = (struct doca_gpu_buf_arr){
 		.base = base + arr->start_offset,
 		.elem_size = arr->elem_size,
 		.num_elem = arr->num_elem,
-		.mkey = mkey,
 		.bufs = (struct doca_gpu_buf *)(arr->handle + 1),
-		.range_addr = base,
-		.range_len = mmap->len,
-		.to_cpu = (uintptr_t)mmap->addr - base,
-		.permissions = mmap->permissions,
-		.id = arr->remote != NULL ? sf_buf_remote_id(arr->remote) : 0,
-		.flags = flags,
+		.mkey = mkey,
 	};
 }
 
@@ -243,7 +248,7 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 	const struct sf_gpu_ops *ops = arr->gpu->ops;
 	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
 	void *gpu_addr, *unused;
-	struct doca_gpu_buf_arr *handle = malloc(size);
+	struct doca_gpu_buf_arr *handle = aligned_alloc(HANDLE_ALIGNMENT, size);
 	doca_error_t result =
 		handle != NULL ? ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU, &gpu_addr, &unused)
 			       : DOCA_ERROR_NO_MEMORY;

@@ -104,9 +104,10 @@ static void *for_kernels(const struct rdma_gpu *gpu, const void *in_rings)
 	return gpu->rings_gpu + ((const uint8_t *)in_rings - gpu->rings);
 }
 
-static size_t queues_offset(void)
+/* Where in the handle a connection's queue is. */
+static size_t queue_offset(size_t index)
 {
-	return page_align(sizeof(struct doca_gpu_dev_rdma));
+	return sizeof(struct doca_gpu_dev_rdma) + index * sizeof(struct softfield_rdma_queue);
 }
 
 void rdma_gpu_ring(void *arg)
@@ -123,7 +124,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	size_t wqes = rdma->send_queue_size * sizeof(struct softfield_rdma_wqe);
 	void *addr = NULL, *cpu = NULL;
 
-	gpu->wqes_offset = queues_offset() + page_align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
+	gpu->wqes_offset = page_align(queue_offset(gpu->num_queues));
 	gpu->recv_ops_offset = gpu->wqes_offset + page_align(gpu->num_queues * wqes);
 	doca_error_t result = gpu->device->ops->mem_alloc(
 		gpu->device, gpu->recv_ops_offset + page_align(gpu->recv_size * sizeof(struct softfield_slot16)), PAGE,
@@ -144,7 +145,6 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 		image->arena_size = gpu->arena_size;
 	}
 	struct doca_gpu_dev_rdma handle = {
-		.queues = (struct softfield_rdma_queue *)(void *)(gpu->handle + queues_offset()),
 		.num_queues = gpu->num_queues,
 		.hardware = gpu->device->ops->hardware,
 		.ring = rdma_gpu_ring,
@@ -164,7 +164,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	};
 	result = gpu->device->ops->copy_to(gpu->device, gpu->handle, &handle, sizeof(handle));
 	if (result == DOCA_SUCCESS)
-		result = gpu->device->ops->copy_to(gpu->device, gpu->handle + queues_offset(), gpu->images,
+		result = gpu->device->ops->copy_to(gpu->device, gpu->handle + queue_offset(0), gpu->images,
 						   gpu->num_queues * sizeof(*gpu->images));
 	return result;
 }
@@ -289,8 +289,8 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 	if (zeros != NULL)
 		gpu->device->ops->copy_to(gpu->device, gpu->handle + gpu->wqes_offset + index * wqes, zeros, wqes);
 	free(zeros);
-	gpu->device->ops->copy_to(gpu->device, gpu->handle + queues_offset() + index * sizeof(struct softfield_rdma_queue),
-				  &gpu->images[index], sizeof(gpu->images[index]));
+	gpu->device->ops->copy_to(gpu->device, gpu->handle + queue_offset(index), &gpu->images[index],
+				  sizeof(gpu->images[index]));
 }
 
 static uint32_t state_of(const struct doca_rdma_connection *connection)
@@ -341,7 +341,7 @@ static doca_error_t status_of(struct rdma_gpu_queue *queue)
 static void queue_publish(struct rdma_gpu_queue *queue, struct doca_rdma_connection *connection)
 {
 	struct rdma_gpu *gpu = queue->gpu;
-	size_t at = queues_offset() + (size_t)(queue - gpu->queues) * sizeof(struct softfield_rdma_queue);
+	size_t at = queue_offset((size_t)(queue - gpu->queues));
 	uint32_t state = state_of(connection);
 
 	if (state == queue->published_state || (state == SOFTFIELD_RDMA_ENDED && queue->published_state == SOFTFIELD_RDMA_NEW))

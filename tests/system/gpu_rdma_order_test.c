@@ -39,7 +39,7 @@ static void leave_writes_to_the_thread(struct pair *pair)
 /* Commands that the thread has got. They are in memory of the GPU. */
 static uint32_t num_commands(struct pair *pair)
 {
-	return handle_of(pair)->queues[0].held[1].w[0];
+	return softfield_rdma_queue_of(handle_of(pair), 0)->held[1].w[0];
 }
 
 static void check_order(struct pair *pair, uint32_t len, uint32_t rounds)
@@ -217,7 +217,7 @@ static void a_store_outside_of_all_arrays(void **state)
 	}
 	RUN(&pair, steps, DOCA_SUCCESS);
 	handle = handle_of(&pair);
-	queue = &handle->queues[0];
+	queue = softfield_rdma_queue_of(handle, 0);
 	const uint32_t mark = softfield_rdma_mark(0, queue->shift), low = (uint32_t)(uintptr_t)&word;
 	const struct softfield_slot16 second = {{1, 0, 0, mark}};
 	const struct softfield_slot16 first = {{SOFTFIELD_RDMA_STORE | 8 << 16, low, (uint32_t)((uintptr_t)&word >> 32), mark}};
