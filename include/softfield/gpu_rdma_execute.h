@@ -389,11 +389,18 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_stream(struct softfield_rdma_held 
 }
 #endif
 
-/** Executes as much as possible now. Words that come first are executed without a look at the entry, if guess has their flag. */
+/**
+ * Executes as much as possible now. If guess is the first word of a write, the first ones are executed without another look at
+ * the entry.
+ */
 SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h, uint32_t guess)
 {
-	if ((guess & SOFTFIELD_RDMA_WORD) != 0 && h->status == 0 && h->sent == h->finished && !h->reading)
-		(void)softfield_queue_words(h);
+	if (h->status == 0 && h->sent == h->finished && !h->reading) {
+		if ((guess & SOFTFIELD_RDMA_WORD) != 0)
+			(void)softfield_queue_words(h);
+		else if ((guess & 0xff) == SOFTFIELD_RDMA_WRITE && h->committed - h->executed > 1)
+			(void)softfield_queue_run_stream(h);
+	}
 	while (h->status == 0 && h->executed != h->committed) {
 		struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
 		struct softfield_slot16 slots16[6];
@@ -416,7 +423,7 @@ SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h, uint3
 	}
 }
 
-/** Executes as much as possible now. @param guess the first word of an entry: the next ones may be like it */
+/** Executes as much as possible now. @param guess an entry's first word, or bits of it: the next entries may be like it */
 SOFTFIELD_DEVICE void softfield_queue_run(struct softfield_rdma_held *h, uint32_t guess)
 {
 	if (h->status != 0 || h->executed != h->committed) {

@@ -75,15 +75,12 @@ SOFTFIELD_DEVICE int softfield_rdma_fits(const struct doca_gpu_dev_rdma *rdma, c
 	       softfield_rdma_room(op->len) <= q->arena_size;
 }
 
-/**
- * @param seen the state as this multiprocessor last saw it: the connection's end is detected when operations are executed
- * @return SUCCESS if operations can be posted for the connection
- */
-SOFTFIELD_DEVICE doca_error_t softfield_rdma_check_open(const struct softfield_rdma_queue *q, uint32_t seen)
+/** @return SUCCESS if operations can be posted for the connection; its end is detected when they are executed, too */
+SOFTFIELD_DEVICE doca_error_t softfield_rdma_check_open(const struct softfield_rdma_queue *q)
 {
 	struct softfield_slot16 state;
 
-	if (seen == SOFTFIELD_RDMA_OPEN)
+	if (softfield_rdma_cached_word(&q->state.w[SOFTFIELD_RDMA_STATE]) == SOFTFIELD_RDMA_OPEN)
 		return DOCA_SUCCESS;
 	state = softfield_load_slot16(&q->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
@@ -99,7 +96,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 	if (rdma == 0 || index >= rdma->num_queues)
 		return DOCA_ERROR_INVALID_VALUE;
 	*queue = softfield_rdma_queue_of(rdma, index);
-	return softfield_rdma_check_open(*queue, softfield_rdma_cached_word(&(*queue)->state.w[SOFTFIELD_RDMA_STATE]));
+	return softfield_rdma_check_open(*queue);
 }
 
 /** Executes what was committed and can be executed now. */
@@ -144,6 +141,34 @@ SOFTFIELD_COLD doca_error_t softfield_rdma_post_together(struct doca_gpu_dev_rdm
 }
 #endif
 
+/** Posts at the next free position, for all but the frequent case of softfield_rdma_post_strong. */
+SOFTFIELD_COLD doca_error_t softfield_rdma_post_slowly(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+						       const struct softfield_rdma_op *op, const uint8_t *inl_data, int is_valid,
+						       uint32_t done)
+{
+	uint32_t position;
+	doca_error_t result = softfield_rdma_check_open(q);
+
+	if (result == DOCA_SUCCESS && (!is_valid || !softfield_rdma_fits(rdma, q, op)))
+		result = DOCA_ERROR_INVALID_VALUE;
+	if (result != DOCA_SUCCESS)
+		return result;
+#if defined(__CUDACC__)
+	/* here, because lanes with invalid arguments have returned */
+	const uint32_t lanes = softfield_rdma_lanes();
+
+	if (softfield_rdma_are_several(lanes))
+		return softfield_rdma_post_together(rdma, q, op, inl_data, done, lanes);
+#endif
+	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, q->size, &position)) {
+		softfield_queue_advance(rdma, q);
+		if (!softfield_rdma_reserve(&q->reserved, &q->done, q->size, &position))
+			return DOCA_ERROR_AGAIN;
+	}
+	softfield_rdma_put(&q->wqes[position & (q->size - 1)], op, inl_data, position);
+	return DOCA_SUCCESS;
+}
+
 /** Posts at the next free position. */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdma *rdma, uint32_t index,
 							 const struct softfield_rdma_request *r)
@@ -152,8 +177,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 	struct softfield_rdma_wqe *wqes;
 	struct softfield_rdma_op op;
 	uint32_t position, size, done, state, num;
-	doca_error_t result;
-	int is_valid;
+	int is_valid, is_frequent;
 
 	if (rdma == 0)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -166,30 +190,17 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 	done = softfield_rdma_cached_word(&q->done);
 	wqes = q->wqes;
 	size = q->size;
-	if (!is_valid | (state != SOFTFIELD_RDMA_OPEN) | softfield_rdma_needs_host(&op)) {
-		result = softfield_rdma_check_open(q, state);
-		if (result == DOCA_SUCCESS && (!is_valid || !softfield_rdma_fits(rdma, q, &op)))
-			result = DOCA_ERROR_INVALID_VALUE;
-		if (result != DOCA_SUCCESS)
-			return result;
+	position = softfield_rdma_last(&q->reserved) + 1;
+	is_frequent = is_valid & (state == SOFTFIELD_RDMA_OPEN) & softfield_rdma_is_alone() & (position - done < size);
+	if (softfield_rdma_needs_host(&op))
+		is_frequent = is_frequent && softfield_rdma_fits(rdma, q, &op);
+	if (is_frequent && softfield_rdma_reserve_from(&q->reserved, done, size, &position)) {
+		softfield_rdma_put(&wqes[position & (size - 1)], &op, r->inl_data, position);
+		return DOCA_SUCCESS;
 	}
-#if defined(__CUDACC__)
-	/* here, because lanes with invalid arguments have returned */
-	const uint32_t lanes = softfield_rdma_lanes();
+	const struct softfield_rdma_op copy = op; /* so that op itself stays in registers */
 
-	if (softfield_rdma_are_several(lanes)) {
-		const struct softfield_rdma_op copy = op; /* so that op itself stays in registers */
-
-		return softfield_rdma_post_together(rdma, q, &copy, r->inl_data, done, lanes);
-	}
-#endif
-	if (!softfield_rdma_reserve_soon(&q->reserved, &q->done, done, size, &position)) {
-		softfield_queue_advance(rdma, q);
-		if (!softfield_rdma_reserve(&q->reserved, &q->done, size, &position))
-			return DOCA_ERROR_AGAIN;
-	}
-	softfield_rdma_put(&wqes[position & (size - 1)], &op, r->inl_data, position);
-	return DOCA_SUCCESS;
+	return softfield_rdma_post_slowly(rdma, q, &copy, r->inl_data, is_valid, done);
 }
 
 /** Posts at the caller's position. */
@@ -250,12 +261,10 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, uint32_t *num_commits,
 					 doca_error_t *result)
 {
-	struct softfield_slot16 progress = softfield_load_slot16(&q->held[0]);
 	struct softfield_rdma_held h;
 	int over;
 
-	if (progress.w[SOFTFIELD_RDMA_HELD_COMMITTED] == softfield_load_word(&q->done) &&
-	    progress.w[SOFTFIELD_RDMA_HELD_COMMITS] == 0)
+	if (softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITS]) == 0) /* none since all had ended */
 		return 1;
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)

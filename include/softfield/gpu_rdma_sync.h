@@ -257,29 +257,9 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
 	return *softfield_rdma_hint(reserved) - 1;
 }
 
-/**
- * The same, and orders the thread's earlier writes before what it stores at the position. Tries the position after the block's
- * last one first, with done as the caller last saw it: one trip to the GPU's second-level cache instead of two, and the fence
- * meanwhile. A wrong guess only costs the trip.
- */
-SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
-						 uint32_t *position)
+SOFTFIELD_DEVICE void softfield_rdma_remember(const uint32_t *reserved, uint32_t position)
 {
-	uint32_t *hint = softfield_rdma_hint(reserved), at = *hint, before;
-	int is_reserved = 0;
-
-	if (at - done_seen < size) {
-		before = softfield_rdma_swap(reserved, at, at + 1);
-		softfield_rdma_fence(); /* does not need the result of the swap, so it does not wait for it */
-		is_reserved = before == at;
-	} else {
-		softfield_rdma_fence();
-	}
-	if (!is_reserved && !softfield_rdma_reserve(reserved, done, size, &at))
-		return 0;
-	*hint = at + 1;
-	*position = at;
-	return 1;
+	*softfield_rdma_hint(reserved) = position + 1;
 }
 
 /* ---- lanes of a warp that reserve together ---- */
@@ -300,6 +280,11 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_lanes(void)
 SOFTFIELD_DEVICE int softfield_rdma_are_several(uint32_t lanes)
 {
 	return (lanes & (lanes - 1)) != 0;
+}
+
+SOFTFIELD_DEVICE int softfield_rdma_is_alone(void)
+{
+	return !softfield_rdma_are_several(softfield_rdma_lanes());
 }
 
 /** Those of the lanes that have the same ring as the caller. All lanes of the mask call it. */
@@ -382,13 +367,52 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
 	return softfield_load_word(reserved) - 1;
 }
 
+SOFTFIELD_DEVICE void softfield_rdma_remember(const uint32_t *reserved, uint32_t position)
+{
+	(void)reserved, (void)position;
+}
+
+SOFTFIELD_DEVICE int softfield_rdma_is_alone(void)
+{
+	return 1;
+}
+#endif
+
+/**
+ * Reserves the next free position, if done, as the caller last saw it, leaves room, and orders the thread's earlier writes before
+ * what it stores there. Tries *position first, which has room: one trip to the GPU's second-level cache, and the fence, which
+ * does not need the result of the swap, meanwhile. @return 0: no room
+ */
+SOFTFIELD_DEVICE int softfield_rdma_reserve_from(uint32_t *reserved, uint32_t done_seen, uint32_t size, uint32_t *position)
+{
+	uint32_t at = *position, before = softfield_rdma_swap(reserved, at, at + 1);
+
+	softfield_rdma_fence();
+	while (before != at) {
+		at = before;
+		if (at - done_seen >= size)
+			return 0;
+		before = softfield_rdma_swap(reserved, at, at + 1);
+	}
+	softfield_rdma_remember(reserved, at);
+	*position = at;
+	return 1;
+}
+
+/** The same, from the position after the last one that is known, and with done as it is now if that leaves no room as last seen.
+ */
 SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
 						 uint32_t *position)
 {
-	(void)done_seen;
-	return softfield_rdma_reserve(reserved, done, size, position);
+	*position = softfield_rdma_last(reserved) + 1;
+	if (*position - done_seen < size && softfield_rdma_reserve_from(reserved, done_seen, size, position))
+		return 1;
+	softfield_rdma_fence();
+	if (!softfield_rdma_reserve(reserved, done, size, position))
+		return 0;
+	softfield_rdma_remember(reserved, *position);
+	return 1;
 }
-#endif
 
 /** Reserves committed positions too, whichever function chose them. */
 SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t position)
