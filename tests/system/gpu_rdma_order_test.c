@@ -110,6 +110,14 @@ static void longer_messages(void **state)
 		.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = (at), .len = 8, .seed = (number)              \
 	}
 
+/* Two steps: bytes in memory, and their write. */
+#define BYTES(from, to, bytes, number)                                                                                           \
+	{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .local_offset = (from), .len = (bytes), .seed = (number)},                 \
+	{                                                                                                                        \
+		.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .local_offset = (from), .remote = STEP_REMOTE,                     \
+		.remote_offset = (to), .len = (bytes)                                                                            \
+	}
+
 /* All kinds of operations in one commit: which of them the thread executes depends on those before. */
 static void words_among_other_operations(void **state)
 {
@@ -120,8 +128,14 @@ static void words_among_other_operations(void **state)
 		WORD(8, 3),
 		WORD(16, 4),
 		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 4096, .len = 300},
+		BYTES(80000, 8192, 5, 21),
+		BYTES(80013, 8197, 63, 22),
+		BYTES(80100, 8260, 64, 23),
+		BYTES(80203, 8324, 20, 24),
+		BYTES(80300, 8344, 333, 25),
 		WORD(24, 5),
 		{.what = STEP_SEND_INLINE, .len = 16, .seed = 6},
+		BYTES(80700, 8677, 12, 26), /* behind a command */
 		WORD(32, 7),
 		{.what = STEP_WRITE,
 		 .local = STEP_HOST_MEMORY,
@@ -146,7 +160,7 @@ static void words_among_other_operations(void **state)
 		WAIT,
 		{.what = STEP_VERIFY, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .len = 8, .seed = 11},
 	};
-	static const uint32_t words[] = {13, 12, 4, 5, 7, 40, 9, 10};
+	static const uint32_t words[] = {13, 12, 4, 5, 7, 40, 9, 10}, lengths[] = {5, 63, 64, 20, 333, 12};
 
 	(void)state;
 	for (uint32_t by_thread = 0; by_thread < 2; by_thread++) {
@@ -162,6 +176,8 @@ static void words_among_other_operations(void **state)
 			for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 				verify_peer(&pair, 8 * i, 8, words[i]);
 			verify_peer(&pair, 4096, 300, 1);
+			for (uint32_t i = 0, at = 8192; i < sizeof(lengths) / sizeof(lengths[0]); at += lengths[i++])
+				verify_peer(&pair, at, lengths[i], 21 + i);
 			verify_peer(&pair, 131072, 70000, 1);
 			verify_peer(&pair, 1 << 20, 16, 6);
 		}
