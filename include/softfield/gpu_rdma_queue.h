@@ -264,7 +264,9 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	struct softfield_rdma_held h;
 	int over;
 
-	if (softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITS]) == 0) /* none since all had ended */
+	/* none since all had ended; if there is only one connection, a thread has just committed there, and would wait for the
+	 * load */
+	if (rdma->num_queues > 1 && softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITS]) == 0)
 		return 1;
 	softfield_queue_hold(rdma, q, &h);
 	if (h.sent != h.finished)
@@ -273,10 +275,10 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	/* of commands that the host still has, a thread that finds the ring full frees the places */
 	over = (h.sent == h.finished || h.status != 0) && softfield_queue_reclaim(&h) == h.committed;
 	if (over) {
+		if (h.status != 0 && h.commits != 0 && *result == DOCA_SUCCESS)
+			*result = (doca_error_t)h.status;
 		*num_commits += h.commits;
 		h.commits = 0;
-		if (h.status != 0 && *result == DOCA_SUCCESS)
-			*result = (doca_error_t)h.status;
 		/* the peer sees all writes, and this thread all bytes that were read */
 		if (h.dirty)
 			softfield_fence_system();
