@@ -13,9 +13,9 @@
 
 #if defined(__CUDACC__)
 
-/** Loads that the thread has in flight, and those of words that it shifts. */
+/** Loads of 16 bytes that the thread has in flight, and of 8. */
 #define SOFTFIELD_RDMA_FLIGHT 8
-#define SOFTFIELD_RDMA_SHIFTED_FLIGHT 16
+#define SOFTFIELD_RDMA_WORDS_FLIGHT 16
 /**
  * Bulk copies: bytes of one at most, and how many at a time: all but one are loaded while one is stored. From MIN bytes on they
  * are faster than a thread's own loads and stores for a message alone; several together always are.
@@ -24,41 +24,25 @@
 #define SOFTFIELD_BULK_PIECES 4u
 #define SOFTFIELD_BULK_MIN 1024u
 
-template <typename T> SOFTFIELD_DEVICE T softfield_rdma_load(const T *from)
+/** Moves 16-byte slots, multiples of which the addresses and the length are. */
+SOFTFIELD_DEVICE void softfield_rdma_copy_slots16(uint8_t *to, const uint8_t *from, uint64_t len)
 {
-	return *(const volatile T *)from;
-}
-template <typename T> SOFTFIELD_DEVICE void softfield_rdma_store(T *to, T word)
-{
-	*(volatile T *)to = word;
-}
-SOFTFIELD_DEVICE struct softfield_slot16 softfield_rdma_load(const struct softfield_slot16 *from)
-{
-	return softfield_load_slot16(from);
-}
-SOFTFIELD_DEVICE void softfield_rdma_store(struct softfield_slot16 *to, struct softfield_slot16 word)
-{
-	softfield_store_slot16(to, word);
-}
-
-/** Moves words of type T, as many as there are; returns the bytes moved. */
-template <typename T> SOFTFIELD_DEVICE uint64_t softfield_rdma_words(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	uint64_t i, n = len / sizeof(T);
-	T words[SOFTFIELD_RDMA_FLIGHT];
+	const struct softfield_slot16 *source = (const struct softfield_slot16 *)from;
+	struct softfield_slot16 *destination = (struct softfield_slot16 *)to, slots16[SOFTFIELD_RDMA_FLIGHT];
+	const uint64_t num = len / sizeof(slots16[0]);
+	uint64_t i;
 	int k;
 
-	for (i = 0; i < n; i += SOFTFIELD_RDMA_FLIGHT) {
+	for (i = 0; i < num; i += SOFTFIELD_RDMA_FLIGHT) {
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			if (i + k < n)
-				words[k] = softfield_rdma_load((const T *)from + i + k);
+			if (i + k < num)
+				slots16[k] = softfield_load_slot16(source + i + k);
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			if (i + k < n)
-				softfield_rdma_store((T *)to + i + k, words[k]);
+			if (i + k < num)
+				softfield_store_slot16(destination + i + k, slots16[k]);
 	}
-	return n * sizeof(T);
 }
 
 /** The word that begins in the middle of two, bits after the beginning of the first. */
@@ -67,27 +51,82 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_shift(uint64_t low, uint64_t high, uint
 	return bits == 0 ? low : low >> bits | high << (64 - bits);
 }
 
-/**
- * Moves words of 8 bytes from any address to an aligned one. Loads aligned words, each of which has a byte of the source. @return
- * the bytes moved
- */
-SOFTFIELD_COLD uint64_t softfield_rdma_shifted_words(uint8_t *to, const uint8_t *from, uint64_t len)
+/** Stores the bytes from begin to end, 8 at most, of a word at an aligned address, by the largest stores that are possible. */
+SOFTFIELD_COLD void softfield_rdma_store_bytes(uint8_t *to, uint64_t word, uint32_t begin, uint32_t end)
 {
-	const uint32_t bits = ((uint32_t)(uintptr_t)from & 7) * 8;
-	const volatile uint64_t *words = (const volatile uint64_t *)((uintptr_t)from & ~(uintptr_t)7);
-	uint64_t in[SOFTFIELD_RDMA_SHIFTED_FLIGHT + 1], i, n = len / 8;
-	int k;
+	while (begin < end) {
+		const uint32_t left = end - begin;
 
-	for (i = 0; i < n; i += SOFTFIELD_RDMA_SHIFTED_FLIGHT) {
-#pragma unroll
-		for (k = 0; k <= SOFTFIELD_RDMA_SHIFTED_FLIGHT; k++)
-			in[k] = i + k < n + (bits != 0) ? words[i + k] : 0;
-#pragma unroll
-		for (k = 0; k < SOFTFIELD_RDMA_SHIFTED_FLIGHT; k++)
-			if (i + k < n)
-				((volatile uint64_t *)to)[i + k] = softfield_rdma_shift(in[k], in[k + 1], bits);
+		if ((begin & 3) == 0 && left >= 4) {
+			*(volatile uint32_t *)(to + begin) = (uint32_t)(word >> 8 * begin);
+			begin += 4;
+		} else if ((begin & 1) == 0 && left >= 2) {
+			*(volatile uint16_t *)(to + begin) = (uint16_t)(word >> 8 * begin);
+			begin += 2;
+		} else {
+			*(volatile uint8_t *)(to + begin) = (uint8_t)(word >> 8 * begin);
+			begin++;
+		}
 	}
-	return n * 8;
+}
+
+/** How many of the next words, FLIGHT and one at most, are before a limit. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_before(uint64_t limit, uint64_t at)
+{
+	return limit <= at ? 0 : (uint32_t)min(limit - at, (uint64_t)SOFTFIELD_RDMA_WORDS_FLIGHT + 1);
+}
+
+/**
+ * Moves bytes, at least one, from any address to any other, by aligned words of 8 bytes. Each word that is loaded has a byte of
+ * the source; of the first and last word of the destination only the bytes that belong to it are stored.
+ */
+SOFTFIELD_COLD void softfield_rdma_copy_words(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	const uint32_t skew = (uint32_t)(uintptr_t)to & 7, shift = (uint32_t)((uintptr_t)from - skew) & 7;
+	const volatile uint64_t *source = (const volatile uint64_t *)((uintptr_t)from - skew - shift);
+	volatile uint64_t *destination = (volatile uint64_t *)(to - skew);
+	const uint64_t sources = (skew + shift + len + 7) / 8;		     /* words of the source, from its address on */
+	const uint64_t whole = (skew + len) / 8, all = (skew + len + 7) / 8; /* words of the destination */
+	uint64_t head = 0, tail = 0, i;
+	uint32_t k;
+
+	for (i = 0; i < all; i += SOFTFIELD_RDMA_WORDS_FLIGHT) {
+		const uint32_t first = i == 0, num_sources = softfield_rdma_before(sources, i);
+		const uint32_t num_whole = softfield_rdma_before(whole, i), num_all = softfield_rdma_before(all, i);
+		uint64_t in[SOFTFIELD_RDMA_WORDS_FLIGHT + 1] = {};
+
+#pragma unroll
+		for (k = 0; k <= SOFTFIELD_RDMA_WORDS_FLIGHT; k++) {
+			if (k >= num_sources)
+				break;
+			if (k != 0 || !first || skew + shift <= 7)
+				in[k] = source[i + k];
+		}
+#pragma unroll
+		for (k = 0; k < SOFTFIELD_RDMA_WORDS_FLIGHT; k++) {
+			if (k >= num_all)
+				break;
+			tail = softfield_rdma_shift(in[k], in[k + 1], 8 * shift);
+			if (k == 0 && first)
+				head = tail;
+			if (k < num_whole && (k != 0 || !first || skew == 0))
+				destination[i + k] = tail;
+		}
+	}
+	if (skew != 0)
+		softfield_rdma_store_bytes(to - skew, head, skew, (uint32_t)min(skew + len, (uint64_t)8));
+	if (all != whole && (skew == 0 || whole != 0))
+		softfield_rdma_store_bytes(to - skew + 8 * whole, tail, 0, (uint32_t)(skew + len - 8 * whole));
+}
+
+/** Can a message go by bulk copies? */
+SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t len)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	return (len != 0) & (((to | from | len) & 15) == 0);
+#else
+	return (void)to, (void)from, (void)len, 0;
+#endif
 }
 
 /** A block's shared memory serves one thread at a time: threads of a block share the lock of the block's index. */
@@ -208,12 +247,6 @@ struct softfield_bulk_message {
 	uint32_t ordered; /**< 1: must not overtake the message before; else 0 */
 };
 
-/** Can it go by bulk copies? */
-SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t len)
-{
-	return len != 0 && ((to | from | len) & 15) == 0;
-}
-
 /**
  * Moves a message and all that next finds behind it. The first pieces of a message are loaded while the one before is still being
  * stored. @return 0, without effect, if another thread of the block is copying
@@ -264,44 +297,33 @@ SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint6
 }
 #endif
 
-/** Moves a few bytes, in the largest words that the addresses allow. */
-SOFTFIELD_COLD void softfield_rdma_copy_few(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	uintptr_t unaligned = (uintptr_t)to | (uintptr_t)from;
-	uint64_t at = 0;
-
-	if ((unaligned & 7) == 0)
-		at += softfield_rdma_words<uint64_t>(to + at, from + at, len - at);
-	if ((unaligned & 3) == 0)
-		at += softfield_rdma_words<uint32_t>(to + at, from + at, len - at);
-	if ((unaligned & 1) == 0)
-		at += softfield_rdma_words<uint16_t>(to + at, from + at, len - at);
-	softfield_rdma_words<uint8_t>(to + at, from + at, len - at);
-}
-
-/**
- * Moves a message. Other processors that access the memory see whole words. The first few bytes bring the destination to a
- * multiple of 16, or of 8 where the source cannot follow.
- */
+/** Moves a message. Other processors that access the memory see whole words. */
 SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	const bool alike = (((uintptr_t)to ^ (uintptr_t)from) & 15) == 0;
-	uint64_t at = min((uint64_t)(-(uintptr_t)to & (alike ? 15 : 7)), len), whole = (len - at) & ~(uint64_t)15;
+	const uint64_t head = min((uint64_t)(-(uintptr_t)to & 15), len), whole = (len - head) & ~(uint64_t)15;
+	const uint64_t tail = len - head - whole;
 
-	if (at != 0)
-		softfield_rdma_copy_few(to, from, at);
-	if (!alike)
-		at += softfield_rdma_shifted_words(to + at, from + at, len - at);
-	else if (whole >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to + at, from + at, whole))
-		at += whole;
-	else
-		at += softfield_rdma_words<struct softfield_slot16>(to + at, from + at, whole);
-	if (at != len)
-		softfield_rdma_copy_few(to + at, from + at, len - at);
+	if (!alike || (head + tail != 0 && len < SOFTFIELD_BULK_MIN)) {
+		if (len != 0)
+			softfield_rdma_copy_words(to, from, len);
+		return;
+	}
+	if (head != 0)
+		softfield_rdma_copy_words(to, from, head);
+	if (whole < SOFTFIELD_BULK_MIN || !softfield_rdma_bulk(to + head, from + head, whole))
+		softfield_rdma_copy_slots16(to + head, from + head, whole);
+	if (tail != 0)
+		softfield_rdma_copy_words(to + head + whole, from + head + whole, tail);
 }
 
 #else
 #include <string.h>
+
+SOFTFIELD_DEVICE int softfield_bulk_suits(uint64_t to, uint64_t from, uint64_t len)
+{
+	return (void)to, (void)from, (void)len, 0;
+}
 
 SOFTFIELD_DEVICE void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
 {

@@ -182,6 +182,25 @@ SOFTFIELD_DEVICE struct softfield_queue_span softfield_queue_committed(const str
 	return span;
 }
 
+/** Loads one of the entries, without waiting for it. */
+SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_load_entry(const struct softfield_queue_span *span, uint32_t ahead)
+{
+	const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + ahead) & (span->size - 1)];
+	struct softfield_wqe_pair16 pair;
+
+	pair.what = softfield_load_slot16(&wqe->slot16[0]);
+	pair.local = softfield_load_slot16(&wqe->slot16[1]);
+	return pair;
+}
+
+/** Is it a permitted write by the kernel of bytes in memory, without an immediate: an entry of two slots? */
+SOFTFIELD_DEVICE int softfield_wqe_is_copy(const struct softfield_wqe_pair16 *pair, uint32_t given)
+{
+	return (pair->what.w[0] & 0xffff & ~(uint32_t)SOFTFIELD_RDMA_BY_CPU) ==
+		       (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) &&
+	       (pair->what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS & given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+}
+
 /** Consecutive writes of words, loaded together. */
 struct softfield_queue_group {
 	struct softfield_wqe_pair16 pairs[SOFTFIELD_RDMA_GROUP];
@@ -318,13 +337,6 @@ struct softfield_queue_stream {
 	struct softfield_wqe_pair16 ahead[2]; /**< the next two entries, as they were when the one before was taken */
 };
 
-SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_stream_load(const struct softfield_queue_span *span, uint32_t ahead)
-{
-	const struct softfield_rdma_wqe *wqe = &span->wqes[(span->position + ahead) & (span->size - 1)];
-
-	return {softfield_load_slot16(&wqe->slot16[0]), softfield_load_slot16(&wqe->slot16[1])};
-}
-
 /** Takes the next entry if it is a write that goes by bulk copies. @return 0 if it is not, or not complete */
 SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream *stream, struct softfield_bulk_message *message)
 {
@@ -335,15 +347,11 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	if (stream->span.num == 0)
 		return false;
 	if (!softfield_wqe_pair_is_there(&pair, stream->span.position))
-		pair = softfield_queue_stream_load(&stream->span, 0);
+		pair = softfield_queue_load_entry(&stream->span, 0);
 	permissions = pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
 	remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
 	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
-	/* two slots: not by the host, and without an immediate */
-	if (!softfield_wqe_pair_is_there(&pair, stream->span.position) ||
-	    (pair.what.w[0] & 0xffff & ~(uint32_t)SOFTFIELD_RDMA_BY_CPU) !=
-		    (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) ||
-	    (permissions & stream->span.given & DOCA_ACCESS_FLAG_RDMA_WRITE) == 0 ||
+	if (!softfield_wqe_pair_is_there(&pair, stream->span.position) || !softfield_wqe_is_copy(&pair, stream->span.given) ||
 	    !softfield_bulk_suits(remote, local, pair.local.w[0]))
 		return false;
 	softfield_after_load();
@@ -356,19 +364,22 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 	stream->span.position++;
 	stream->span.num--;
 	stream->ahead[0] = stream->ahead[1];
-	stream->ahead[1] = softfield_queue_stream_load(&stream->span, 1); /* used two messages later: nothing waits for it here */
+	stream->ahead[1] = softfield_queue_load_entry(&stream->span, 1); /* used two messages later: nothing waits for it here */
 	return true;
 }
 
-/** Executes consecutive writes as one stream of bulk copies, unless there is only one, and short. @return how many */
-SOFTFIELD_COLD uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h)
+/**
+ * Executes consecutive writes as one stream of bulk copies, unless there is only one, and short. @param first the first entry, or
+ * one that is not complete: it is loaded then @return how many
+ */
+SOFTFIELD_COLD uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h, struct softfield_wqe_pair16 first)
 {
 	struct softfield_queue_stream stream = {softfield_queue_committed(h), 0, {}};
 	struct softfield_bulk_message message;
 	uint32_t num = stream.span.num;
 
-	stream.ahead[0] = softfield_queue_stream_load(&stream.span, 0);
-	stream.ahead[1] = softfield_queue_stream_load(&stream.span, 1);
+	stream.ahead[0] = first;
+	stream.ahead[1] = softfield_queue_load_entry(&stream.span, 1);
 	if (!softfield_queue_stream_next(&stream, &message) || (stream.span.num == 0 && message.len < SOFTFIELD_BULK_MIN))
 		return 0;
 	if (h->dirty && message.ordered)
@@ -382,12 +393,60 @@ SOFTFIELD_COLD uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h
 	return num;
 }
 #else
-SOFTFIELD_DEVICE uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h)
+SOFTFIELD_DEVICE uint32_t softfield_queue_run_stream(struct softfield_rdma_held *h, struct softfield_wqe_pair16 first)
 {
-	(void)h;
+	(void)h, (void)first;
 	return 0;
 }
 #endif
+
+/**
+ * Executes consecutive writes that are neither words nor suit bulk copies, and the first one in any case, by the thread's own
+ * loads and stores. @return how many
+ */
+SOFTFIELD_COLD uint32_t softfield_queue_run_copies(struct softfield_rdma_held *h, struct softfield_wqe_pair16 first)
+{
+	struct softfield_queue_span span = softfield_queue_committed(h);
+	struct softfield_wqe_pair16 pair = first, next;
+	uint32_t num, dirty = h->dirty;
+
+	for (num = 0; span.num != 0; num++) {
+		const uint64_t local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
+		const uint64_t remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
+
+		if (!softfield_wqe_pair_is_there(&pair, span.position) || !softfield_wqe_is_copy(&pair, span.given) ||
+		    (num != 0 && softfield_bulk_suits(remote, local, pair.local.w[0])))
+			break;
+		softfield_observed(&span.wqes[span.position & (span.size - 1)]);
+		softfield_after_load();
+		next = softfield_queue_load_entry(&span, 1);
+		if (pair.local.w[0] != 0)
+			softfield_queue_order(&dirty, pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
+		softfield_rdma_copy((uint8_t *)(uintptr_t)remote, (const uint8_t *)(uintptr_t)local, pair.local.w[0]);
+		span.position++;
+		span.num--;
+		pair = next;
+	}
+	h->dirty = dirty;
+	h->executed = span.position;
+	return num;
+}
+
+/** Executes writes of the same sort together, if they come first. @return how many */
+SOFTFIELD_DEVICE uint32_t softfield_queue_run_writes(struct softfield_rdma_held *h, const struct softfield_slot16 slots16[2])
+{
+	const struct softfield_wqe_pair16 first = {slots16[0], slots16[1]};
+	uint32_t num = 0;
+
+	if ((first.what.w[0] & SOFTFIELD_RDMA_WORD) != 0)
+		return softfield_queue_words(h);
+	if (!softfield_wqe_is_copy(&first, h->given))
+		return 0;
+	if (softfield_bulk_suits(softfield_wqe_pair(first.what.w[1], first.what.w[2]),
+				 softfield_wqe_pair(first.local.w[1], first.local.w[2]), first.local.w[0]))
+		num = softfield_queue_run_stream(h, first);
+	return num != 0 ? num : softfield_queue_run_copies(h, first);
+}
 
 /**
  * Executes as much as possible now. If guess is the first word of a write, the first ones are executed without another look at
@@ -395,11 +454,13 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_stream(struct softfield_rdma_held 
  */
 SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h, uint32_t guess)
 {
+	const struct softfield_wqe_pair16 unknown = {{{0, 0, 0, h->executed}}, {{0, 0, 0, h->executed}}};
+
 	if (h->status == 0 && h->sent == h->finished && !h->reading) {
 		if ((guess & SOFTFIELD_RDMA_WORD) != 0)
 			(void)softfield_queue_words(h);
 		else if ((guess & 0xff) == SOFTFIELD_RDMA_WRITE && h->committed - h->executed > 1)
-			(void)softfield_queue_run_stream(h);
+			(void)softfield_queue_run_stream(h, unknown);
 	}
 	while (h->status == 0 && h->executed != h->committed) {
 		struct softfield_rdma_wqe *wqe = &h->q->wqes[h->executed & (h->q->size - 1)];
@@ -407,9 +468,7 @@ SOFTFIELD_COLD void softfield_queue_run_all(struct softfield_rdma_held *h, uint3
 		const uint32_t num = softfield_wqe_load(wqe, h->executed, slots16);
 		struct softfield_rdma_op op;
 
-		if (h->sent == h->finished && !h->reading &&
-		    ((slots16[0].w[0] & SOFTFIELD_RDMA_WORD) != 0 ? softfield_queue_words(h) : softfield_queue_run_stream(h)) !=
-			    0)
+		if (h->sent == h->finished && !h->reading && softfield_queue_run_writes(h, slots16) != 0)
 			continue;
 		softfield_wqe_decode(wqe, slots16, num, &op);
 		if (softfield_queue_step(h, &op))
