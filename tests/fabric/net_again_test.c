@@ -195,6 +195,27 @@ static void a_reset_before_the_first_byte_aborts_the_call(void **state)
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+/* With a key, the called process must prove it first. One that is too busy for that at the first call gets another one. */
+static void a_listener_that_is_slow_to_prove_its_key_is_called_again(void **state)
+{
+	const struct sf_tls_key key = {.bytes = {1}};
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text), first, second;
+
+	(void)state;
+	sf_net_set_key(&key);
+	ask(text);
+	first = next_call(listener);
+	second = next_call(listener);
+	log_lines_forget();
+	close(listener);
+	close(first);
+	close(second);
+	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+	log_lines_expect("cannot connect to somebody", "listens no longer", "");
+	sf_net_set_key(NULL);
+}
+
 /* The time limits are seconds, so the agent reads the clock 20 times a second and the process does nothing else. */
 static void a_call_that_waits_lets_the_agent_sleep(void **state)
 {
@@ -224,6 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_caller_that_is_always_cut_off_gives_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_listener_that_ends_aborts_the_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reset_before_the_first_byte_aborts_the_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_listener_that_is_slow_to_prove_its_key_is_called_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_waits_lets_the_agent_sleep, setup, teardown),
 	};
 

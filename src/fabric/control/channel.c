@@ -376,8 +376,10 @@ static void dial_tick(struct sf_channel *channel, uint64_t now)
 	/* Once one machine has answered, the others do not shorten its limit. */
 	const bool is_last = channel->dial->at + 1 == channel->dial->addresses.num || sf_stream_shakes(&channel->stream);
 
-	if (now - channel->dial->since_ns > (is_last ? SF_DIAL_LAST_NS : SF_DIAL_EACH_NS))
-		sf_dial_next(channel, ETIMEDOUT);
+	if (now - channel->dial->since_ns <= (is_last ? SF_DIAL_LAST_NS : SF_DIAL_EACH_NS))
+		return;
+	channel->is_slow = channel->is_slow || sf_stream_shakes(&channel->stream);
+	sf_dial_next(channel, ETIMEDOUT);
 }
 
 void sf_channels_round(void)

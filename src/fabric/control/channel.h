@@ -61,6 +61,7 @@ struct sf_channel {
 	bool is_other;			    /* only one of the two sides uses TLS: `why` is NOT_PERMITTED */
 	bool reset;			    /* the other side closed with unread data */
 	bool is_unsent;			    /* a message could not be sent, and the log says why */
+	bool is_slow;			    /* outgoing: a machine answered, and its process did not prove the key in time */
 	uint8_t trust;			    /* enum sf_trust */
 	struct sf_control_listener *called; /* of a port's socket, and of the channels it accepted */
 	struct sf_liveness speaking;	    /* of a silent channel */

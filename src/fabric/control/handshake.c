@@ -172,11 +172,16 @@ static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg
 	return handshake->ops->message != NULL && handshake->ops->message(handshake, msg);
 }
 
-/* On a busy machine a caller may be slow to speak, and be closed as a silent stranger: it then retries. */
+/* On a busy machine a caller may be slow to speak, and be closed as a silent stranger: it then retries. It also does if the
+ * called process is slow to prove its key, for as long as it would wait for an answer without a key: the tick ends that. */
 static bool calls_again(const struct sf_handshake *handshake, const struct sf_channel *channel)
 {
 	struct sf_question *question = handshake->question;
 
+	if (handshake->is_awaited && channel->is_slow && channel->why == DOCA_ERROR_TIME_OUT && !handshake->is_locating) {
+		question->call_ns = sf_now_ns();
+		return true;
+	}
 	if (!handshake->is_awaited || !channel->is_stream ||
 	    (channel->why != DOCA_SUCCESS && channel->why != DOCA_ERROR_CONNECTION_ABORTED) || channel->heartbeat.is_lost ||
 	    ++question->cuts == CUTS_MAX)
