@@ -26,6 +26,14 @@ struct doca_mmap *side_share(struct doca_dev *dev, void *memory)
 	return mmap;
 }
 
+/* Waits until the other side is as far. */
+static void meet(struct description *mine, const struct description *theirs, uint32_t step)
+{
+	__atomic_store_n(&mine->ready, step, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&theirs->ready, __ATOMIC_ACQUIRE) < step)
+		nanosleep(&(struct timespec){0, 100000}, NULL);
+}
+
 void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap *mmap, struct description *mine,
 		  struct description *theirs, struct doca_rdma_connection **connection, struct doca_mmap **remote)
 {
@@ -40,9 +48,8 @@ void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap
 	memcpy(mine->memory, memory, memory_len);
 	mine->connection_len = (uint32_t)details_len;
 	mine->memory_len = (uint32_t)memory_len;
-	__atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&theirs->ready, __ATOMIC_ACQUIRE) == 0)
-		nanosleep(&(struct timespec){0, 100000}, NULL);
+	meet(mine, theirs, 1);
 	OK(doca_rdma_connect(rdma, theirs->connection, theirs->connection_len, *connection));
 	OK(doca_mmap_create_from_export(NULL, theirs->memory, theirs->memory_len, dev, remote));
+	meet(mine, theirs, 2); /* else one might be done, and gone, before the other imports its memory */
 }
