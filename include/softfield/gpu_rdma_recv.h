@@ -20,15 +20,18 @@ enum { SOFTFIELD_RECV_OP_LEN = 2, SOFTFIELD_RECV_OP_MARK };
 SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len,
 					 uint64_t offset, struct softfield_slot16 *op)
 {
+	int has_bytes, is_own, fits;
 	uint64_t addr;
 
 	op->w[0] = op->w[1] = op->w[SOFTFIELD_RECV_OP_LEN] = 0;
 	if (buf == 0)
 		return 1;
-	/* without a branch for each: a thread alone waits at each for all loads before it */
-	if ((softfield_buf_has(buf, offset, len) == 0) |
-	    ((buf->flags & (SOFTFIELD_BUF_REMOTE | SOFTFIELD_BUF_WRITABLE)) != SOFTFIELD_BUF_WRITABLE) |
-	    (softfield_rdma_room((uint32_t)len) > r->arena_size) | (len > SOFTFIELD_RDMA_LEN_MAX))
+	/* one branch for all: a thread alone waits at each for all loads before it */
+	has_bytes = softfield_buf_has(buf, offset, len);
+	is_own = (buf->flags & (SOFTFIELD_BUF_REMOTE | SOFTFIELD_BUF_WRITABLE)) == SOFTFIELD_BUF_WRITABLE;
+	fits = len <= SOFTFIELD_RDMA_LEN_MAX;
+	fits &= softfield_rdma_room((uint32_t)len) <= r->arena_size;
+	if (!(has_bytes & is_own & fits))
 		return 0;
 	addr = buf->addr + offset;
 	op->w[0] = (uint32_t)addr;
