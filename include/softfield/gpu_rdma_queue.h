@@ -75,12 +75,22 @@ SOFTFIELD_DEVICE int softfield_rdma_fits(const struct doca_gpu_dev_rdma *rdma, c
 	       softfield_rdma_room(op->len) <= q->arena_size;
 }
 
+/** A connection's state, as this multiprocessor last saw it. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_state_of(const struct softfield_rdma_queue *q)
+{
+#if defined(__CUDACC__)
+	return softfield_rdma_cached_word(&q->state.w[SOFTFIELD_RDMA_STATE]);
+#else
+	return softfield_load_slot16(&q->state).w[SOFTFIELD_RDMA_STATE]; /* the host copies the whole slot */
+#endif
+}
+
 /** @return SUCCESS if operations can be posted for the connection; its end is detected when they are executed, too */
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_check_open(const struct softfield_rdma_queue *q)
 {
 	struct softfield_slot16 state;
 
-	if (softfield_rdma_cached_word(&q->state.w[SOFTFIELD_RDMA_STATE]) == SOFTFIELD_RDMA_OPEN)
+	if (softfield_rdma_state_of(q) == SOFTFIELD_RDMA_OPEN)
 		return DOCA_SUCCESS;
 	state = softfield_load_slot16(&q->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
@@ -186,7 +196,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 	if (index >= num)
 		return DOCA_ERROR_INVALID_VALUE;
 	q = softfield_rdma_queue_of(rdma, index);
-	state = softfield_rdma_cached_word(&q->state.w[SOFTFIELD_RDMA_STATE]);
+	state = softfield_rdma_state_of(q);
 	done = softfield_rdma_cached_word(&q->done);
 	wqes = q->wqes;
 	size = q->size;
