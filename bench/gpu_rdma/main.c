@@ -9,6 +9,7 @@
  * many committed at a time, posted by one thread of a block or by several (--threads). Compared to: as many cuMemcpyAsync
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static bool is_chosen(const struct point *point)
 
 static bool measure(const struct point *point, struct shared *shared)
 {
-	int status_cpu = 0, status_gpu = 0;
+	bool good = true;
+	int status = 0;
 
 	fflush(NULL);
 	pid_t cpu = fork();
@@ -74,10 +76,14 @@ static bool measure(const struct point *point, struct shared *shared)
 		fflush(NULL);
 		_exit(0);
 	}
-	waitpid(gpu, &status_gpu, 0);
-	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
-	waitpid(cpu, &status_cpu, 0);
-	return status_cpu == 0 && status_gpu == 0;
+	for (int left = 2; left > 0; left--) {
+		pid_t ended = waitpid(-1, &status, 0);
+
+		if (status != 0 && left == 2) /* the other one would wait for it */
+			kill(ended == gpu ? cpu : gpu, SIGKILL);
+		good = good && status == 0;
+	}
+	return good;
 }
 
 struct medians {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_execute.h
- * Executes posted operations in order. Called with the lock of the queue held.
- * Internal to doca_gpunetio_dev_rdma.cuh.
+ * Executes posted operations in order. Called with the lock of the queue held. Internal to doca_gpunetio_dev_rdma.cuh.
  *
  * The order is RC's: an operation that the kernel executes itself waits until the host has finished all earlier commands, and a
  * fence separates a write to the peer from all later operations. Several writes of words in a row would need a fence each, so the

@@ -22,9 +22,20 @@ SOFTFIELD_DEVICE int softfield_wqe_pair_is_there(const struct softfield_wqe_pair
 	return pair->what.w[3] == position + 1 && pair->local.w[3] == position + 1;
 }
 
+/** The address of the bytes, or the word itself if the entry has it. */
+SOFTFIELD_DEVICE uint64_t softfield_wqe_local(const struct softfield_wqe_pair16 *pair)
+{
+	return softfield_wqe_pair(pair->local.w[1], pair->local.w[2]);
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_wqe_remote(const struct softfield_wqe_pair16 *pair)
+{
+	return softfield_wqe_pair(pair->what.w[1], pair->what.w[2]);
+}
+
 SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_wqe_pair16 *pair)
 {
-	uint64_t local = softfield_wqe_pair(pair->local.w[1], pair->local.w[2]);
+	uint64_t local = softfield_wqe_local(pair);
 
 	if (pair->what.w[0] & SOFTFIELD_RDMA_IN_COMMAND)
 		return local; /* the bytes themselves */
@@ -35,7 +46,7 @@ SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_wqe_pai
 
 SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_wqe_pair16 *pair, uint64_t word)
 {
-	uint64_t remote = softfield_wqe_pair(pair->what.w[1], pair->what.w[2]);
+	uint64_t remote = softfield_wqe_remote(pair);
 
 	if (pair->local.w[0] == 4)
 		*(volatile uint32_t *)(uintptr_t)remote = (uint32_t)word;
@@ -67,12 +78,19 @@ SOFTFIELD_DEVICE struct softfield_wqe_pair16 softfield_queue_load_entry(const st
 	return pair;
 }
 
-/** Is it a permitted write by the kernel of bytes in memory, without an immediate: an entry of two slots? */
+/** Is it a permitted write by the kernel of bytes in memory, without an immediate: an entry of two slots, with one byte at least?
+ */
 SOFTFIELD_DEVICE int softfield_wqe_is_copy(const struct softfield_wqe_pair16 *pair, uint32_t given)
 {
 	return (pair->what.w[0] & 0xffff & ~(uint32_t)SOFTFIELD_RDMA_BY_CPU) ==
 		       (SOFTFIELD_RDMA_WRITE | 2u << SOFTFIELD_RDMA_WQE_SLOTS16) &&
 	       (pair->what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS & given & DOCA_ACCESS_FLAG_RDMA_WRITE) != 0;
+}
+
+/** Can bulk copies move the bytes of such a write? */
+SOFTFIELD_DEVICE int softfield_wqe_suits_bulk(const struct softfield_wqe_pair16 *pair)
+{
+	return softfield_bulk_suits(softfield_wqe_remote(pair), softfield_wqe_local(pair), pair->local.w[0]);
 }
 
 /** Consecutive writes of words, loaded together. */
@@ -149,8 +167,7 @@ SOFTFIELD_COLD uint32_t softfield_queue_hand_over(struct softfield_rdma_held *h)
 				continue;
 			softfield_queue_note(&span.wqes[(span.position + i) & (span.size - 1)], sent + i + 1, 0, 0);
 			softfield_queue_write_store(&cmds[(sent + i) & (depth - 1)], softfield_rdma_mark(sent + i, shift),
-						    softfield_wqe_pair(pair->what.w[1], pair->what.w[2]), pair->local.w[0],
-						    group.words[i]);
+						    softfield_wqe_remote(pair), pair->local.w[0], group.words[i]);
 		}
 		sent += num;
 		span.position += num;
@@ -216,22 +233,19 @@ SOFTFIELD_DEVICE bool softfield_queue_stream_next(struct softfield_queue_stream 
 {
 	struct softfield_wqe_pair16 pair = stream->ahead[0];
 	uint32_t permissions;
-	uint64_t local, remote;
 
 	if (stream->span.num == 0)
 		return false;
 	if (!softfield_wqe_pair_is_there(&pair, stream->span.position))
 		pair = softfield_queue_load_entry(&stream->span, 0);
 	permissions = pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS;
-	remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
-	local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
 	if (!softfield_wqe_pair_is_there(&pair, stream->span.position) || !softfield_wqe_is_copy(&pair, stream->span.given) ||
-	    !softfield_bulk_suits(remote, local, pair.local.w[0]))
+	    !softfield_wqe_suits_bulk(&pair))
 		return false;
 	softfield_after_load();
 	softfield_bulk_fence(); /* the poster's writes before the copy's reads */
-	message->to = (uint8_t *)(uintptr_t)remote;
-	message->from = (const uint8_t *)(uintptr_t)local;
+	message->to = (uint8_t *)(uintptr_t)softfield_wqe_remote(&pair);
+	message->from = (const uint8_t *)(uintptr_t)softfield_wqe_local(&pair);
 	message->len = pair.local.w[0];
 	message->ordered = (permissions & DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING) == 0;
 	stream->dirt |= message->ordered ? SOFTFIELD_RDMA_DIRTY : SOFTFIELD_RDMA_DIRTY_RELAXED;
@@ -285,18 +299,15 @@ SOFTFIELD_COLD uint32_t softfield_queue_run_copies(struct softfield_rdma_held *h
 	uint32_t num, dirty = h->dirty;
 
 	for (num = 0; span.num != 0; num++) {
-		const uint64_t local = softfield_wqe_pair(pair.local.w[1], pair.local.w[2]);
-		const uint64_t remote = softfield_wqe_pair(pair.what.w[1], pair.what.w[2]);
-
 		if (!softfield_wqe_pair_is_there(&pair, span.position) || !softfield_wqe_is_copy(&pair, span.given) ||
-		    (num != 0 && softfield_bulk_suits(remote, local, pair.local.w[0])))
+		    (num != 0 && softfield_wqe_suits_bulk(&pair)))
 			break;
 		softfield_observed(&span.wqes[span.position & (span.size - 1)]);
 		softfield_after_load();
 		next = softfield_queue_load_entry(&span, 1);
-		if (pair.local.w[0] != 0)
-			softfield_queue_order(&dirty, pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
-		softfield_rdma_copy((uint8_t *)(uintptr_t)remote, (const uint8_t *)(uintptr_t)local, pair.local.w[0]);
+		softfield_queue_order(&dirty, pair.what.w[0] >> SOFTFIELD_RDMA_WQE_PERMISSIONS);
+		softfield_rdma_copy((uint8_t *)(uintptr_t)softfield_wqe_remote(&pair),
+				    (const uint8_t *)(uintptr_t)softfield_wqe_local(&pair), pair.local.w[0]);
 		span.position++;
 		span.num--;
 		pair = next;
@@ -316,8 +327,7 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_run_writes(struct softfield_rdma_held 
 		return softfield_queue_words(h);
 	if (!softfield_wqe_is_copy(&first, h->given))
 		return 0;
-	if (softfield_bulk_suits(softfield_wqe_pair(first.what.w[1], first.what.w[2]),
-				 softfield_wqe_pair(first.local.w[1], first.local.w[2]), first.local.w[0]))
+	if (softfield_wqe_suits_bulk(&first))
 		num = softfield_queue_run_stream(h, first);
 	return num != 0 ? num : softfield_queue_run_copies(h, first);
 }

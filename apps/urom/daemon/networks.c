@@ -68,8 +68,8 @@ void networks_prepare(struct daemon *daemon)
 
 	/* Otherwise UCX waits on the socket of its shared memory, and an empty datagram of any user makes it abort. */
 	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
-	/* A connect() that blocks would hold up the worker. If one fails at once that repeats an earlier connect, UCX 1.13
-	 * handles the error twice, and an assertion may end the worker. */
+	/* A blocking connect() would hold up the worker. UCX 1.13 also calls connect() again for a process that has ended. If
+	 * that call fails immediately, UCX handles the error twice, and an assertion may end the worker. */
 	(void)setenv("UCX_TCP_CONN_NB", "y", 0);
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);
