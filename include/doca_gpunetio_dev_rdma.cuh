@@ -342,7 +342,7 @@ doca_error_t doca_gpu_dev_rdma_get_info(struct doca_gpu_dev_rdma *rdma, uint32_t
 		return DOCA_ERROR_INVALID_VALUE;
 	q = softfield_rdma_queue_of(rdma, connection_index);
 	*mask_max_position = q->size - 1;
-	*curr_position = softfield_load_word(&q->reserved) & *mask_max_position;
+	*curr_position = softfield_tail_position(softfield_rdma_load_tail(&q->tail)) & *mask_max_position;
 	return DOCA_SUCCESS;
 }
 
@@ -450,7 +450,7 @@ doca_error_t doca_gpu_dev_rdma_recv_get_info(struct doca_gpu_dev_rdma_r *rdma_r,
 	if (rdma_r == 0 || curr_position == 0 || mask_max_position == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	*mask_max_position = rdma_r->size - 1;
-	*curr_position = softfield_load_word(&rdma_r->reserved) & *mask_max_position;
+	*curr_position = softfield_tail_position(softfield_rdma_load_tail(&rdma_r->tail)) & *mask_max_position;
 	return DOCA_SUCCESS;
 }
 

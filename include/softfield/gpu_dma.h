@@ -34,9 +34,9 @@ struct doca_gpu_dma {
 	uint32_t done; /**< position: executed up to here */
 	uint32_t reserved_0[27];
 	/* changed by each enqueue */
-	uint32_t reserved __attribute__((aligned(128))); /**< position: the next free one */
-	uint32_t lock;					 /**< of the thread that commits */
-	uint32_t reserved_1[30];
+	uint64_t tail __attribute__((aligned(128))); /**< the next free position */
+	uint32_t lock;				     /**< of the thread that commits */
+	uint32_t reserved_1[29];
 } __attribute__((aligned(128)));
 
 /* ---- enqueueing ---- */
@@ -73,7 +73,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_dma_enqueue(struct doca_gpu_dma *dma, ui
 	struct softfield_dma_copy *copy;
 	uint32_t position;
 
-	if (!softfield_rdma_reserve(&dma->reserved, &dma->done, dma->size, &position))
+	if (!softfield_rdma_reserve(&dma->tail, &dma->done, dma->size, &position))
 		return DOCA_ERROR_AGAIN;
 	copy = &dma->copies[position & (dma->size - 1)];
 	softfield_store_slot16(&copy->addresses, addresses);
@@ -125,7 +125,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_dma_commit(struct doca_gpu_dma *dma)
 	if (softfield_load_word(&dma->state) != SOFTFIELD_DMA_RUNNING)
 		return DOCA_ERROR_BAD_STATE;
 	softfield_rdma_lock(&dma->lock);
-	end = softfield_load_word(&dma->reserved);
+	end = softfield_tail_position(softfield_rdma_load_tail(&dma->tail));
 	for (position = dma->done; position != end; position++)
 		softfield_dma_execute(&dma->copies[position & (dma->size - 1)], position);
 	softfield_fence_system();

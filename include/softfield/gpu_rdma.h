@@ -56,7 +56,7 @@ enum {
 	SOFTFIELD_RDMA_CMD_REMOTE, /**< two words: the owner's address */
 };
 
-/** Words of a STORE, beside KIND, whose upper half holds the 4 or 8 bytes of the word. It has two slots. */
+/** Words of a STORE, beside KIND, whose upper half holds the 4 or 8 bytes of the word, or 0: no effect. It has two slots. */
 enum {
 	SOFTFIELD_RDMA_STORE_REMOTE = 1, /**< two words: an address for kernels */
 	SOFTFIELD_RDMA_STORE_WORD = 3,	 /**< two words */
@@ -140,6 +140,7 @@ enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
 /** Writes to the peer since the last fence: those that later ones may overtake, as the peer's memory map allows, and others. */
 enum { SOFTFIELD_RDMA_DIRTY_RELAXED = 1, SOFTFIELD_RDMA_DIRTY = 2 };
+#define SOFTFIELD_RDMA_READING 4 /**< beside them in a queue */
 
 /**
  * A connection's operations. The fields that every post reads do not change while the connection is open, so their line stays in
@@ -155,15 +156,21 @@ struct softfield_rdma_queue {
 	uint32_t depth, shift; /**< commands, and the logarithm */
 	uint32_t arena_size;   /**< bytes, a power of two */
 	/* changed by each post */
-	uint32_t reserved __attribute__((aligned(128))); /**< position: the next free one */
+	uint64_t tail __attribute__((aligned(128))); /**< the next free position, and how posts go to the host directly */
 	uint32_t lock;
 	/* changed under the lock: what struct softfield_rdma_held has meanwhile */
 	struct softfield_slot16 held[3] __attribute__((aligned(128)));
 	uint32_t done; /**< position: completed up to here */
 } __attribute__((aligned(128)));
 
-/** Words of held[0] that others read, too. */
+/**
+ * The lower half of a queue's tail. Not 0: each post before the tail has been executed, and a post that gets a place writes its
+ * word to the host itself, as command number place + lower half - 1. Only the thread that has the lock changes it.
+ */
+
+/** Words of held[0], and of held[1], that others read, too. */
 enum { SOFTFIELD_RDMA_HELD_COMMITTED, SOFTFIELD_RDMA_HELD_COMMITS = 2 };
+enum { SOFTFIELD_RDMA_HELD_FINISHED = 1 };
 
 /**
  * A queue whose lock the calling thread has. What the lock guards is in registers meanwhile: each access to the GPU's memory
@@ -172,8 +179,9 @@ enum { SOFTFIELD_RDMA_HELD_COMMITTED, SOFTFIELD_RDMA_HELD_COMMITS = 2 };
 struct softfield_rdma_held {
 	struct doca_gpu_dev_rdma *rdma;
 	struct softfield_rdma_queue *q;
-	uint32_t given;	   /**< permissions of the peer's instance */
-	uint32_t reserved; /**< the queue's, as it was then */
+	uint32_t given; /**< permissions of the peer's instance */
+	uint64_t tail;	/**< the queue's, as it was then */
+	uint32_t words; /**< written to the host as commands since the lock was last taken */
 	/* held[0] */
 	uint32_t committed; /**< position: committed up to here */
 	uint32_t executed;  /**< position: begun up to here */
@@ -183,6 +191,7 @@ struct softfield_rdma_held {
 	uint32_t sent, finished; /**< commands; finished as last read */
 	uint32_t dirty;		 /**< flags above */
 	uint32_t reading;	 /**< the operation at executed is a read by way of the arena */
+	uint32_t direct_from;	 /**< if posts go to the host directly: from this position on they have */
 	/* held[2] */
 	uint64_t arena_head, arena_tail;
 };
@@ -210,7 +219,7 @@ struct doca_gpu_dev_rdma_r {
 	uint32_t small_max; /**< bytes of a small receive: the arena has room for twice as many as there can be */
 	/* what changes */
 	struct softfield_slot16 positions __attribute__((aligned(128)));
-	uint32_t reserved __attribute__((aligned(32))); /**< position: the next free one */
+	uint64_t tail __attribute__((aligned(32))); /**< the next free position */
 } __attribute__((aligned(128)));
 
 /** An RDMA instance. Its connections' queues are behind it in memory, so their addresses need not be loaded. */

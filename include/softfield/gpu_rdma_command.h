@@ -7,65 +7,8 @@
 #ifndef SOFTFIELD_GPU_RDMA_COMMAND_H_
 #define SOFTFIELD_GPU_RDMA_COMMAND_H_
 
-#include <doca_error.h>
 #include <softfield/gpu_rdma_copy.h>
-#include <softfield/gpu_rdma_wqe.h>
-
-/* ---- the lock ---- */
-
-/** Takes a queue's lock, and loads what it guards and the connection's state. */
-SOFTFIELD_DEVICE void softfield_queue_hold(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					   struct softfield_rdma_held *h)
-{
-	struct softfield_slot16 state, a, b, c;
-
-	softfield_rdma_lock_uncached(&q->lock);
-	state = softfield_load_slot16(&q->state);
-	a = softfield_load_slot16(&q->held[0]);
-	b = softfield_load_slot16(&q->held[1]);
-	c = softfield_load_slot16(&q->held[2]);
-	h->reserved = softfield_load_word(&q->reserved);
-	h->rdma = rdma;
-	h->q = q;
-	h->given = state.w[SOFTFIELD_RDMA_PERMISSIONS];
-	h->committed = a.w[SOFTFIELD_RDMA_HELD_COMMITTED];
-	h->executed = a.w[1];
-	h->commits = a.w[SOFTFIELD_RDMA_HELD_COMMITS];
-	h->status = a.w[3];
-	h->sent = b.w[0];
-	h->finished = b.w[1];
-	h->dirty = b.w[2];
-	h->reading = b.w[3];
-	h->arena_head = softfield_wqe_pair(c.w[0], c.w[1]);
-	h->arena_tail = softfield_wqe_pair(c.w[2], c.w[3]);
-	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED && h->status == 0) /* the host has ended the connection */
-		h->status = state.w[SOFTFIELD_RDMA_STATUS];
-}
-
-/** Orders earlier writes to the peer, and all others, before all that follows. */
-SOFTFIELD_DEVICE void softfield_queue_fence(uint32_t *dirty)
-{
-	softfield_fence_release();
-	*dirty = 0;
-}
-
-/** Gives the lock back. */
-SOFTFIELD_DEVICE void softfield_queue_let_go(struct softfield_rdma_held *h)
-{
-	struct softfield_rdma_queue *q = h->q;
-	const int must_order = (h->dirty & SOFTFIELD_RDMA_DIRTY) != 0;
-	const struct softfield_slot16 a = {{h->committed, h->executed, h->commits, h->status}};
-	const struct softfield_slot16 b = {{h->sent, h->finished, must_order ? 0 : h->dirty, h->reading}};
-	const struct softfield_slot16 c = {{(uint32_t)h->arena_head, (uint32_t)(h->arena_head >> 32), (uint32_t)h->arena_tail,
-					    (uint32_t)(h->arena_tail >> 32)}};
-
-	softfield_store_slot16(&q->held[0], a);
-	softfield_store_slot16(&q->held[1], b);
-	softfield_store_slot16(&q->held[2], c);
-	if (must_order) /* now, while the caller need not wait, instead of before the next write */
-		softfield_fence_release();
-	softfield_rdma_unlock(&q->lock);
-}
+#include <softfield/gpu_rdma_lock.h>
 
 /* ---- completion ---- */
 
@@ -102,6 +45,10 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_reclaim(struct softfield_rdma_held *h)
 	else
 		done = softfield_load_word(&q->done);
 	while (done != h->executed) {
+		if (softfield_tail_direct(h->tail) != 0 && (int32_t)(done - h->direct_from) >= 0) {
+			done += softfield_queue_direct_done(h, done);
+			break;
+		}
 		const struct softfield_slot16 sent = softfield_load_slot16(&q->wqes[done & (q->size - 1)].sent);
 
 		if ((int32_t)(sent.w[SOFTFIELD_RDMA_SENT_COMMAND] - h->finished) > 0)
@@ -204,25 +151,27 @@ SOFTFIELD_DEVICE int softfield_queue_has_room(struct softfield_rdma_held *h)
 	return h->sent - h->finished < h->q->depth;
 }
 
-/** Writes a command for a write of a word by the host. */
-SOFTFIELD_DEVICE void softfield_queue_write_store(struct softfield_rdma_cmd *cmd, uint32_t mark, uint64_t remote, uint32_t len,
-						  uint64_t word)
-{
-	const struct softfield_slot16 first = {
-		{SOFTFIELD_RDMA_STORE | len << 16, (uint32_t)remote, (uint32_t)(remote >> 32), mark}};
-	const struct softfield_slot16 second = {{(uint32_t)word, (uint32_t)(word >> 32), 0, mark}};
+/** A write of a word by the host. */
+struct softfield_rdma_store {
+	struct softfield_slot16 first, second;
+};
 
-	softfield_published(cmd->slot16);
-	softfield_store_slot16(&cmd->slot16[1], second);
-	softfield_store_slot16(&cmd->slot16[0], first);
+/** @param len 4 or 8; 0: it has no effect */
+SOFTFIELD_DEVICE struct softfield_rdma_store softfield_queue_store(uint32_t mark, uint64_t remote, uint32_t len, uint64_t word)
+{
+	const struct softfield_rdma_store store = {
+		{{SOFTFIELD_RDMA_STORE | len << 16, (uint32_t)remote, (uint32_t)(remote >> 32), mark}},
+		{{(uint32_t)word, (uint32_t)(word >> 32), 0, mark}}};
+
+	return store;
 }
 
-/** Notes how many commands there are up to an entry's, and where its bytes are. */
-SOFTFIELD_DEVICE void softfield_queue_note(struct softfield_rdma_wqe *wqe, uint32_t sent, uint32_t is_staged, uint64_t arena_end)
+/** Writes its command. */
+SOFTFIELD_DEVICE void softfield_queue_write_store(struct softfield_rdma_cmd *cmd, struct softfield_rdma_store store)
 {
-	const struct softfield_slot16 slot16 = {{sent, is_staged, (uint32_t)arena_end, (uint32_t)(arena_end >> 32)}};
-
-	softfield_store_slot16(&wqe->sent, slot16);
+	softfield_published(cmd->slot16);
+	softfield_store_slot16(&cmd->slot16[1], store.second);
+	softfield_store_slot16(&cmd->slot16[0], store.first);
 }
 
 /** Writes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */

@@ -85,14 +85,16 @@ SOFTFIELD_DEVICE int softfield_recv_reserve(struct doca_gpu_dev_rdma_r *r, uint3
 	const uint32_t lanes = softfield_rdma_lanes();
 
 	if (softfield_rdma_are_several(lanes)) {
-		const struct softfield_rdma_reservation mine = softfield_rdma_reserve_together(
-			lanes, &r->reserved, &r->positions.w[SOFTFIELD_RECV_TAKEN], taken, r->size);
+		const uint32_t *taken_at = &r->positions.w[SOFTFIELD_RECV_TAKEN];
+		const struct softfield_rdma_room room = {taken_at, taken_at, taken, taken, r->size, 0, 0};
+		const struct softfield_rdma_reservation mine =
+			softfield_rdma_reserve_together(lanes, softfield_rdma_lanes_of(lanes, r), &r->tail, room);
 
-		*position = mine.position;
+		*position = softfield_tail_position(mine.tail);
 		return mine.is_reserved != 0;
 	}
 #endif
-	return softfield_rdma_reserve_soon(&r->reserved, &r->positions.w[SOFTFIELD_RECV_TAKEN], taken, r->size, position);
+	return softfield_rdma_reserve_soon(&r->tail, &r->positions.w[SOFTFIELD_RECV_TAKEN], taken, r->size, position);
 }
 
 SOFTFIELD_DEVICE doca_error_t softfield_recv_post(struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len,
@@ -147,8 +149,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 	guess = *softfield_recv_hint(r);
 #endif
 	/* meanwhile the lock comes */
-	ahead = softfield_load_slot16(&r->ops[softfield_rdma_last(&r->reserved) & (r->size - 1)]);
-	reserved = softfield_load_word(&r->reserved);
+	ahead = softfield_load_slot16(&r->ops[(softfield_tail_position(softfield_rdma_last_tail(&r->tail)) - 1) & (r->size - 1)]);
+	reserved = softfield_tail_position(softfield_rdma_load_tail(&r->tail));
 	at = softfield_recv_lock(r, guess);
 	if (strong) /* another thread may have committed more than was reserved then */
 		num_ops =
@@ -170,7 +172,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 		softfield_store_slot16(&r->posts[position & (r->size - 1)], post);
 	}
 	if (!strong)
-		softfield_rdma_reserve_to(&r->reserved, at.w[SOFTFIELD_RECV_COMMITTED]);
+		softfield_rdma_reserve_to(&r->tail, at.w[SOFTFIELD_RECV_COMMITTED]);
 	if (num_ops != 0)
 		softfield_rdma_ring(r->rdma);
 	softfield_recv_unlock(r, at);

@@ -131,10 +131,15 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
 	return *word;
 }
 
-/** Sets *word to value if it is expected. @return the value before */
-SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+/** Sets *tail to value if it is expected. @return the value before */
+SOFTFIELD_DEVICE uint64_t softfield_rdma_swap(uint64_t *tail, uint64_t expected, uint64_t value)
 {
-	return atomicCAS(word, expected, value);
+	return atomicCAS((unsigned long long *)tail, expected, value);
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_rdma_load_tail(const uint64_t *tail)
+{
+	return *(const volatile uint64_t *)tail;
 }
 
 /** Nothing could be done. */
@@ -191,10 +196,15 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_cached_word(const uint32_t *word)
 	return softfield_load_word(word);
 }
 
-SOFTFIELD_DEVICE uint32_t softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+SOFTFIELD_DEVICE uint64_t softfield_rdma_swap(uint64_t *tail, uint64_t expected, uint64_t value)
 {
-	__atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	__atomic_compare_exchange_n(tail, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	return expected;
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_rdma_load_tail(const uint64_t *tail)
+{
+	return __atomic_load_n(tail, __ATOMIC_ACQUIRE);
 }
 
 SOFTFIELD_DEVICE void softfield_rdma_release_word(uint32_t *to, uint32_t value)
@@ -224,42 +234,69 @@ SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
 
 #endif
 
-/** The next free position of a ring; positions up to done have completed. @return 0 when it is full */
-SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+/* ---- the tail of a ring: its next free position in the upper half, and in the lower one a word that changes only with it ----
+ */
+
+#define SOFTFIELD_RDMA_ONE (UINT64_C(1) << 32) /**< one position */
+
+SOFTFIELD_DEVICE uint32_t softfield_tail_position(uint64_t tail)
 {
-	uint32_t at = softfield_load_word(reserved), before;
+	return (uint32_t)(tail >> 32);
+}
+
+/** The lower half. Only tails of a connection's queue have another one than 0. */
+SOFTFIELD_DEVICE uint32_t softfield_tail_direct(uint64_t tail)
+{
+	return (uint32_t)tail;
+}
+
+/** The number of the command of the post that gets the tail's place, if posts go to the host directly. */
+SOFTFIELD_DEVICE uint32_t softfield_tail_command(uint64_t tail)
+{
+	return softfield_tail_position(tail) + softfield_tail_direct(tail) - 1;
+}
+
+SOFTFIELD_DEVICE uint64_t softfield_tail_with(uint64_t tail, uint32_t direct)
+{
+	return tail >> 32 << 32 | direct;
+}
+
+/** Reserves the next free position of a ring; positions up to done have completed. @return 0 when it is full */
+SOFTFIELD_DEVICE int softfield_rdma_reserve(uint64_t *tail, const uint32_t *done, uint32_t size, uint32_t *position)
+{
+	uint64_t at = softfield_rdma_load_tail(tail), before;
 
 	for (;; at = before) {
-		if (at - softfield_load_word(done) >= size)
+		if (softfield_tail_position(at) - softfield_load_word(done) >= size)
 			return 0;
-		before = softfield_rdma_swap(reserved, at, at + 1);
+		before = softfield_rdma_swap(tail, at, at + SOFTFIELD_RDMA_ONE);
 		if (before == at)
 			break;
 	}
-	*position = at;
+	*position = softfield_tail_position(at);
 	return 1;
 }
 
 #if defined(__CUDACC__)
 #define SOFTFIELD_RDMA_HINTS 32u
 
-/** The position after the last one that the block has reserved in a ring, or any other. */
-SOFTFIELD_DEVICE uint32_t *softfield_rdma_hint(const uint32_t *reserved)
+/** A ring's tail after the last position that the block has reserved in it, or any other. */
+SOFTFIELD_DEVICE uint64_t *softfield_rdma_hint(const uint64_t *tail)
 {
-	static __shared__ uint32_t hints[SOFTFIELD_RDMA_HINTS];
+	static __shared__ uint64_t hints[SOFTFIELD_RDMA_HINTS];
 
-	return &hints[((uintptr_t)reserved >> 7) % SOFTFIELD_RDMA_HINTS];
+	return &hints[((uintptr_t)tail >> 7) % SOFTFIELD_RDMA_HINTS];
 }
 
-/** The position that was last reserved in a ring, as far as the block knows. */
-SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
+/** A ring's tail, as far as the block knows. */
+SOFTFIELD_DEVICE uint64_t softfield_rdma_last_tail(const uint64_t *tail)
 {
-	return *softfield_rdma_hint(reserved) - 1;
+	return *softfield_rdma_hint(tail);
 }
 
-SOFTFIELD_DEVICE void softfield_rdma_remember(const uint32_t *reserved, uint32_t position)
+SOFTFIELD_DEVICE void softfield_rdma_remember(const uint64_t *tail, uint64_t value)
 {
-	*softfield_rdma_hint(reserved) = position + 1;
+	*softfield_rdma_hint(tail) = value;
 }
 
 /* ---- lanes of a warp that reserve together ---- */
@@ -317,59 +354,80 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_room_for(uint32_t want, uint32_t at, ui
 
 /** What a lane has of the positions that were reserved for several. */
 struct softfield_rdma_reservation {
-	uint32_t position;
+	uint64_t tail;	      /**< when it was reserved */
 	uint32_t is_reserved; /**< 0: there was no room for this lane */
 };
+
+/** What there is room for in a ring: entries up to size behind done, and commands up to depth behind finished. */
+struct softfield_rdma_room {
+	const uint32_t *done_at, *finished_at;
+	uint32_t done, finished; /**< as last seen */
+	uint32_t size, depth;
+	uint32_t may_be_direct; /**< whether all lanes' operations can go to the host directly */
+};
+
+/** How many positions there is room for from a tail on, want at most. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_room_at(const struct softfield_rdma_room *room, uint32_t want, uint64_t tail)
+{
+	const uint32_t entries = softfield_rdma_room_for(want, softfield_tail_position(tail), room->done, room->size);
+
+	if (softfield_tail_direct(tail) == 0)
+		return entries;
+	return room->may_be_direct ? softfield_rdma_room_for(entries, softfield_tail_command(tail), room->finished, room->depth)
+				   : 0;
+}
 
 /**
  * The same as softfield_rdma_reserve_soon for several lanes of a warp, all of which call it. For lanes with the same ring, the
  * lowest one reserves as many consecutive positions as there is room for, by one swap, and the lanes get them in their order.
+ * @param same those of the lanes that have the same ring as the caller
  */
-SOFTFIELD_COLD struct softfield_rdma_reservation
-softfield_rdma_reserve_together(uint32_t lanes, uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size)
+SOFTFIELD_DEVICE struct softfield_rdma_reservation softfield_rdma_reserve_together(uint32_t lanes, uint32_t same, uint64_t *tail,
+										   struct softfield_rdma_room room)
 {
-	const uint32_t same = softfield_rdma_lanes_of(lanes, reserved), want = __popc(same), rank = softfield_rdma_rank(same);
-	uint32_t *hint = softfield_rdma_hint(reserved), at = *hint, before = at;
-	uint32_t num = softfield_rdma_room_for(want, at, done_seen, size);
+	const uint32_t want = __popc(same), rank = softfield_rdma_rank(same);
+	uint64_t at = softfield_rdma_last_tail(tail), before = at;
+	uint32_t num = softfield_rdma_room_at(&room, want, at);
 	const int guesses = rank == 0 && num == want;
 	struct softfield_rdma_reservation mine;
 
 	if (guesses)
-		before = softfield_rdma_swap(reserved, at, at + want);
+		before = softfield_rdma_swap(tail, at, at + want * SOFTFIELD_RDMA_ONE);
 	softfield_rdma_fence(); /* every lane's own writes; does not wait for the swap */
 	if (rank == 0) {
 		if (!guesses)
-			before = softfield_load_word(reserved);
+			before = softfield_rdma_load_tail(tail);
 		while (!guesses || before != at) {
 			at = before;
-			num = softfield_rdma_room_for(want, at, done_seen, size);
+			num = softfield_rdma_room_at(&room, want, at);
 			if (num < want) {
-				done_seen = softfield_load_word(done);
-				num = softfield_rdma_room_for(want, at, done_seen, size);
+				room.done = softfield_load_word(room.done_at);
+				room.finished = softfield_load_word(room.finished_at);
+				num = softfield_rdma_room_at(&room, want, at);
 			}
 			if (num == 0)
 				break;
-			before = softfield_rdma_swap(reserved, at, at + num);
+			before = softfield_rdma_swap(tail, at, at + num * SOFTFIELD_RDMA_ONE);
 			if (before == at)
 				break;
 		}
-		*hint = at + num;
+		softfield_rdma_remember(tail, at + num * SOFTFIELD_RDMA_ONE);
 	}
 	at = __shfl_sync(lanes, at, __ffs(same) - 1);
 	num = __shfl_sync(lanes, num, __ffs(same) - 1);
-	mine.position = at + rank;
+	mine.tail = at + rank * SOFTFIELD_RDMA_ONE;
 	mine.is_reserved = rank < num;
 	return mine;
 }
 #else
-SOFTFIELD_DEVICE uint32_t softfield_rdma_last(const uint32_t *reserved)
+SOFTFIELD_DEVICE uint64_t softfield_rdma_last_tail(const uint64_t *tail)
 {
-	return softfield_load_word(reserved) - 1;
+	return softfield_rdma_load_tail(tail);
 }
 
-SOFTFIELD_DEVICE void softfield_rdma_remember(const uint32_t *reserved, uint32_t position)
+SOFTFIELD_DEVICE void softfield_rdma_remember(const uint64_t *tail, uint64_t value)
 {
-	(void)reserved, (void)position;
+	(void)tail, (void)value;
 }
 
 SOFTFIELD_DEVICE int softfield_rdma_is_alone(void)
@@ -380,48 +438,52 @@ SOFTFIELD_DEVICE int softfield_rdma_is_alone(void)
 
 /**
  * Reserves the next free position, if done, as the caller last saw it, leaves room, and orders the thread's earlier writes before
- * what it stores there. Tries *position first, which has room: one trip to the GPU's second-level cache, and the fence, which
- * does not need the result of the swap, meanwhile. @return 0: no room
+ * what it stores there. Tries the tail *at first, which has room: one trip to the GPU's second-level cache, and the fence, which
+ * does not need the result of the swap, meanwhile. @return 0: no room, or the lower half is another one than that of *at; *at is
+ * the tail as it is then
  */
-SOFTFIELD_DEVICE int softfield_rdma_reserve_from(uint32_t *reserved, uint32_t done_seen, uint32_t size, uint32_t *position)
+SOFTFIELD_DEVICE int softfield_rdma_reserve_from(uint64_t *tail, uint32_t done_seen, uint32_t size, uint64_t *at)
 {
-	uint32_t at = *position, before = softfield_rdma_swap(reserved, at, at + 1);
+	const uint32_t direct = softfield_tail_direct(*at);
+	uint64_t expected = *at, before = softfield_rdma_swap(tail, expected, expected + SOFTFIELD_RDMA_ONE);
 
 	softfield_rdma_fence();
-	while (before != at) {
-		at = before;
-		if (at - done_seen >= size)
+	while (before != expected) {
+		*at = expected = before;
+		if (softfield_tail_direct(expected) != direct || softfield_tail_position(expected) - done_seen >= size)
 			return 0;
-		before = softfield_rdma_swap(reserved, at, at + 1);
+		before = softfield_rdma_swap(tail, expected, expected + SOFTFIELD_RDMA_ONE);
 	}
-	softfield_rdma_remember(reserved, at);
-	*position = at;
+	softfield_rdma_remember(tail, expected + SOFTFIELD_RDMA_ONE);
 	return 1;
 }
 
-/** The same, from the position after the last one that is known, and with done as it is now if that leaves no room as last seen.
- */
-SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint32_t *reserved, const uint32_t *done, uint32_t done_seen, uint32_t size,
+/** The same, from the last tail that is known, and with done as it is now if that leaves no room as last seen. */
+SOFTFIELD_DEVICE int softfield_rdma_reserve_soon(uint64_t *tail, const uint32_t *done, uint32_t done_seen, uint32_t size,
 						 uint32_t *position)
 {
-	*position = softfield_rdma_last(reserved) + 1;
-	if (*position - done_seen < size && softfield_rdma_reserve_from(reserved, done_seen, size, position))
+	uint64_t at = softfield_rdma_last_tail(tail);
+
+	if (softfield_tail_position(at) - done_seen < size && softfield_rdma_reserve_from(tail, done_seen, size, &at)) {
+		*position = softfield_tail_position(at);
 		return 1;
+	}
 	softfield_rdma_fence();
-	if (!softfield_rdma_reserve(reserved, done, size, position))
+	if (!softfield_rdma_reserve(tail, done, size, position))
 		return 0;
-	softfield_rdma_remember(reserved, *position);
+	softfield_rdma_remember(tail, (*position + UINT64_C(1)) * SOFTFIELD_RDMA_ONE);
 	return 1;
 }
 
 /** Reserves committed positions too, whichever function chose them. */
-SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t position)
+SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint64_t *tail, uint32_t position)
 {
-	uint32_t at;
+	uint64_t at;
 
 	do {
-		at = softfield_load_word(reserved);
-	} while ((int32_t)(position - at) > 0 && softfield_rdma_swap(reserved, at, position) != at);
+		at = softfield_rdma_load_tail(tail);
+	} while ((int32_t)(position - softfield_tail_position(at)) > 0 &&
+		 softfield_rdma_swap(tail, at, at + (position - softfield_tail_position(at)) * SOFTFIELD_RDMA_ONE) != at);
 }
 
 /** The position that a weak function's number refers to: the first one from committed on with that number. */

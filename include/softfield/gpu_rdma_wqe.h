@@ -49,6 +49,14 @@ SOFTFIELD_DEVICE uint32_t softfield_wqe_first_word(const struct softfield_rdma_o
 	       softfield_wqe_slots16(op) << SOFTFIELD_RDMA_WQE_SLOTS16 | op->permissions << SOFTFIELD_RDMA_WQE_PERMISSIONS;
 }
 
+/** Loads a word of 4 or 8 bytes. */
+SOFTFIELD_DEVICE uint64_t softfield_load_4_or_8(uint64_t from, uint32_t len)
+{
+	if (len == 4)
+		return *(const volatile uint32_t *)(uintptr_t)from;
+	return *(const volatile uint64_t *)(uintptr_t)from;
+}
+
 /** Loads up to four bytes from an address as a word. */
 SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t len, uint32_t at)
 {

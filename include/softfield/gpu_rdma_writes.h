@@ -9,6 +9,8 @@
 
 #include <softfield/gpu_rdma_step.h>
 
+/** Words between two commits from which on the host's thread executes them. */
+#define SOFTFIELD_RDMA_WORDS_MIN 3
 /** Operations whose loads are in flight together. */
 #define SOFTFIELD_RDMA_GROUP 8
 
@@ -39,9 +41,7 @@ SOFTFIELD_DEVICE uint64_t softfield_wqe_load_word(const struct softfield_wqe_pai
 
 	if (pair->what.w[0] & SOFTFIELD_RDMA_IN_COMMAND)
 		return local; /* the bytes themselves */
-	if (pair->local.w[0] == 4)
-		return *(const volatile uint32_t *)(uintptr_t)local;
-	return *(const volatile uint64_t *)(uintptr_t)local;
+	return softfield_load_4_or_8(local, pair->local.w[0]);
 }
 
 SOFTFIELD_DEVICE void softfield_wqe_store_word(const struct softfield_wqe_pair16 *pair, uint64_t word)
@@ -166,26 +166,27 @@ SOFTFIELD_COLD uint32_t softfield_queue_hand_over(struct softfield_rdma_held *h)
 			if (i >= num)
 				continue;
 			softfield_queue_note(&span.wqes[(span.position + i) & (span.size - 1)], sent + i + 1, 0, 0);
-			softfield_queue_write_store(&cmds[(sent + i) & (depth - 1)], softfield_rdma_mark(sent + i, shift),
-						    softfield_wqe_remote(pair), pair->local.w[0], group.words[i]);
+			softfield_queue_write_store(&cmds[(sent + i) & (depth - 1)],
+						    softfield_queue_store(softfield_rdma_mark(sent + i, shift),
+									  softfield_wqe_remote(pair), pair->local.w[0],
+									  group.words[i]));
 		}
 		sent += num;
 		span.position += num;
 		span.num -= num;
 	} while (num == SOFTFIELD_RDMA_GROUP && span.num != 0);
+	h->words += sent - h->sent;
 	h->sent = sent;
 	h->executed = span.position;
 	softfield_rdma_ring(h->rdma);
 	return span.position - first;
 }
 
-/** Are there three that need a fence each, and that the host's thread can execute? Fewer take less time with their fences. */
+/** Are there three that the host's thread can execute? Fewer take less time by the kernel's own stores, with their fences. */
 SOFTFIELD_DEVICE int softfield_queue_should_hand_over(const struct softfield_queue_group *group)
 {
-	const uint32_t relaxed = (uint32_t)DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING << SOFTFIELD_RDMA_WQE_PERMISSIONS;
-	const uint32_t a = group->pairs[0].what.w[0], b = group->pairs[1].what.w[0], c = group->pairs[2].what.w[0];
-
-	return group->num >= 3 && (a & b & c & SOFTFIELD_RDMA_BY_CPU) != 0 && ((a | b | c) & relaxed) == 0;
+	return group->num >= SOFTFIELD_RDMA_WORDS_MIN &&
+	       (group->pairs[0].what.w[0] & group->pairs[1].what.w[0] & group->pairs[2].what.w[0] & SOFTFIELD_RDMA_BY_CPU) != 0;
 }
 
 /** Executes consecutive writes of words in order. @return how many */

@@ -45,6 +45,7 @@ struct rdma_gpu_op {
 	struct sf_iov iov;
 	struct rdma_gpu_queue *queue;
 	uint64_t len;
+	bool is_empty; /* it has no effect, and completes in its turn */
 	uint8_t header[RDMA_HEADER_SIZE];
 	uint8_t data[SOFTFIELD_RDMA_CMD_DATA];
 };

@@ -155,6 +155,9 @@ static doca_error_t fill_store(struct rdma_gpu_op *op, const uint32_t words[WORD
 	uint32_t len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
 
 	op->len = op->iov.len = len < sizeof(uint64_t) ? len : sizeof(uint64_t);
+	op->is_empty = len == 0;
+	if (op->is_empty)
+		return DOCA_SUCCESS;
 	op->iov.addr = op->data;
 	memcpy(op->data, words + SOFTFIELD_RDMA_STORE_WORD, sizeof(uint64_t));
 	op->op = (struct sf_op){.done = op_done, .kind = SF_OP_WRITE, .iov = &op->iov, .iov_num = 1};
@@ -170,6 +173,7 @@ static bool take_command(struct rdma_gpu_queue *queue)
 	if (queue->taken - queue->finished == queue->gpu->depth || !read_command(queue, words))
 		return false;
 	op->queue = queue;
+	op->is_empty = false;
 	const bool is_refused = (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED;
 	doca_error_t result = is_refused ? DOCA_SUCCESS : is_store(words) ? fill_store(op, words) : fill_op(op, words);
 	if (result == DOCA_ERROR_AGAIN)
@@ -218,7 +222,17 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 	bool moved = false;
 
 	while (queue->submitted != queue->taken) {
-		doca_error_t result = send_out(queue, op_at(queue, queue->submitted));
+		struct rdma_gpu_op *op = op_at(queue, queue->submitted);
+
+		if (op->is_empty) {
+			if (queue->connection->num_out != 0) /* finished is a count: earlier ones first */
+				return moved;
+			queue->submitted++;
+			queue->finished++;
+			moved = true;
+			continue;
+		}
+		doca_error_t result = send_out(queue, op);
 
 		if (result == DOCA_ERROR_AGAIN)
 			return moved;

@@ -7,34 +7,11 @@
 
 #include <cmocka.h>
 
-#include <softfield/gpu_rdma.h>
-
 #include "pair.h"
 #include "support/wait.h"
 
 #define MESSAGES 19 /* not a multiple of what a kernel loads together */
 #define ROUNDS 2000
-
-static bool is_software(const struct pair *pair)
-{
-	return strcmp(softfield_gpu_backend(pair->rig.gpu), "soft") == 0;
-}
-
-static struct doca_gpu_dev_rdma *handle_of(struct pair *pair)
-{
-	struct doca_gpu_dev_rdma *handle;
-
-	CHECK_OK(doca_rdma_get_gpu_handle(pair->rig.rdma, &handle));
-	return handle;
-}
-
-/* A software GPU leaves writes to the thread only behind other operations of it, unless it is told that the thread polls. A real
- * one is told so by the thread, after the first writes. */
-static void leave_writes_to_the_thread(struct pair *pair)
-{
-	if (is_software(pair))
-		handle_of(pair)->state.w[SOFTFIELD_RDMA_POLLS] = 1;
-}
 
 /* Commands that the thread has got. They are in memory of the GPU. */
 static uint32_t num_commands(struct pair *pair)

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 
+#include "many.h"
 #include "pair.h"
 
 /* ---- one-sided ---- */
@@ -333,83 +334,27 @@ static void threads_post_and_one_commits(void **state)
 	close_pair(&pair);
 }
 
-#define MANY_ROUNDS(queue_size) ((MANY_THREADS + (queue_size)-1) / (queue_size))
-#define MANY_LEN 20
-#define MANY_AT 4096
-#define MANY_SEED 33
-
-/* Byte by byte, so that a wrong place shows: the threads of a block write, and bytes before and behind stay as they were. */
-static void verify_many(struct pair *pair, uint32_t pieces, uint32_t idle_threads)
-{
-	const uint64_t round = MANY_THREADS * MANY_LEN;
-
-	verify_peer(pair, 0, MANY_AT, 5);
-	assert_true(ask(pair, (struct command){.order = VERIFY,
-					       .offset = MANY_AT + pieces * round,
-					       .len = MANY_AT,
-					       .pattern = MANY_AT + pieces * round,
-					       .seed = 5})
-			    .ok);
-	for (uint32_t i = 0; i < pieces; i++)
-		assert_true(ask(pair, (struct command){.order = VERIFY,
-						       .offset = MANY_AT + i * round + idle_threads * MANY_LEN,
-						       .len = round - idle_threads * MANY_LEN,
-						       .pattern = i * round + idle_threads * MANY_LEN,
-						       .seed = MANY_SEED})
-				    .ok);
-}
-
-/* Threads of several warps post to one queue or two; the first one commits. */
-static void check_many(const struct peer_kind *kind, uint32_t queue_size, enum step_what what, uint32_t pieces, uint32_t rounds)
-{
-	struct pair pair;
-	const struct step steps[] = {
-		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = pieces * MANY_THREADS * MANY_LEN, .seed = MANY_SEED},
-		{.what = what,
-		 .local = STEP_GPU_MEMORY,
-		 .remote = STEP_REMOTE,
-		 .remote_offset = MANY_AT,
-		 .len = MANY_LEN,
-		 .seed = MANY_SEED,
-		 .position = kind->twice,
-		 .all = 1,
-		 .pieces = pieces,
-		 .rounds = rounds}};
-
-	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
-	CHECK_OK(doca_rdma_set_max_num_connections(pair.rig.rdma, kind->twice ? 2 : 1));
-	CHECK_OK(doca_rdma_set_send_queue_size(pair.rig.rdma, queue_size));
-	finish_opening(&pair, kind);
-	ask(&pair, (struct command){.order = FILL, .len = SIZE, .seed = 5});
-	gpu_rig_launch(&pair.rig, steps, 2, MANY_THREADS);
-	const struct step_result *results = gpu_rig_wait(&pair.rig);
-	assert_int_equal(results[0].status, DOCA_SUCCESS);
-	assert_int_equal(results[1].status, DOCA_SUCCESS);
-	verify_many(&pair, pieces, what == STEP_WRITE_WHENEVER ? 32 : 0);
-	close_pair(&pair);
-}
-
 static void threads_of_several_warps_post(void **state)
 {
 	(void)state;
-	check_many(&cpu_kind, 256, STEP_WRITE_MANY, 12, 1);
-	check_many(&two_connections_kind, 256, STEP_WRITE_MANY, 12, 1);
+	check_many(&cpu_kind, 256, STEP_WRITE_MANY, MANY_LEN, 12, 1);
+	check_many(&two_connections_kind, 256, STEP_WRITE_MANY, MANY_LEN, 12, 1);
 }
 
 /* A round fills the queue, so all threads need several. */
 static void threads_of_several_warps_fill_a_queue(void **state)
 {
 	(void)state;
-	check_many(&cpu_kind, 8, STEP_WRITE_MANY, 2, MANY_ROUNDS(8));
-	check_many(&two_connections_kind, 8, STEP_WRITE_MANY, 4, MANY_ROUNDS(8));
-	check_many(&two_connections_kind, 64, STEP_WRITE_MANY, 4, MANY_ROUNDS(64));
+	check_many(&cpu_kind, 8, STEP_WRITE_MANY, MANY_LEN, 2, MANY_ROUNDS(8));
+	check_many(&two_connections_kind, 8, STEP_WRITE_MANY, MANY_LEN, 4, MANY_ROUNDS(8));
+	check_many(&two_connections_kind, 64, STEP_WRITE_MANY, MANY_LEN, 4, MANY_ROUNDS(64));
 }
 
 static void threads_of_several_warps_post_while_one_commits(void **state)
 {
 	(void)state;
-	check_many(&cpu_kind, 8, STEP_WRITE_WHENEVER, 8, 0);
-	check_many(&two_connections_kind, 64, STEP_WRITE_WHENEVER, 8, 0);
+	check_many(&cpu_kind, 8, STEP_WRITE_WHENEVER, MANY_LEN, 8, 0);
+	check_many(&two_connections_kind, 64, STEP_WRITE_WHENEVER, MANY_LEN, 8, 0);
 }
 
 static void weak_posts_at_places_of_the_callers(void **state)

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <softfield/gpu_rdma.h>
+
 #include "rig.h"
 
 #include "support/rdma_rig.h"
@@ -328,6 +330,27 @@ static inline void open_pair(struct pair *pair, const struct peer_kind *kind)
 {
 	gpu_rig_prepare(&pair->rig, SIZE, READ_WRITE);
 	finish_opening(pair, kind);
+}
+
+static inline bool is_software(const struct pair *pair)
+{
+	return strcmp(softfield_gpu_backend(pair->rig.gpu), "soft") == 0;
+}
+
+static inline struct doca_gpu_dev_rdma *handle_of(struct pair *pair)
+{
+	struct doca_gpu_dev_rdma *handle;
+
+	CHECK_OK(doca_rdma_get_gpu_handle(pair->rig.rdma, &handle));
+	return handle;
+}
+
+/* A software GPU leaves writes to the thread only behind other operations of it, unless it is told that the thread polls. A real
+ * one is told so by the thread, after the first writes. */
+static inline void leave_writes_to_the_thread(struct pair *pair)
+{
+	if (is_software(pair))
+		handle_of(pair)->state.w[SOFTFIELD_RDMA_POLLS] = 1;
 }
 
 static inline struct answer ask(struct pair *pair, struct command command)

@@ -261,11 +261,11 @@ SOFTFIELD_COLD doca_error_t write_rounds(const struct step_args *args, const str
 
 SOFTFIELD_DEVICE void count_more(uint32_t *count, uint32_t num)
 {
-	uint32_t before;
-
-	do
-		before = softfield_load_word(count);
-	while (softfield_rdma_swap(count, before, before + num) != before);
+#if defined(__CUDACC__)
+	atomicAdd(count, num);
+#else
+	__atomic_fetch_add(count, num, __ATOMIC_ACQ_REL);
+#endif
 }
 
 /* Words behind len bytes of local memory: two, which are 0 before any thread returns. */
