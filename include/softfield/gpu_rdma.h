@@ -23,6 +23,7 @@
 
 #include <stdint.h>
 #include <softfield/device.h>
+#include <softfield/gpu_buf.h>
 
 #define SOFTFIELD_RDMA_CMD_SLOTS16 8
 #define SOFTFIELD_RDMA_CMD_HEADER 32 /**< bytes of a command's payload before its data */
@@ -152,9 +153,10 @@ struct softfield_rdma_queue {
 	struct softfield_rdma_cmd *cmds;
 	const struct softfield_slot16 *progress;
 	uint8_t *arena;
-	uint32_t size;	       /**< entries, a power of two */
-	uint32_t depth, shift; /**< commands, and the logarithm */
-	uint32_t arena_size;   /**< bytes, a power of two */
+	uint32_t size;		     /**< entries, a power of two */
+	uint32_t depth, shift;	     /**< commands, and the logarithm */
+	uint32_t arena_size;	     /**< bytes, a power of two */
+	struct doca_gpu_buf nothing; /**< a buffer of no bytes, for requests that lack one */
 	/* changed by each post */
 	uint64_t tail __attribute__((aligned(128))); /**< the next free position, and how posts go to the host directly */
 	uint32_t lock;

@@ -27,10 +27,11 @@ struct softfield_rdma_request {
 };
 
 /**
- * Decodes a request, as far as that needs no queue. A thread alone waits at each branch for all loads before it, so there is
- * none: what a request lacks is loaded from `other`, which is any memory of that size. @return 0 if it can never be executed
+ * Decodes a request. A thread alone waits at each branch for all loads before it, so there is none: a buffer that the request
+ * lacks is one of no bytes. @return 0 if it can never be executed
  */
-SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_request *r, const void *other, struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_queue *q, const struct softfield_rdma_request *r,
+					 struct softfield_rdma_op *op)
 {
 	const uint32_t kind = r->kind & 0xff;
 	const int is_inline = r->inl_max != 0, has_local = !is_inline, has_remote = kind != SOFTFIELD_RDMA_SEND;
@@ -45,7 +46,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_request *r,
 	op->id = op->permissions = op->by_cpu = 0;
 	op->wqe = 0;
 	if (has_local) {
-		const struct doca_gpu_buf *local = r->local != 0 ? r->local : (const struct doca_gpu_buf *)other;
+		const struct doca_gpu_buf *local = r->local != 0 ? r->local : &q->nothing;
 		const uint32_t flags = local->flags;
 		const uint32_t must = kind == SOFTFIELD_RDMA_READ ? (uint32_t)SOFTFIELD_BUF_WRITABLE : 0;
 
@@ -55,7 +56,7 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_request *r,
 		op->local_cpu = (op->local + local->to_cpu) * ((flags & SOFTFIELD_BUF_CPU) != 0);
 	}
 	if (has_remote) {
-		const struct doca_gpu_buf *remote = r->remote != 0 ? r->remote : (const struct doca_gpu_buf *)other;
+		const struct doca_gpu_buf *remote = r->remote != 0 ? r->remote : &q->nothing;
 		const uint32_t flags = remote->flags;
 
 		is_valid &= softfield_buf_has(remote, r->remote_offset, r->len);
@@ -72,14 +73,14 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_request *r,
  * The word of a request, if there is one in its local buffer, before the request is checked: the load takes as long as the place.
  * The bytes behind 4 may be any.
  */
-SOFTFIELD_DEVICE uint64_t softfield_rdma_word_early(const struct softfield_rdma_request *r, const void *other)
+SOFTFIELD_DEVICE uint64_t softfield_rdma_word_early(const struct softfield_rdma_queue *q, const struct softfield_rdma_request *r)
 {
-	const struct doca_gpu_buf *local = r->local != 0 ? r->local : (const struct doca_gpu_buf *)other;
+	const struct doca_gpu_buf *local = r->local != 0 ? r->local : &q->nothing;
 	const uint64_t from = local->addr + r->local_offset;
 	const int is_word = (r->local != 0) & ((r->len == 8) | (r->len == 4)) & ((from & (r->len - 1)) == 0) &
 			    ((local->flags & SOFTFIELD_BUF_REMOTE) == 0) & softfield_buf_has(local, r->local_offset, r->len);
 #if defined(__CUDACC__)
-	const uint64_t at = is_word ? from : (uint64_t)(uintptr_t)other;
+	const uint64_t at = is_word ? from : (uint64_t)(uintptr_t)&q->nothing;
 
 	return *(const volatile uint64_t *)(uintptr_t)(at & ~UINT64_C(7)) >> (at & 4) * 8;
 #else
@@ -145,8 +146,10 @@ SOFTFIELD_COLD void softfield_queue_advance(struct doca_gpu_dev_rdma *rdma, stru
 /** Is there room for the tail's place, and for its command? */
 SOFTFIELD_DEVICE int softfield_post_fits(const struct softfield_rdma_queue *q, uint64_t tail, uint32_t done, uint32_t finished)
 {
-	return (softfield_tail_position(tail) - done < q->size) &
-	       ((softfield_tail_direct(tail) == 0) | (softfield_tail_command(tail) - finished < q->depth));
+	const uint32_t entries = softfield_tail_position(tail) - done, commands = softfield_tail_command(tail) - finished;
+	const uint32_t is_direct = softfield_tail_direct(tail);
+
+	return (entries < q->size) & ((is_direct == 0) | (commands < q->depth));
 }
 
 /** Where the operation of a place goes: a command if posts go to the host directly, else an entry. */
@@ -316,8 +319,8 @@ SOFTFIELD_DEVICE int softfield_post_direct(struct doca_gpu_dev_rdma *rdma, struc
 				  softfield_rdma_cached_word(&q->held[1].w[SOFTFIELD_RDMA_HELD_FINISHED]))))
 		return 0;
 	before = softfield_rdma_swap(&q->tail, *tail, *tail + SOFTFIELD_RDMA_ONE);
-	word = r->inl_max == 0 ? softfield_rdma_word_early(r, q) : 0;
-	is_good = softfield_rdma_fill(r, q, &op) & softfield_direct_suits(&op, state.w[SOFTFIELD_RDMA_PERMISSIONS]);
+	word = r->inl_max == 0 ? softfield_rdma_word_early(q, r) : 0;
+	is_good = softfield_rdma_fill(q, r, &op) & softfield_direct_suits(&op, state.w[SOFTFIELD_RDMA_PERMISSIONS]);
 	store = softfield_queue_store(place.mark, op.remote, op.len, word);
 	if (before != *tail) {
 		*tail = before;
@@ -354,7 +357,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 			return DOCA_SUCCESS;
 		is_frequent = 0;
 	}
-	is_valid = softfield_rdma_fill(r, q, &op);
+	is_valid = softfield_rdma_fill(q, r, &op);
 	state = softfield_rdma_state_of(q).w[SOFTFIELD_RDMA_STATE];
 	done = softfield_rdma_cached_word(&q->done);
 	wqes = q->wqes;
@@ -382,7 +385,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma 
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (!softfield_rdma_fill(r, q, &op) || !softfield_rdma_fits(rdma, q, &op))
+	if (!softfield_rdma_fill(q, r, &op) || !softfield_rdma_fits(rdma, q, &op))
 		return DOCA_ERROR_INVALID_VALUE;
 	position = softfield_rdma_position(softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITTED]), q->size, position);
 	if (position - softfield_load_word(&q->done) >= q->size) { /* its place is still taken */
