@@ -44,7 +44,6 @@ enum softfield_rdma_kind {
 	SOFTFIELD_RDMA_READ,	/**< from such memory */
 	SOFTFIELD_RDMA_WRITTEN, /**< the bytes are written: complete the peer's receive with the immediate */
 	SOFTFIELD_RDMA_REFUSED, /**< the connection ends with the status that word IMM holds */
-	SOFTFIELD_RDMA_STORE,	/**< a write of a word that the kernel leaves to the host; it has words of its own */
 };
 
 /** Words of a command's header. Word KIND holds the flags too, and in its upper half the bytes of data in the command. */
@@ -57,11 +56,14 @@ enum {
 	SOFTFIELD_RDMA_CMD_REMOTE, /**< two words: the owner's address */
 };
 
-/** Words of a STORE, beside KIND, whose upper half holds the 4 or 8 bytes of the word, or 0: no effect. It has two slots. */
-enum {
-	SOFTFIELD_RDMA_STORE_REMOTE = 1, /**< two words: an address for kernels */
-	SOFTFIELD_RDMA_STORE_WORD = 3,	 /**< two words */
-};
+/**
+ * A write of a word that the kernel leaves to the host is a command of one slot: two words with the word, two with the address
+ * for kernels, of 48 bits, or 0: no effect. The last word's upper half holds these bits, and 13 of the generation in place of a
+ * mark.
+ */
+#define SOFTFIELD_RDMA_STORE (UINT32_C(1) << 30)
+#define SOFTFIELD_RDMA_STORE_4 (UINT32_C(1) << 29) /**< of 4 bytes, not 8 */
+#define SOFTFIELD_RDMA_STORE_ADDRESS_BITS 48
 
 /** Flags of a command, beside its kind. */
 enum {
@@ -247,6 +249,14 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift)
 {
 	return 0x80000000u | seq >> shift;
 }
+
+/** The same for a write of a word. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_store_mark(uint32_t seq, uint32_t shift)
+{
+	return (uint32_t)SOFTFIELD_RDMA_STORE | (seq >> shift & 0x1fff) << 16;
+}
+
+#define SOFTFIELD_RDMA_STORE_MARK_MASK (UINT32_C(0xdfff) << 16)
 
 /** Bytes that a message of len takes in an arena. */
 SOFTFIELD_DEVICE uint64_t softfield_rdma_room(uint32_t len)

@@ -151,27 +151,20 @@ SOFTFIELD_DEVICE int softfield_queue_has_room(struct softfield_rdma_held *h)
 	return h->sent - h->finished < h->q->depth;
 }
 
-/** A write of a word by the host. */
-struct softfield_rdma_store {
-	struct softfield_slot16 first, second;
-};
-
-/** @param len 4 or 8; 0: it has no effect */
-SOFTFIELD_DEVICE struct softfield_rdma_store softfield_queue_store(uint32_t mark, uint64_t remote, uint32_t len, uint64_t word)
+/** The command of a write of a word. @param len 4 or 8 @param remote 0: it has no effect */
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_queue_store(uint32_t mark, uint64_t remote, uint32_t len, uint64_t word)
 {
-	const struct softfield_rdma_store store = {
-		{{SOFTFIELD_RDMA_STORE | len << 16, (uint32_t)remote, (uint32_t)(remote >> 32), mark}},
-		{{(uint32_t)word, (uint32_t)(word >> 32), 0, mark}}};
+	const struct softfield_slot16 slot16 = {
+		{(uint32_t)word, (uint32_t)(word >> 32), (uint32_t)remote,
+		 mark | (len == 4 ? (uint32_t)SOFTFIELD_RDMA_STORE_4 : 0) | (uint32_t)(remote >> 32)}};
 
-	return store;
+	return slot16;
 }
 
-/** Writes its command. */
-SOFTFIELD_DEVICE void softfield_queue_write_store(struct softfield_rdma_cmd *cmd, struct softfield_rdma_store store)
+SOFTFIELD_DEVICE void softfield_queue_write_store(struct softfield_rdma_cmd *cmd, struct softfield_slot16 store)
 {
 	softfield_published(cmd->slot16);
-	softfield_store_slot16(&cmd->slot16[1], store.second);
-	softfield_store_slot16(&cmd->slot16[0], store.first);
+	softfield_store_slot16(cmd->slot16, store);
 }
 
 /** Writes the next command, behind the connection's earlier writes, for an operation whose bytes are in place. */

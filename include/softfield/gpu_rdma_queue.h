@@ -63,7 +63,8 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_queue *q, c
 		is_valid &= (flags & SOFTFIELD_BUF_REMOTE) != 0;
 		op->remote = remote->addr + r->remote_offset;
 		op->id = remote->id * has_bytes;
-		op->by_cpu = (uint32_t)SOFTFIELD_RDMA_BY_CPU * ((flags & SOFTFIELD_BUF_CPU) != 0) * has_bytes;
+		op->by_cpu = (uint32_t)SOFTFIELD_RDMA_BY_CPU * ((flags & SOFTFIELD_BUF_CPU) != 0) *
+			     (op->remote >> SOFTFIELD_RDMA_STORE_ADDRESS_BITS == 0) * has_bytes;
 		op->permissions = remote->permissions * has_bytes;
 	}
 	return is_valid | !has_bytes;
@@ -164,8 +165,8 @@ SOFTFIELD_DEVICE struct softfield_post_place softfield_post_place_of(const struc
 {
 	const uint32_t position = softfield_tail_position(tail), number = softfield_tail_command(tail);
 	const struct softfield_post_place place = {softfield_tail_direct(tail) != 0, position,
-						   softfield_rdma_mark(number, q->shift), &q->wqes[position & (q->size - 1)],
-						   &q->cmds[number & (q->depth - 1)]};
+						   softfield_rdma_store_mark(number, q->shift),
+						   &q->wqes[position & (q->size - 1)], &q->cmds[number & (q->depth - 1)]};
 
 	return place;
 }
@@ -309,7 +310,7 @@ SOFTFIELD_DEVICE int softfield_post_direct(struct doca_gpu_dev_rdma *rdma, struc
 {
 	const struct softfield_slot16 state = softfield_rdma_state_of(q);
 	const struct softfield_post_place place = softfield_post_place_of(q, *tail);
-	struct softfield_rdma_store store;
+	struct softfield_slot16 store;
 	struct softfield_rdma_op op;
 	uint64_t before, word;
 	int is_good;

@@ -167,7 +167,7 @@ SOFTFIELD_COLD uint32_t softfield_queue_hand_over(struct softfield_rdma_held *h)
 				continue;
 			softfield_queue_note(&span.wqes[(span.position + i) & (span.size - 1)], sent + i + 1, 0, 0);
 			softfield_queue_write_store(&cmds[(sent + i) & (depth - 1)],
-						    softfield_queue_store(softfield_rdma_mark(sent + i, shift),
+						    softfield_queue_store(softfield_rdma_store_mark(sent + i, shift),
 									  softfield_wqe_remote(pair), pair->local.w[0],
 									  group.words[i]));
 		}

@@ -65,16 +65,31 @@ static doca_error_t op_failure(const struct rdma_gpu_queue *queue, const struct 
 
 /* ---- from a command ---- */
 
-static bool is_store(const uint32_t words[WORDS])
+static uint32_t shift_of(const struct rdma_gpu_queue *queue)
 {
-	return (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_STORE;
+	return (uint32_t)__builtin_ctz(queue->gpu->depth);
 }
 
-/* Copies a command; returns false if it is incomplete. */
+static struct softfield_slot16 *slots16_of_next(const struct rdma_gpu_queue *queue)
+{
+	return queue->cmds[queue->taken & (queue->gpu->depth - 1)].slot16;
+}
+
+static bool is_store(const struct rdma_gpu_queue *queue, struct softfield_slot16 first)
+{
+	return (first.w[3] & SOFTFIELD_RDMA_STORE_MARK_MASK) == softfield_rdma_store_mark(queue->taken, shift_of(queue));
+}
+
+static bool is_other(const struct rdma_gpu_queue *queue, struct softfield_slot16 first)
+{
+	return first.w[3] == softfield_rdma_mark(queue->taken, shift_of(queue));
+}
+
+/* Copies a command that is no write of a word; returns false if it is incomplete. */
 static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORDS])
 {
-	uint32_t shift = (uint32_t)__builtin_ctz(queue->gpu->depth), mark = softfield_rdma_mark(queue->taken, shift), num = 1;
-	const struct softfield_slot16 *slots16 = queue->cmds[queue->taken & (queue->gpu->depth - 1)].slot16;
+	uint32_t mark = softfield_rdma_mark(queue->taken, shift_of(queue)), num = 1;
+	const struct softfield_slot16 *slots16 = slots16_of_next(queue);
 
 	for (uint32_t i = 0; i < num; i++) {
 		struct softfield_slot16 slot16 = softfield_load_slot16(slots16 + i);
@@ -85,7 +100,7 @@ static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORD
 		if (i == 0) {
 			uint32_t inline_len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
 
-			num = is_store(words) ? 2 : (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
+			num = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
 			num = num > SOFTFIELD_RDMA_CMD_SLOTS16 ? SOFTFIELD_RDMA_CMD_SLOTS16 : num;
 		}
 	}
@@ -150,32 +165,35 @@ static doca_error_t fill_op(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 	return rdma_gpu_memory_get(op->queue, words[SOFTFIELD_RDMA_CMD_ID], &op->op.remote_addr, &op->op.region);
 }
 
-static doca_error_t fill_store(struct rdma_gpu_op *op, const uint32_t words[WORDS])
+static doca_error_t fill_store(struct rdma_gpu_op *op, struct softfield_slot16 slot16)
 {
-	uint32_t len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
-
-	op->len = op->iov.len = len < sizeof(uint64_t) ? len : sizeof(uint64_t);
-	op->is_empty = len == 0;
-	if (op->is_empty)
-		return DOCA_SUCCESS;
+	op->len = op->iov.len = slot16.w[3] & SOFTFIELD_RDMA_STORE_4 ? 4 : 8;
 	op->iov.addr = op->data;
-	memcpy(op->data, words + SOFTFIELD_RDMA_STORE_WORD, sizeof(uint64_t));
-	op->op = (struct sf_op){.done = op_done, .kind = SF_OP_WRITE, .iov = &op->iov, .iov_num = 1};
-	memcpy(&op->op.remote_addr, words + SOFTFIELD_RDMA_STORE_REMOTE, sizeof(uint64_t));
-	return rdma_gpu_memory_get(op->queue, 0, &op->op.remote_addr, &op->op.region);
+	memcpy(op->data, slot16.w, sizeof(uint64_t));
+	op->op = (struct sf_op){.done = op_done,
+				.kind = SF_OP_WRITE,
+				.iov = &op->iov,
+				.iov_num = 1,
+				.remote_addr = slot16.w[2] | (uint64_t)(slot16.w[3] & 0xffff) << 32};
+	op->is_empty = op->op.remote_addr == 0;
+	return op->is_empty ? DOCA_SUCCESS : rdma_gpu_memory_get(op->queue, 0, &op->op.remote_addr, &op->op.region);
 }
 
 static bool take_command(struct rdma_gpu_queue *queue)
 {
 	uint32_t words[WORDS];
 	struct rdma_gpu_op *op = op_at(queue, queue->taken);
+	const struct softfield_slot16 first = softfield_load_slot16(slots16_of_next(queue));
+	const bool stores = is_store(queue, first);
 
-	if (queue->taken - queue->finished == queue->gpu->depth || !read_command(queue, words))
+	if (queue->taken - queue->finished == queue->gpu->depth || (!stores && !read_command(queue, words)))
 		return false;
+	if (stores)
+		softfield_observed(slots16_of_next(queue));
 	op->queue = queue;
 	op->is_empty = false;
-	const bool is_refused = (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED;
-	doca_error_t result = is_refused ? DOCA_SUCCESS : is_store(words) ? fill_store(op, words) : fill_op(op, words);
+	const bool is_refused = !stores && (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED;
+	doca_error_t result = is_refused ? DOCA_SUCCESS : stores ? fill_store(op, first) : fill_op(op, words);
 	if (result == DOCA_ERROR_AGAIN)
 		return false;
 	queue->taken++;
@@ -191,11 +209,9 @@ static bool take_command(struct rdma_gpu_queue *queue)
 
 bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 {
-	const struct softfield_slot16 *slot16 = queue->cmds[queue->taken & (queue->gpu->depth - 1)].slot16;
+	const struct softfield_slot16 first = softfield_load_slot16(slots16_of_next(queue));
 
-	return queue->submitted != queue->taken ||
-	       softfield_load_slot16(slot16).w[3] ==
-		       softfield_rdma_mark(queue->taken, (uint32_t)__builtin_ctz(queue->gpu->depth));
+	return queue->submitted != queue->taken || is_store(queue, first) || is_other(queue, first);
 }
 
 /* ---- on its way ---- */

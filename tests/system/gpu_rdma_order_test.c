@@ -211,13 +211,11 @@ static void a_store_outside_of_all_arrays(void **state)
 	RUN(&pair, steps, DOCA_SUCCESS);
 	handle = handle_of(&pair);
 	queue = softfield_rdma_queue_of(handle, 0);
-	const uint32_t mark = softfield_rdma_mark(0, queue->shift), low = (uint32_t)(uintptr_t)&word;
-	const struct softfield_slot16 second = {{1, 0, 0, mark}};
-	const struct softfield_slot16 first = {{SOFTFIELD_RDMA_STORE | 8 << 16, low, (uint32_t)((uintptr_t)&word >> 32), mark}};
+	const uint32_t mark = softfield_rdma_store_mark(0, queue->shift), low = (uint32_t)(uintptr_t)&word;
+	const struct softfield_slot16 store = {{1, 0, low, mark | (uint32_t)((uintptr_t)&word >> 32)}};
 
 	softfield_published(queue->cmds);
-	softfield_store_slot16(&queue->cmds[0].slot16[1], second);
-	softfield_store_slot16(&queue->cmds[0].slot16[0], first);
+	softfield_store_slot16(&queue->cmds[0].slot16[0], store);
 	handle->ring(handle->ring_arg);
 	assert_true(WAIT_UNTIL(softfield_load_slot16(&queue->state).w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED));
 	assert_int_equal(softfield_load_slot16(&queue->state).w[SOFTFIELD_RDMA_STATUS], DOCA_ERROR_INVALID_VALUE);
