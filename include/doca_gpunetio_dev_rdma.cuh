@@ -23,6 +23,10 @@
  * next free place and a mask; threads post at (position + i) & mask, each at its own, and one commits their number. On one queue,
  * commit strong posts before weak ones begin, and the other way round.
  *
+ * From its post on, an operation may be executed: its local bytes must not change until wait_all has returned. It brings the
+ * bytes that its thread sees. For others that a peer is to find once it has seen the operation, call __threadfence_system()
+ * before.
+ *
  * Operations of a connection take effect in the order of their places. A failed operation ends its connection and flushes the
  * operations behind it. wait_all and posting functions return its error, and the host's log says why: DOCA_ERROR_NOT_PERMITTED if
  * the peer's instance or memory map lacks a permission, DOCA_ERROR_IO_FAILED if the message exceeds the peer's receive or no

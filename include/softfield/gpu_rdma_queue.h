@@ -63,8 +63,8 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct softfield_rdma_queue *q, c
 		is_valid &= (flags & SOFTFIELD_BUF_REMOTE) != 0;
 		op->remote = remote->addr + r->remote_offset;
 		op->id = remote->id * has_bytes;
-		op->by_cpu = (uint32_t)SOFTFIELD_RDMA_BY_CPU * ((flags & SOFTFIELD_BUF_CPU) != 0) *
-			     (op->remote >> SOFTFIELD_RDMA_STORE_ADDRESS_BITS == 0) * has_bytes;
+		op->by_cpu = (flags & SOFTFIELD_BUF_CPU) * ((uint32_t)SOFTFIELD_RDMA_BY_CPU / SOFTFIELD_BUF_CPU) *
+			     (op->remote >> SOFTFIELD_RDMA_STORE_ADDRESS_BITS == 0);
 		op->permissions = remote->permissions * has_bytes;
 	}
 	return is_valid | !has_bytes;
@@ -435,9 +435,17 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 	return result;
 }
 
+/** What a wait for all operations has found so far. */
+struct softfield_rdma_wait {
+	uint32_t commits;
+	doca_error_t result;
+	int began;	/**< for the connection */
+	uint32_t until; /**< the commands that it had then: posts that go directly are no reason to wait longer */
+};
+
 /** Progresses one connection. @return whether all committed operations have ended; its commits are counted then */
-SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, uint32_t *num_commits,
-					 doca_error_t *result)
+SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					 struct softfield_rdma_wait *wait)
 {
 	struct softfield_rdma_held h;
 	int over;
@@ -447,15 +455,19 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 	if (rdma->num_queues > 1 && softfield_load_word(&q->held[0].w[SOFTFIELD_RDMA_HELD_COMMITS]) == 0)
 		return 1;
 	softfield_queue_hold(rdma, q, &h);
+	if (!wait->began)
+		wait->until = h.sent;
+	wait->began = 1;
 	if (h.sent != h.finished)
 		softfield_queue_refresh(&h);
 	softfield_queue_run(&h, SOFTFIELD_RDMA_WORD);
 	/* of commands that the host still has, a thread that finds the ring full frees the places */
 	over = (h.sent == h.finished || h.status != 0) && softfield_queue_reclaim(&h) == h.committed;
+	over |= softfield_tail_direct(h.tail) != 0 && (int32_t)(h.finished - wait->until) >= 0;
 	if (over) {
-		if (h.status != 0 && h.commits != 0 && *result == DOCA_SUCCESS)
-			*result = (doca_error_t)h.status;
-		*num_commits += h.commits;
+		if (h.status != 0 && h.commits != 0 && wait->result == DOCA_SUCCESS)
+			wait->result = (doca_error_t)h.status;
+		wait->commits += h.commits;
 		h.commits = 0;
 		/* the peer sees all writes, and this thread all bytes that were read */
 		if (h.dirty)
@@ -470,18 +482,19 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_wait(struct doca_gpu_dev_rdma *rdma, uint32_t *num_commits)
 {
-	doca_error_t result = DOCA_SUCCESS;
-	uint32_t i, count = 0;
+	struct softfield_rdma_wait wait = {0, DOCA_SUCCESS, 0, 0};
+	uint32_t i;
 
 	for (i = 0; i < rdma->num_queues; i++) {
 		struct softfield_rdma_queue *q = softfield_rdma_queue_of(rdma, i);
 
-		while (!softfield_rdma_settle(rdma, q, &count, &result))
+		wait.began = 0;
+		while (!softfield_rdma_settle(rdma, q, &wait))
 			softfield_rdma_idle(q);
 		softfield_busy();
 	}
-	*num_commits = count;
-	return result;
+	*num_commits = wait.commits;
+	return wait.result;
 }
 
 #endif /* SOFTFIELD_GPU_RDMA_QUEUE_H_ */
