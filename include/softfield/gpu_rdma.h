@@ -8,9 +8,9 @@
  * that the kernel has no address for. It also executes short writes that follow one another in order: a CPU's stores stay in
  * order, while a kernel needs a fence across PCIe behind each. The two communicate in memory that both map:
  *
- * - Command: 128 bytes, up to eight 16-byte slots of 12 payload bytes and a mark. The mark holds the generation of the ring,
- * never 0, so each slot shows by itself whether it is complete. Only as many slots are written as the command needs. Up to 64
- * bytes of data travel in it; more lies in an arena, or in memory that the CPU can access.
+ * - Command: 128 bytes, eight 16-byte slots of 12 payload bytes and a mark. The mark holds the generation of the ring, never 0,
+ *   so each slot shows by itself whether it is complete. Only as many slots are written as the command needs. Up to 64 bytes of
+ *   data travel in it; more lies in an arena, or in memory that the CPU can access.
  * - Progress: the host's 16-byte slot for each connection: how many commands it has finished, and the error if one failed.
  * - Post: one 16-byte slot for each receive, with its length, and how many receives were consumed before.
  * - Arrival: 64 bytes for each receive, in the same marked 16-byte slots: what has arrived. Up to 32 bytes of it travel in it;
@@ -166,11 +166,6 @@ struct softfield_rdma_queue {
 	struct softfield_slot16 held[3] __attribute__((aligned(128)));
 	uint32_t done; /**< position: completed up to here */
 } __attribute__((aligned(128)));
-
-/**
- * The lower half of a queue's tail. Not 0: each post before the tail has been executed, and a post that gets a place writes its
- * word to the host itself, as command number place + lower half - 1. Only the thread that has the lock changes it.
- */
 
 /** Words of held[0], and of held[1], that others read, too. */
 enum { SOFTFIELD_RDMA_HELD_COMMITTED, SOFTFIELD_RDMA_HELD_COMMITS = 2 };

@@ -244,7 +244,11 @@ SOFTFIELD_DEVICE uint32_t softfield_tail_position(uint64_t tail)
 	return (uint32_t)(tail >> 32);
 }
 
-/** The lower half. Only tails of a connection's queue have another one than 0. */
+/**
+ * The lower half. It is not 0 if posts of a connection's queue go to the host directly: then all posts before the tail have been
+ * executed, and the one that gets a position writes the command of softfield_tail_command itself. Only the thread that has the
+ * queue's lock changes it.
+ */
 SOFTFIELD_DEVICE uint32_t softfield_tail_direct(uint64_t tail)
 {
 	return (uint32_t)tail;
