@@ -151,13 +151,27 @@ static void a_missing_right_is_found(void **state)
 {
 	static const uint32_t read_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ;
 	struct pair pair;
-	static const struct step steps[] = {WORD(0, 50), WORD(8, 51), WORD(16, 52), WORD(0, 53), COMMIT, WAIT};
+	static const struct step words[] = {WORD(0, 50), WORD(8, 51), WORD(16, 52), WORD(0, 53), COMMIT, WAIT};
+	struct step refused[] = {WORD(0, 54), WORD(8, 55), WORD(16, 56), COMMIT, WAIT};
 
 	(void)state;
 	open_pair(&pair, &(struct peer_kind){.permissions = READ_WRITE, .mmap_permissions = read_only});
 	leave_writes_to_the_thread(&pair);
-	RUN(&pair, steps, DOCA_ERROR_NOT_PERMITTED);
+	RUN(&pair, words, DOCA_ERROR_NOT_PERMITTED);
 	assert_false(is_direct(&pair, false));
+	close_pair(&pair);
+
+	open_direct(&pair);
+	if (is_software(
+		    &pair)) { /* other memory of the peer, whose rights are taken here: a real GPU's array is not accessible */
+		gpu_rig_import(&pair.rig, STEP_REMOTE + 1, pair.theirs.descriptor, pair.theirs.descriptor_len);
+		pair.rig.handles[STEP_REMOTE + 1]->bufs[0].permissions = read_only;
+		refused[1].remote = STEP_REMOTE + 1;
+		RUN(&pair, refused, DOCA_ERROR_NOT_PERMITTED);
+		verify_peer(&pair, 0, 8, 54);
+		verify_peer(&pair, 8, 8, 2);
+		verify_peer(&pair, 16, 8, 3);
+	}
 	close_pair(&pair);
 }
 
