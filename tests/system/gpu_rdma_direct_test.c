@@ -16,10 +16,15 @@
 		.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = (at), .len = 8, .seed = (number)              \
 	}
 
-/* Is the software GPU's queue in that state? Of a real one, and without a common memory, nothing is known here. */
+/* Is it a software GPU that has the peer's memory? There words go directly, and the queue is accessible. */
+static bool is_visible(const struct pair *pair)
+{
+	return is_software(pair) && strcmp(getenv("SOFTFIELD_FABRIC"), "shm") == 0;
+}
+
 static bool is_direct(struct pair *pair, bool expected)
 {
-	if (!is_software(pair) || strcmp(getenv("SOFTFIELD_FABRIC"), "shm") != 0)
+	if (!is_visible(pair))
 		return expected;
 	return (uint32_t)__atomic_load_n(&softfield_rdma_queue_of(handle_of(pair), 0)->tail, __ATOMIC_ACQUIRE) != 0;
 }
