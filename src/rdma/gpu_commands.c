@@ -193,6 +193,8 @@ static bool take_command(struct rdma_gpu_queue *queue)
 	op->queue = queue;
 	op->is_empty = false;
 	const bool is_refused = !stores && (words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED;
+	if (is_refused && queue->finished != queue->taken)
+		return false; /* earlier operations complete first */
 	doca_error_t result = is_refused ? DOCA_SUCCESS : stores ? fill_store(op, first) : fill_op(op, words);
 	if (result == DOCA_ERROR_AGAIN)
 		return false;
