@@ -78,6 +78,29 @@ static void a_right_is_missing(void **state)
 	}
 }
 
+/* The thread may get both together. */
+static void what_comes_before_a_refused_operation_completes(void **state)
+{
+	struct pair pair;
+	static const struct step steps[] = {
+		{.what = STEP_SEND_INLINE, .len = 16, .seed = 3},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 300},
+		COMMIT,
+		WAIT,
+	};
+	static const uint32_t read_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ;
+
+	(void)state;
+	for (uint32_t ragged = 0; ragged < 2; ragged++) {
+		open_pair(&pair, &(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = read_only});
+		ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 1 << 20, .len = 64});
+		RUN(&pair, steps, DOCA_ERROR_NOT_PERMITTED);
+		ask(&pair, (struct command){.order = AWAIT_ENDS, .num = 1});
+		verify_peer(&pair, 1 << 20, 16, 3);
+		close_pair(&pair);
+	}
+}
+
 static void what_can_never_be_is_refused_at_once(void **state)
 {
 	struct pair pair;
@@ -187,6 +210,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_message_longer_than_the_receive),
 		cmocka_unit_test(a_task_sends_more_than_a_kernels_receive_takes),
 		cmocka_unit_test(a_right_is_missing),
+		cmocka_unit_test(what_comes_before_a_refused_operation_completes),
 		cmocka_unit_test(what_can_never_be_is_refused_at_once),
 		cmocka_unit_test(a_full_queue_says_again),
 		cmocka_unit_test(a_killed_peer_ends_what_waits),
