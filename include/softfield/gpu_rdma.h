@@ -180,7 +180,7 @@ struct softfield_rdma_held {
 	struct softfield_rdma_queue *q;
 	uint32_t given; /**< permissions of the peer's instance */
 	uint64_t tail;	/**< the queue's, as it was then */
-	uint32_t words; /**< written to the host as commands since the lock was last taken */
+	uint32_t words; /**< words left to the host since the lock was last taken */
 	/* held[0] */
 	uint32_t committed; /**< position: committed up to here */
 	uint32_t executed;  /**< position: begun up to here */

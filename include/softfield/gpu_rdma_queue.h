@@ -196,7 +196,7 @@ SOFTFIELD_COLD doca_error_t softfield_rdma_post_together(struct doca_gpu_dev_rdm
 {
 	const int suits = softfield_direct_suits(op, softfield_rdma_state_of(q).w[SOFTFIELD_RDMA_PERMISSIONS]);
 	const uint32_t *finished = &q->held[1].w[SOFTFIELD_RDMA_HELD_FINISHED];
-	struct softfield_rdma_room room = {
+	struct softfield_ring_room room = {
 		&q->done, finished, softfield_rdma_cached_word(&q->done), softfield_rdma_cached_word(finished), q->size,
 		q->depth, 0};
 	int has_advanced;
@@ -436,7 +436,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_commit(struct doca_gpu_dev_rdma *rd
 }
 
 /** What a wait for all operations has found so far. */
-struct softfield_rdma_wait {
+struct softfield_rdma_waiting {
 	uint32_t commits;
 	doca_error_t result;
 	int began;	/**< for the connection */
@@ -445,7 +445,7 @@ struct softfield_rdma_wait {
 
 /** Progresses one connection. @return whether all committed operations have ended; its commits are counted then */
 SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
-					 struct softfield_rdma_wait *wait)
+					 struct softfield_rdma_waiting *wait)
 {
 	struct softfield_rdma_held h;
 	int over;
@@ -482,7 +482,7 @@ SOFTFIELD_COLD int softfield_rdma_settle(struct doca_gpu_dev_rdma *rdma, struct 
 
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_wait(struct doca_gpu_dev_rdma *rdma, uint32_t *num_commits)
 {
-	struct softfield_rdma_wait wait = {0, DOCA_SUCCESS, 0, 0};
+	struct softfield_rdma_waiting wait = {0, DOCA_SUCCESS, 0, 0};
 	uint32_t i;
 
 	for (i = 0; i < rdma->num_queues; i++) {

@@ -86,7 +86,7 @@ SOFTFIELD_DEVICE int softfield_recv_reserve(struct doca_gpu_dev_rdma_r *r, uint3
 
 	if (softfield_rdma_are_several(lanes)) {
 		const uint32_t *taken_at = &r->positions.w[SOFTFIELD_RECV_TAKEN];
-		const struct softfield_rdma_room room = {taken_at, taken_at, taken, taken, r->size, 0, 0};
+		const struct softfield_ring_room room = {taken_at, taken_at, taken, taken, r->size, 0, 0};
 		const struct softfield_rdma_reservation mine =
 			softfield_rdma_reserve_together(lanes, softfield_rdma_lanes_of(lanes, r), &r->tail, room);
 

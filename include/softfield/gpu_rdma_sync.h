@@ -363,7 +363,7 @@ struct softfield_rdma_reservation {
 };
 
 /** What there is room for in a ring: entries up to size behind done, and commands up to depth behind finished. */
-struct softfield_rdma_room {
+struct softfield_ring_room {
 	const uint32_t *done_at, *finished_at;
 	uint32_t done, finished; /**< as last seen */
 	uint32_t size, depth;
@@ -371,7 +371,7 @@ struct softfield_rdma_room {
 };
 
 /** How many positions there is room for from a tail on, want at most. */
-SOFTFIELD_DEVICE uint32_t softfield_rdma_room_at(const struct softfield_rdma_room *room, uint32_t want, uint64_t tail)
+SOFTFIELD_DEVICE uint32_t softfield_ring_room_at(const struct softfield_ring_room *room, uint32_t want, uint64_t tail)
 {
 	const uint32_t entries = softfield_rdma_room_for(want, softfield_tail_position(tail), room->done, room->size);
 
@@ -387,11 +387,11 @@ SOFTFIELD_DEVICE uint32_t softfield_rdma_room_at(const struct softfield_rdma_roo
  * @param same those of the lanes that have the same ring as the caller
  */
 SOFTFIELD_DEVICE struct softfield_rdma_reservation softfield_rdma_reserve_together(uint32_t lanes, uint32_t same, uint64_t *tail,
-										   struct softfield_rdma_room room)
+										   struct softfield_ring_room room)
 {
 	const uint32_t want = __popc(same), rank = softfield_rdma_rank(same);
 	uint64_t at = softfield_rdma_last_tail(tail), before = at;
-	uint32_t num = softfield_rdma_room_at(&room, want, at);
+	uint32_t num = softfield_ring_room_at(&room, want, at);
 	const int guesses = rank == 0 && num == want;
 	struct softfield_rdma_reservation mine;
 
@@ -403,11 +403,11 @@ SOFTFIELD_DEVICE struct softfield_rdma_reservation softfield_rdma_reserve_togeth
 			before = softfield_rdma_load_tail(tail);
 		while (!guesses || before != at) {
 			at = before;
-			num = softfield_rdma_room_at(&room, want, at);
+			num = softfield_ring_room_at(&room, want, at);
 			if (num < want) {
 				room.done = softfield_load_word(room.done_at);
 				room.finished = softfield_load_word(room.finished_at);
-				num = softfield_rdma_room_at(&room, want, at);
+				num = softfield_ring_room_at(&room, want, at);
 			}
 			if (num == 0)
 				break;

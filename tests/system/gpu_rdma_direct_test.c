@@ -61,34 +61,60 @@ static void they_begin_and_end_with_a_commit(void **state)
 }
 
 /* Each other operation comes behind the words before it, and before those behind it, without a commit in between. */
-static void another_operation_ends_them(void **state)
+static void check_another(const struct step *other, bool receives)
 {
 	struct pair pair;
-	static const struct step other[] = {
-		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 300, .seed = 20},
-		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 4, .len = 300},
-		{.what = STEP_WRITE_INLINE,
-		 .remote = STEP_REMOTE,
-		 .remote_offset = 4,
-		 .len = 8,
-		 .seed = 20}, /* no word: not aligned */
-		{.what = STEP_SEND_INLINE, .len = 16, .seed = 21},
-		{.what = STEP_READ, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .remote = STEP_REMOTE, .len = 8},
-		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 64, .len = 8, .seed = 22, .has_imm = 1},
-	};
+	const struct step steps[] = {{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 300, .seed = 20},
+				     WORD(0, 30),
+				     WORD(8, 31),
+				     WORD(0, 32),
+				     *other,
+				     WORD(8, 33),
+				     COMMIT,
+				     WAIT};
+
+	open_direct(&pair);
+	if (receives)
+		ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 1 << 20, .len = 64});
+	RUN(&pair, steps, DOCA_SUCCESS);
+	if (receives)
+		ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = 1});
+	verify_peer(&pair, 0, 4, 32);
+	verify_peer(&pair, 8, 8, 33);
+	if (other->what == STEP_SEND_INLINE) {
+		verify_peer(&pair, 1 << 20, other->len, other->seed);
+	} else if (other->what == STEP_READ) {
+		const struct step read[] = {{.what = STEP_VERIFY,
+					     .local = other->local,
+					     .local_offset = other->local_offset,
+					     .len = other->len,
+					     .seed = 32}};
+
+		RUN(&pair, read, DOCA_SUCCESS);
+	} else { /* its first four bytes are over the word before it, or behind all */
+		verify_peer(&pair, other->remote_offset, 4, 20);
+	}
+	close_pair(&pair);
+}
+
+static void another_operation_ends_them(void **state)
+{
+	static const struct step write = {
+		.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 4, .len = 300};
+	static const struct step unaligned = {
+		.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 4, .len = 8, .seed = 20};
+	static const struct step send = {.what = STEP_SEND_INLINE, .len = 16, .seed = 21};
+	static const struct step read = {
+		.what = STEP_READ, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .remote = STEP_REMOTE, .len = 8};
+	static const struct step with_immediate = {
+		.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 64, .len = 8, .seed = 20, .has_imm = 1};
 
 	(void)state;
-	for (uint32_t i = 1; i < sizeof(other) / sizeof(other[0]); i++) {
-		const struct step steps[] = {WORD(0, 30), WORD(8, 31), WORD(0, 32), other[0],
-					     other[i],	  WORD(8, 33), COMMIT,	    WAIT};
-
-		open_direct(&pair);
-		ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 1 << 20, .len = 64});
-		RUN(&pair, steps, DOCA_SUCCESS);
-		verify_peer(&pair, 0, 4, 32);
-		verify_peer(&pair, 8, 8, 33);
-		close_pair(&pair);
-	}
+	check_another(&write, false);
+	check_another(&unaligned, false);
+	check_another(&send, true);
+	check_another(&read, false);
+	check_another(&with_immediate, true);
 }
 
 static void an_invalid_post_leaves_no_gap(void **state)
@@ -162,9 +188,9 @@ static void a_missing_right_is_found(void **state)
 	assert_false(is_direct(&pair, false));
 	close_pair(&pair);
 
+	/* Other memory of the peer, whose rights are taken here. A real GPU's array is not accessible. */
 	open_direct(&pair);
-	if (is_software(
-		    &pair)) { /* other memory of the peer, whose rights are taken here: a real GPU's array is not accessible */
+	if (is_software(&pair)) {
 		gpu_rig_import(&pair.rig, STEP_REMOTE + 1, pair.theirs.descriptor, pair.theirs.descriptor_len);
 		pair.rig.handles[STEP_REMOTE + 1]->bufs[0].permissions = read_only;
 		refused[1].remote = STEP_REMOTE + 1;

@@ -53,7 +53,7 @@ static inline void check_many(const struct peer_kind *kind, uint32_t queue_size,
 	CHECK_OK(doca_rdma_set_max_num_connections(pair.rig.rdma, kind->twice ? 2 : 1));
 	CHECK_OK(doca_rdma_set_send_queue_size(pair.rig.rdma, queue_size));
 	finish_opening(&pair, kind);
-	if (len == 8)
+	if (len == 8) /* a word */
 		leave_writes_to_the_thread(&pair);
 	ask(&pair, (struct command){.order = FILL, .len = SIZE, .seed = 5});
 	gpu_rig_launch(&pair.rig, steps, 2, MANY_THREADS);
